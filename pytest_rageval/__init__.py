@@ -1,0 +1,73 @@
+"""RAG regression testing in pytest: benchmark instances as tests, metrics as gates, errors as errors.
+
+Public names are imported when they are first used, so that loading the plugin costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_rageval.engine.catalog import Catalog
+    from pytest_rageval.errors import CaseError, DataError, RagEvalError, SettingError
+    from pytest_rageval.hooks.markers import rag_case
+    from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.model.answer import Answer, Step, Usage
+    from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
+    from pytest_rageval.model.metric import Metric, Sample
+    from pytest_rageval.model.outcome import Outcome, Score
+    from pytest_rageval.model.protocols import Retriever, System
+    from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+__all__ = [
+    "Answer",
+    "Case",
+    "CaseError",
+    "Catalog",
+    "DataError",
+    "Instance",
+    "Metric",
+    "Outcome",
+    "Passage",
+    "Query",
+    "RagEvalError",
+    "RagResult",
+    "Ranking",
+    "Retriever",
+    "Sample",
+    "Score",
+    "ScoredPassage",
+    "SettingError",
+    "Step",
+    "System",
+    "Turn",
+    "Usage",
+    "rag_case",
+]
+
+_HOME = {
+    "engine.catalog": ("Catalog",),
+    "errors": ("CaseError", "DataError", "RagEvalError", "SettingError"),
+    "hooks.markers": ("rag_case",),
+    "hooks.result": ("RagResult",),
+    "model.answer": ("Answer", "Step", "Usage"),
+    "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
+    "model.metric": ("Metric", "Sample"),
+    "model.outcome": ("Outcome", "Score"),
+    "model.protocols": ("Retriever", "System"),
+    "model.ranking": ("Ranking", "ScoredPassage"),
+}
+_MODULE_OF = {name: f"{__name__}.{module}" for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,55 @@
+"""What a system returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_rageval.model.ranking import Ranking
+
+__all__ = ["Answer", "Step", "Usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an answer cost. None means unknown, which is not zero.
+
+    Attributes:
+        prompt_tokens: tokens sent.
+        completion_tokens: tokens received.
+        cost_usd: price in US dollars.
+        latency_s: wall-clock seconds of the call.
+    """
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    latency_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of how an answer came about (a retrieval, a tool call, a thought)."""
+
+    kind: str
+    detail: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A system's answer.
+
+    Attributes:
+        text: the answer itself; "" is an answer.
+        ranking: what was retrieved, best first; None when nothing was.
+        abstained: True when the system declined to answer, False when it did not;
+            None leaves that to the rejection markers in the text.
+        trace: the steps that led to the answer.
+        usage: tokens, cost and time; None when unknown.
+    """
+
+    text: str
+    ranking: Ranking | None = None
+    abstained: bool | None = None
+    trace: tuple[Step, ...] = ()
+    usage: Usage | None = None

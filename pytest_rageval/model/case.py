@@ -1,0 +1,149 @@
+"""What is asked: passages, instances (records read from disk), queries and cases (test items)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
+
+__all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Role", "Turn"]
+
+Gold = tuple[tuple[str, ...], ...]
+"""Gold answers: every slot must be met (all), each by one of its aliases (any)."""
+
+Role = Literal["", "positive", "negative", "counterfactual"]
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text the system may read.
+
+    Attributes:
+        id: unique within its instance or corpus.
+        text: the passage itself.
+        title: the title of its page, or "".
+        role: what the passage is to its instance; always "" in what a system receives.
+        group: the sub-question (0..n-1) a positive passage belongs to, or None.
+    """
+
+    id: str
+    text: str
+    title: str = ""
+    role: Role = ""
+    group: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier exchange of a conversation."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One record of a dataset.
+
+    Attributes:
+        id: unique within its dataset and stable over additions to the file.
+        question: what is asked.
+        gold: slots (all) of aliases (any); empty when the record has none.
+        passages: the whole pool, with roles; None when the record supplies no passages.
+        fake: the false answer that counterfactual passages tell, as slots of aliases.
+        qrels: passage id -> graded relevance (0 = not relevant).
+        history: earlier turns, oldest first.
+        answerable: False when no answer should be given; None when the record does not say.
+        language: BCP 47 primary tag, "en" or "zh".
+        facets: every other named property, as strings.
+        origin: ``file:line`` of the record.
+    """
+
+    id: str
+    question: str
+    gold: Gold = ()
+    passages: tuple[Passage, ...] | None = None
+    fake: Gold = ()
+    qrels: Mapping[str, int] = field(default_factory=dict)
+    history: tuple[Turn, ...] = ()
+    answerable: bool | None = None
+    language: str = "en"
+    facets: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a system receives. Nothing reachable from it holds a gold answer or a passage's role.
+
+    Attributes:
+        question: what is asked.
+        passages: what the testbed supplies, in order; None when the system must retrieve.
+        history: earlier turns, oldest first.
+        language: "en" or "zh".
+        instructions: what the testbed asks of the answer (for instance RGB's protocol sentences).
+    """
+
+    question: str
+    passages: tuple[Passage, ...] | None = None
+    history: tuple[Turn, ...] = ()
+    language: str = "en"
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One instance under one setting: what becomes a test item.
+
+    Attributes:
+        id: the instance's id, unique in the session.
+        instance: the record, with its gold answers.
+        supplied: the passages given, in the order the system sees them, with their roles;
+            None when the system must retrieve.
+        facets: every facet of the instance and of the setting, as strings.
+        instructions: what the testbed asks of the answer.
+    """
+
+    id: str
+    instance: Instance
+    supplied: tuple[Passage, ...] | None
+    facets: Mapping[str, str]
+    instructions: str = ""
+
+    @property
+    def query(self) -> Query:
+        """What the system receives: the question and the passages, stripped of their roles."""
+        supplied = self.supplied
+        return Query(
+            question=self.instance.question,
+            passages=None if supplied is None else tuple(Passage(p.id, p.text, p.title) for p in supplied),
+            history=self.instance.history,
+            language=self.instance.language,
+            instructions=self.instructions,
+        )
+
+    @property
+    def evidence(self) -> bool | None:
+        """Whether the evidence for the gold answer was supplied; None when that is unknown.
+
+        True when a positive passage is supplied (of every group, where positives have groups);
+        False when the record is marked unanswerable or passages were supplied without one.
+        """
+        if self.instance.answerable is False:
+            return False
+        if self.supplied is None or not any(p.role for p in self.instance.passages or ()):
+            return None
+        wanted = {p.group for p in self.instance.passages or () if p.role == "positive"}
+        there = {p.group for p in self.supplied if p.role == "positive"}
+        return bool(there) and wanted <= there
+
+    def with_facets(self, **facets: str) -> Case:
+        """Return this case with facets added or replaced."""
+        return replace(self, facets={**self.facets, **facets})
+
+    def renamed(self, case_id: str) -> Case:
+        """Return this case under another id."""
+        return replace(self, id=case_id)

@@ -1,0 +1,58 @@
+"""Facets: the one vocabulary of selection, gates and reports. A mapping of str to str."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+__all__ = ["ABILITIES", "ANY", "FACETS", "LEVELS", "TASKS", "facet_text", "matches", "sort_key"]
+
+FACETS = (
+    "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
+)  # fmt: skip
+"""The facets every case may carry; a dataset or a marker may add its own."""
+
+ABILITIES = ("noise_robustness", "negative_rejection", "information_integration", "counterfactual_robustness")
+LEVELS = ("knowledge_seeking", "knowledge_understanding", "knowledge_application")
+TASKS = (
+    "extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa", "conversational_qa",
+    "fact_checking", "entity_linking", "slot_filling", "open_domain_qa", "dialogue",
+)  # fmt: skip
+
+ANY = "*"
+
+
+def facet_text(value: object) -> str:
+    """Return a facet value as text: ``0.40`` -> "0.4", ``1.0`` -> "1", ``True`` -> "true"."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return format(value, "g") if isinstance(value, float) else str(value)
+
+
+def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
+    """Return whether ``facets`` has every value in ``where``; "*" wants the facet present.
+
+    Values are equal as text, or as numbers when both are numbers ("0.80" is "0.8").
+    """
+    return all(key in facets and (wanted == ANY or same(facets[key], wanted)) for key, wanted in where.items())
+
+
+def same(one: str, other: str) -> bool:
+    """Return whether two facet values are equal as text or as numbers."""
+    if one == other:
+        return True
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return False
+
+
+def sort_key(value: str) -> tuple[int, float, str]:
+    """Order facet values: numbers by size, then texts; "-" (no value) last."""
+    if value == "-":
+        return (2, 0.0, value)
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    return (0, number, value) if math.isfinite(number) else (1, 0.0, value)

@@ -1,0 +1,69 @@
+"""What became of a case: scores, or an error with its cause."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_rageval.model.answer import Answer
+
+__all__ = ["Outcome", "Score", "Status"]
+
+Status = Literal["scored", "error", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A value, or no value and a reason. Never NaN, never both, never neither.
+
+    Attributes:
+        value: the score, in its metric's range; None when there is none.
+        reason: why there is no value ("not_applicable", "judge_unavailable", ...).
+    """
+
+    value: float | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (not self.reason):
+            raise ValueError("a Score has either a value or a reason")
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(f"a Score's value is a finite number, not {self.value}")
+
+    @classmethod
+    def not_applicable(cls, why: str = "") -> Score:
+        """Return a score without a value, because the metric does not apply to this case."""
+        return cls(reason=f"not_applicable: {why}" if why else "not_applicable")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of one case under one system.
+
+    Attributes:
+        nodeid: the pytest node id of the test item.
+        case_id: the case's id, the key into ``instances`` of results.json.
+        testbed: node id of the test function or suite entry, without parameters.
+        facets: the case's facets.
+        system: the name of the system that answered.
+        status: "scored", "error" (no answer or no score; with its cause) or "skipped".
+        answer: what the system returned, if it did.
+        scores: metric name -> score.
+        supplied: ids of the passages given, in the order the system saw them.
+        error: one sentence and the shortest useful traceback, for status "error" or "skipped".
+        error_type: the kind of error.
+    """
+
+    nodeid: str
+    case_id: str
+    testbed: str
+    facets: Mapping[str, str]
+    system: str
+    status: Status
+    answer: Answer | None = None
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    supplied: tuple[str, ...] = ()
+    error: str | None = None
+    error_type: str | None = None

@@ -1,0 +1,37 @@
+"""RGB's protocol: the sentences a system is asked to say, and the markers that find them again.
+
+Source: Chen et al., "Benchmarking Large Language Models in Retrieval-Augmented Generation", AAAI 2024,
+whose evaluation looks for the markers as substrings. The sentences are constants of the benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = ["ERROR_SENTENCE", "REJECTION_SENTENCE", "RGB_MARKERS", "Markers"]
+
+REJECTION_SENTENCE: Mapping[str, str] = MappingProxyType(
+    {
+        "en": "I can not answer the question because of the insufficient information in documents.",
+        "zh": "文档信息不足，因此我无法基于提供的文档回答该问题。",
+    }
+)
+ERROR_SENTENCE: Mapping[str, str] = MappingProxyType(
+    {"en": "There are factual errors in the provided documents.", "zh": "提供文档的文档存在事实性错误。"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Substrings by language that mark a rejection or a detected factual error in an answer."""
+
+    rejection: Mapping[str, tuple[str, ...]]
+    error: Mapping[str, tuple[str, ...]]
+
+
+RGB_MARKERS = Markers(
+    rejection=MappingProxyType({"en": ("insufficient information",), "zh": ("信息不足",)}),
+    error=MappingProxyType({"en": ("factual errors",), "zh": ("事实性错误",)}),
+)

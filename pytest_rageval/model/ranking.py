@@ -1,0 +1,46 @@
+"""A ranking: the passages a retriever found, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Ranking", "ScoredPassage"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPassage:
+    """One retrieved passage.
+
+    Attributes:
+        doc_id: the passage's id in its corpus.
+        score: the retriever's score, higher is better; None when it gives none.
+        text: the passage's text, or "" when only ids are known.
+        title: its title, or "".
+    """
+
+    doc_id: str
+    score: float | None = None
+    text: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Retrieved passages, best first."""
+
+    items: tuple[ScoredPassage, ...] = ()
+
+    def __iter__(self) -> Iterator[ScoredPassage]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, rank: int) -> ScoredPassage:
+        return self.items[rank]
+
+    @property
+    def doc_ids(self) -> tuple[str, ...]:
+        """The ids, best first."""
+        return tuple(item.doc_id for item in self.items)
