@@ -1,0 +1,1 @@
+"""Words and sentences in English and Chinese: what metrics, retrievers and readers share."""

@@ -1,0 +1,22 @@
+"""Which language a text is in, as far as tokenisation cares."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["CJK", "detect_language", "has_chinese"]
+
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ebef"
+"""Han characters, as the inside of a regular expression's character class."""
+
+_HAN = re.compile(f"[{CJK}]")
+
+
+def has_chinese(text: str) -> bool:
+    """Return whether ``text`` holds a Han character."""
+    return _HAN.search(text) is not None
+
+
+def detect_language(text: str) -> str:
+    """Return "zh" for a text with a Han character, else "en"."""
+    return "zh" if has_chinese(text) else "en"

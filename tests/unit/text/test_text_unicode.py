@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import sys
+import time
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.text.unicode import nfkc
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=25))
+def test_short_texts_get_the_standard_form(text: str) -> None:
+    assert nfkc(text) == unicodedata.normalize("NFKC", text)
+
+
+def test_long_runs_that_are_no_marks_are_left_alone() -> None:
+    assert nfkc("—" * 100) == "—" * 100
+    assert nfkc("＊" * 100) == "*" * 100
+
+
+def test_a_long_run_of_marks_is_broken_up_once() -> None:
+    text = nfkc("e" + "\u0323\u0301" * 100)
+    assert text.count("\u034f") == 6
+    assert nfkc(text) == text
+    assert nfkc("x" + "\u0344" * 40) == nfkc(nfkc("x" + "\u0344" * 40))
+
+
+def test_no_mark_escapes_the_search_for_runs() -> None:
+    marks = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.combining(chr(code))]
+    assert [mark for mark in marks if mark.isalnum() or mark.isspace() or mark.isascii()] == []
+
+
+def test_time_is_linear_on_alternating_marks() -> None:
+    began = time.perf_counter()
+    nfkc("a" + "\u0301\u0323" * 200_000)
+    assert time.perf_counter() - began < 10, "the standard library alone needs minutes"
