@@ -1,0 +1,19 @@
+"""Records on disk -> instances: one module a format, imported when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_rageval.model.case import Instance
+
+__all__ = ["BUILTIN", "Loader"]
+
+Loader = Callable[[Path], tuple[Instance, ...]]
+"""Reads one file; every fault in it is a `DataError` that names the file and the line."""
+
+BUILTIN: dict[str, str] = {
+    "jsonl": "pytest_rageval.datasets.jsonl:load",
+    "rgb": "pytest_rageval.datasets.rgb:load",
+}
+"""Format name -> ``"module:attribute"`` of its loader."""

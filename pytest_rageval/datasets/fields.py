@@ -1,0 +1,173 @@
+"""Typed getters over the fields of one record: the value wanted, or a `DataError` that says what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from pytest_rageval.datasets.source import json_kind
+from pytest_rageval.errors import DataError, ascii_safe, did_you_mean, found
+from pytest_rageval.model.case import Gold, Role
+from pytest_rageval.model.facets import facet_text
+
+__all__ = ["RESERVED", "ROLES", "Fields", "claim"]
+
+RESERVED = frozenset({"ability", "correct_rate", "dataset", "noise_rate", "noise_realised", "passages", "system"})
+"""The facets that the plugin sets itself; no record and no marker may set them."""
+
+ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """One JSON object of a file.
+
+    Attributes:
+        where: ``file:line`` of the record.
+        values: its keys and values.
+        prefix: the way from the record to this object in a message, as "passages[2].".
+    """
+
+    where: str
+    values: Mapping[str, object]
+    prefix: str = ""
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+    def error(self, name: str, wanted: str) -> DataError:
+        """Return the error of a field that is missing or not what is ``wanted``."""
+        if name not in self.values:
+            return DataError(self.where, f"the field {ascii_safe(self.prefix + name)} is missing, wanted {wanted}")
+        return self.wrong(name, self.values[name], wanted)
+
+    def wrong(self, name: str, value: object, wanted: str) -> DataError:
+        """Return the error of a ``value`` at ``name`` that is not what is ``wanted``."""
+        return DataError(self.where, f"{ascii_safe(self.prefix + name)}: found {json_kind(value)}, wanted {wanted}")
+
+    def only(self, known: Collection[str]) -> None:
+        """Refuse a key that is not ``known``."""
+        for name in self.values:
+            if name not in known:
+                problem = f"unknown key {found(name)} in {self.prefix.rstrip('.')}; {did_you_mean(name, known)}"
+                raise DataError(self.where, problem)
+
+    def identifier(self, name: str) -> str:
+        """Return a required id, a string that is not blank or an integer, as a string."""
+        value = self.values.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str) and value.strip():
+            return value
+        raise self.error(name, "an integer or a string that is not empty")
+
+    def text(self, name: str) -> str:
+        """Return a required string that is not blank."""
+        value = self.values.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+        raise self.error(name, "a string that is not empty")
+
+    def string(self, name: str, default: str | None = None) -> str:
+        """Return a string, which may be empty; required unless there is a default."""
+        value = self.values.get(name, default)
+        if isinstance(value, str):
+            return value
+        raise self.error(name, "a string")
+
+    def flag(self, name: str) -> bool | None:
+        """Return true or false, or None when the field is absent."""
+        value = self.values.get(name)
+        if isinstance(value, bool):
+            return value
+        if name not in self.values:
+            return None
+        raise self.error(name, "true or false")
+
+    def count(self, name: str) -> int | None:
+        """Return an integer of at least 0, or None when the field is absent."""
+        value = self.values.get(name)
+        if name not in self.values:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        raise self.error(name, "an integer of at least 0")
+
+    def amount(self, name: str) -> float | None:
+        """Return a number, or None when the field is absent."""
+        value = self.values.get(name)
+        if name not in self.values:
+            return None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
+            return float(value)
+        raise self.error(name, "a number")
+
+    def without_nulls(self) -> Fields:
+        """Return the same object without the fields that are null."""
+        return replace(self, values={name: value for name, value in self.values.items() if value is not None})
+
+    def items(self, name: str, wanted: str) -> list[object]:
+        """Return a list, or an empty one when the field is absent."""
+        value = self.values.get(name, [])
+        if isinstance(value, list):
+            return value
+        raise self.error(name, wanted)
+
+    def objects(self, name: str, wanted: str) -> Iterator[Fields]:
+        """Yield the objects of a list."""
+        for index, item in enumerate(self.items(name, wanted)):
+            yield self.inner(f"{name}[{index}]", item, wanted)
+
+    def inner(self, name: str, value: object, wanted: str) -> Fields:
+        """Return the fields of an object within this one."""
+        if not isinstance(value, dict):
+            raise self.wrong(name, value, wanted)
+        return Fields(self.where, value, f"{self.prefix}{name}.")
+
+    def aliases(self, name: str) -> tuple[str, ...]:
+        """Return the aliases of one slot: a string, or a list of at least one; none of them blank."""
+        if name not in self.values:
+            raise self.error(name, "a string or a list of strings")
+        return self._slot(name, self.values[name])
+
+    def slots(self, name: str) -> Gold:
+        """Return slots: a list of at least one, each a string or a list of aliases."""
+        value = self.values.get(name)
+        if not isinstance(value, list) or not value:
+            raise self.error(name, "a list of slots, each a string or a list of strings")
+        return tuple(self._slot(f"{name}[{index}]", slot) for index, slot in enumerate(value))
+
+    def _slot(self, name: str, value: object) -> tuple[str, ...]:
+        if isinstance(value, str) and value.strip():
+            return (value,)
+        if not isinstance(value, list) or not value:
+            raise self.wrong(name, value, "a string that is not empty or a list of at least one")
+        for index, alias in enumerate(value):
+            if not isinstance(alias, str) or not alias.strip():
+                raise self.wrong(f"{name}[{index}]", alias, "a string that is not empty")
+        return tuple(value)
+
+    def facets(self, known: Collection[str]) -> dict[str, str]:
+        """Return every key that is not ``known`` as a facet; each must be a string, number or boolean."""
+        texts = {}
+        for name, value in self.values.items():
+            if name in known:
+                continue
+            if name in RESERVED:
+                raise DataError(self.where, f"the key {found(name)} is a facet that the plugin sets itself; rename it")
+            if not name.strip():
+                raise DataError(self.where, f"found the key {found(name)}, wanted a name that is not empty")
+            if not isinstance(value, (str, int, float)):
+                wanted = "a string, number or boolean, as any key the format does not know becomes a facet"
+                raise self.wrong(name, value, f"{wanted}; {did_you_mean(name, known)}")
+            texts[name] = facet_text(value)
+        return texts
+
+
+def claim(seen: dict[object, int], key: object, what: str, name: str, line: int) -> None:
+    """Note that ``key`` is used in ``line`` of the file ``name``; refuse it when it was used before."""
+    if key in seen:
+        raise DataError(f"{name}:{line}", f"{what} stands in line {seen[key]} already, wanted each once")
+    seen[key] = line

@@ -1,0 +1,133 @@
+"""Our own format: one JSON object a line, with either ``answers`` or ``slots``; unknown keys become facets."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import cast
+
+from pytest_rageval.datasets.fields import ROLES, Fields, claim
+from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.case import Gold, Instance, Passage, Role, Turn
+from pytest_rageval.model.facets import facet_text
+from pytest_rageval.text.language import detect_language
+
+__all__ = ["load"]
+
+KEYS = (
+    "answerable", "answers", "fake_answers", "history", "id", "language", "passages", "qrels", "question", "slots",
+)  # fmt: skip
+
+
+def load(path: Path) -> tuple[Instance, ...]:
+    """Return the instances of a file in our own format; an instance's id is the record's id.
+
+    The facet ``dataset`` is the file's name without ``.jsonl``, ``.json`` or ``.rag.jsonl``.
+    A record that is not as the format promises is a `DataError`.
+    """
+    name = shown_path(path)
+    dataset = path.stem.removesuffix(".rag")
+    seen: dict[object, int] = {}
+    instances = []
+    for line, values in read_records(path):
+        record = Fields(f"{name}:{line}", values)
+        instance = _instance(record, dataset)
+        claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+        instances.append(instance)
+    return tuple(instances)
+
+
+def _instance(record: Fields, dataset: str) -> Instance:
+    name = record.identifier("id")
+    question = record.text("question")
+    answerable = record.flag("answerable")
+    language = record.text("language") if "language" in record else detect_language(question)
+    facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
+    if answerable is not None:
+        facets["answerable"] = facet_text(answerable)
+    return Instance(
+        id=name,
+        question=question,
+        gold=_gold(record, answerable),
+        passages=_passages(record),
+        fake=_fake(record),
+        qrels=_qrels(record),
+        history=_history(record),
+        answerable=answerable,
+        language=language,
+        facets=facets,
+        origin=record.where,
+    )
+
+
+def _gold(record: Fields, answerable: bool | None) -> Gold:
+    if "answers" in record and "slots" in record:
+        problem = "found both answers and slots, wanted one: answers (any one is right) or slots (each must be met)"
+        raise DataError(record.where, problem)
+    if "slots" in record:
+        return record.slots("slots")
+    if "answers" in record:
+        return (record.aliases("answers"),)
+    if answerable is False:
+        return ()
+    near = [key for form in ("answers", "slots") for key in difflib.get_close_matches(form, record.values, n=1)]
+    hint = f"; the key {found(near[0])} comes near" if near else ""
+    problem = f'found neither answers nor slots, wanted one of them, or "answerable": false{hint}'
+    raise DataError(record.where, problem)
+
+
+def _fake(record: Fields) -> Gold:
+    """Return the false answers, in the form that the record's gold has: slots, or the aliases of one."""
+    if "fake_answers" not in record:
+        return ()
+    value = record.values["fake_answers"]
+    nested = isinstance(value, list) and any(isinstance(item, list) for item in value)
+    if nested or (isinstance(value, list) and "slots" in record):
+        return record.slots("fake_answers")
+    return (record.aliases("fake_answers"),)
+
+
+def _passages(record: Fields) -> tuple[Passage, ...] | None:
+    if "passages" not in record:
+        return None
+    wanted = "a list of objects with id and text, or of strings"
+    passages: dict[str, Passage] = {}
+    for index, item in enumerate(record.items("passages", wanted)):
+        if isinstance(item, str) and item.strip():
+            passage = Passage(f"d{index}", item)
+        else:
+            passage = _passage(record.inner(f"passages[{index}]", item, "an object with id and text, or a string"))
+        if passage.id in passages:
+            raise record.wrong(f"passages[{index}].id", passage.id, "an id that no other passage of the record has")
+        passages[passage.id] = passage
+    return tuple(passages.values())
+
+
+def _passage(fields: Fields) -> Passage:
+    fields.only(("group", "id", "role", "text", "title"))
+    role = fields.string("role", "")
+    if "role" in fields and role not in ROLES:
+        raise fields.error("role", f"one of {', '.join(ROLES)}, or no role")
+    return Passage(
+        id=fields.identifier("id"),
+        text=fields.text("text"),
+        title=fields.string("title", ""),
+        role=cast("Role", role),
+        group=fields.count("group"),
+    )
+
+
+def _qrels(record: Fields) -> dict[str, int]:
+    if "qrels" not in record:
+        return {}
+    grades = record.inner("qrels", record.values["qrels"], "an object of passage ids and integer grades")
+    return {name: grades.count(name) or 0 for name in grades.values}
+
+
+def _history(record: Fields) -> tuple[Turn, ...]:
+    turns = []
+    for fields in record.objects("history", "a list of objects with question and answer"):
+        fields.only(("answer", "question"))
+        turns.append(Turn(fields.text("question"), fields.string("answer")))
+    return tuple(turns)

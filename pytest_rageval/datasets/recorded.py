@@ -1,0 +1,101 @@
+"""Recorded answers: what a system said elsewhere, to be scored here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.facets import facet_text
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+__all__ = ["Recorded", "load_recorded"]
+
+KEYS = ("abstained", "answer", "id", "ranking", "system", "usage")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One recorded answer.
+
+    Attributes:
+        id: the id of the case it answers.
+        system: the name of the system that gave it, or "" when the row does not say.
+        answer: the answer.
+        where: facets that narrow which cases of that id the row answers, as {"noise_rate": "0.4"}.
+    """
+
+    id: str
+    system: str
+    answer: Answer
+    where: Mapping[str, str]
+
+
+def load_recorded(path: Path) -> tuple[Recorded, ...]:
+    """Return the recorded answers of a file of JSON Lines or one JSON array.
+
+    Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
+    ``score``, ``text``, ``title``) and ``usage``; any other key narrows the cases that the row answers.
+    A row that is not so, or that answers again what another row answers, is a `DataError`.
+    """
+    name = shown_path(path)
+    seen: dict[object, int] = {}
+    rows = []
+    for line, values in read_records(path):
+        row = _recorded(Fields(f"{name}:{line}", values))
+        key = (row.id, row.system, tuple(sorted(row.where.items())))
+        claim(seen, key, f"an answer of the same system to the case {found(row.id)}", name, line)
+        rows.append(row)
+    return tuple(rows)
+
+
+def _recorded(record: Fields) -> Recorded:
+    answer = Answer(
+        text=record.string("answer"),
+        ranking=_ranking(record),
+        abstained=record.flag("abstained"),
+        usage=_usage(record),
+    )
+    return Recorded(record.identifier("id"), record.string("system", ""), answer, _narrowing(record))
+
+
+def _narrowing(record: Fields) -> dict[str, str]:
+    texts = {}
+    for name, value in record.values.items():
+        if name not in KEYS:
+            if not isinstance(value, (str, int, float)):
+                raise record.wrong(name, value, "a string, number or boolean: the value of a facet of the case")
+            texts[name] = facet_text(value)
+    return texts
+
+
+def _ranking(record: Fields) -> Ranking | None:
+    if "ranking" not in record:
+        return None
+    items = []
+    for item in record.objects("ranking", "a list of objects with id, score and text"):
+        fields = item.without_nulls()
+        fields.only(("doc_id", "id", "score", "text", "title"))
+        if "id" in fields and "doc_id" in fields:
+            raise DataError(record.where, f"{fields.prefix}id: found both id and doc_id, wanted one of them")
+        name = fields.identifier("doc_id" if "doc_id" in fields else "id")
+        items.append(ScoredPassage(name, fields.amount("score"), fields.string("text", ""), fields.string("title", "")))
+    return Ranking(tuple(items))
+
+
+def _usage(record: Fields) -> Usage | None:
+    if "usage" not in record:
+        return None
+    known = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
+    fields = record.inner("usage", record.values["usage"], f"an object with {', '.join(known)}").without_nulls()
+    fields.only(known)
+    return Usage(
+        fields.count("prompt_tokens"),
+        fields.count("completion_tokens"),
+        fields.amount("cost_usd"),
+        fields.amount("latency_s"),
+    )

@@ -1,0 +1,110 @@
+"""RGB's files: base, refine, integration and counterfactual records, in English and Chinese.
+
+Schema of Chen et al., "Benchmarking Large Language Models in Retrieval-Augmented Generation", AAAI 2024;
+its data is CC BY-NC-SA 4.0 and not part of this package. What a record is, its keys tell, not the file's name.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.case import Gold, Instance, Passage, Role
+from pytest_rageval.text.language import detect_language
+
+__all__ = ["load"]
+
+KEYS = (
+    "answer", "answer1", "answer2", "asnwer1", "fakeanswer", "id", "language", "negative", "positive",
+    "positive_wrong", "query",
+)  # fmt: skip
+
+_LANGUAGE = re.compile(r"(en|zh)(?![a-z])")
+
+
+def load(path: Path) -> tuple[Instance, ...]:
+    """Return the instances of one RGB file; an instance's id is ``<file stem>-<id>``.
+
+    Passages get the ids p0 p1 ... (positive), n0 ... (negative), w0 ... (positive_wrong) and, in integration
+    records, ``p<group>.<index>``. ``asnwer1``, ``answer1`` and ``answer2`` are not used, as in RGB's own evaluation.
+    A record that is not as the format promises is a `DataError`.
+    """
+    name = shown_path(path)
+    seen: dict[object, int] = {}
+    instances = []
+    for line, values in read_records(path):
+        instance = _instance(Fields(f"{name}:{line}", values), path.stem)
+        claim(seen, instance.id, f"the id {found(values['id'])}", name, line)
+        instances.append(instance)
+    return tuple(instances)
+
+
+def _instance(record: Fields, dataset: str) -> Instance:
+    name = record.identifier("id")
+    question = record.text("query")
+    prefix = _LANGUAGE.match(dataset)
+    named = prefix[1] if prefix else detect_language(question)
+    language = record.text("language") if "language" in record else named
+    return Instance(
+        id=f"{dataset}-{name}",
+        question=question,
+        gold=_slots(record, "answer"),
+        passages=(*_positives(record), *_false(record), *_pool(record, "negative", "n", "negative")),
+        fake=_slots(record, "fakeanswer") if _is_counterfactual(record) else (),
+        language=language,
+        facets={"dataset": dataset, "language": language, **record.facets(KEYS)},
+        origin=record.where,
+    )
+
+
+def _is_counterfactual(record: Fields) -> bool:
+    return "positive_wrong" in record or "fakeanswer" in record
+
+
+def _slots(record: Fields, field: str) -> Gold:
+    """Return the slots of an answer: a string is one, a list holds one in each item, an inner list aliases."""
+    return record.slots(field) if isinstance(record.values.get(field), list) else (record.aliases(field),)
+
+
+def _positives(record: Fields) -> tuple[Passage, ...]:
+    groups = record.items("positive", "a list of strings, or of lists of strings")
+    if not any(isinstance(group, list) for group in groups):
+        return _pool(record, "positive", "p", "positive")
+    passages = []
+    for number, group in enumerate(groups):
+        name = f"positive[{number}]"
+        if not isinstance(group, list) or not group:
+            raise record.wrong(name, group, "a list of at least one string, as in the other groups")
+        passages += _passages(record, name, group, f"p{number}.", "positive", number)
+    return tuple(passages)
+
+
+def _false(record: Fields) -> tuple[Passage, ...]:
+    if not _is_counterfactual(record):
+        return ()
+    passages = _pool(record, "positive_wrong", "w", "counterfactual")
+    positives = record.items("positive", "a list of strings")
+    if len(passages) != len(positives):
+        problem = f"found {len(passages)} positive_wrong for {len(positives)} positive, wanted one for each, in order"
+        raise DataError(record.where, problem)
+    return passages
+
+
+def _pool(record: Fields, field: str, prefix: str, role: Role) -> tuple[Passage, ...]:
+    if field not in record:
+        raise record.error(field, "a list of strings")
+    return tuple(_passages(record, field, record.items(field, "a list of strings"), prefix, role))
+
+
+def _passages(
+    record: Fields, name: str, texts: list[object], prefix: str, role: Role, group: int | None = None
+) -> list[Passage]:
+    passages = []
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise record.wrong(f"{name}[{index}]", text, "a string")
+        passages.append(Passage(f"{prefix}{index}", text, role=role, group=group))
+    return passages

@@ -1,0 +1,168 @@
+"""A data file, JSON Lines or one JSON array, read once into its records and the lines they start on."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_rageval.errors import DataError, ascii_safe, found
+
+__all__ = ["JsonObject", "json_kind", "read_records", "shown_path"]
+
+JsonObject = dict[str, object]
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class _RefusedError(ValueError):
+    """JSON that Python would read but whose meaning is not certain."""
+
+
+def read_records(path: Path) -> list[tuple[int, JsonObject]]:
+    """Return the records of ``path`` with the line (from 1) each starts on; at least one.
+
+    JSON Lines and a JSON array of objects are told apart by the first character that is not blank.
+    A byte-order mark, CRLF and blank lines are accepted; anything else that is not plain UTF-8 JSON
+    objects is a `DataError`, and so are duplicate keys, NaN, Infinity and lone surrogates.
+    """
+    name = shown_path(path)
+    text = _read_text(path, name)
+    records = list(_array(text, name) if text.lstrip(" \t\r\n").startswith("[") else _lines(text, name))
+    if not records:
+        raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
+    return records
+
+
+def shown_path(path: Path) -> str:
+    """Return ``path`` for a message: relative when it lies below the current directory, and inert."""
+    with suppress(ValueError, OSError):
+        path = path.relative_to(Path.cwd())
+    return ascii_safe(str(path))
+
+
+def _read_text(path: Path, name: str) -> str:
+    if path.is_dir():
+        raise DataError(name, "is a directory; name a file of JSON Lines or one JSON array")
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(
+            name, "no such file; a path is relative to the file that names it, then to the rootdir"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise DataError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        problem = f"byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; save the file as UTF-8"
+        raise DataError(f"{name}:{line}", problem) from None
+    at = text.find("\0")
+    if at >= 0:
+        line = text.count("\n", 0, at) + 1
+        raise DataError(f"{name}:{line}", "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?")
+    return text.removeprefix("\ufeff")
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
+    for line, record in enumerate(text.split("\n"), start=1):
+        start, _ = _skip_space(record, 0, line)
+        if start == len(record):
+            continue
+        value, end = _decode(record, start, name, line, "wanted one complete JSON object a line")
+        rest, _ = _skip_space(record, end, line)
+        if rest != len(record):
+            problem = f"found more text after the record, at column {rest + 1}, wanted one JSON object a line"
+            raise DataError(f"{name}:{line}", problem)
+        yield line, _object(value, f"{name}:{line}")
+
+
+def _array(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
+    at, line = _skip_space(text, 0, 1)
+    at, line = _skip_space(text, at + 1, line)
+    more = not text.startswith("]", at)
+    while more:
+        value, end = _decode(text, at, name, line, "wanted a complete JSON array of objects")
+        yield line, _object(value, f"{name}:{line}")
+        at, line = _skip_space(text, end, line + text.count("\n", at, end))
+        more = text.startswith(",", at)
+        if more:
+            at, line = _skip_space(text, at + 1, line)
+        elif not text.startswith("]", at):
+            what = f"found {found(text[at])}" if at < len(text) else "the file ends"
+            raise DataError(f"{name}:{line}", f"{what} after a record of the array, wanted ',' or ']'")
+    at, line = _skip_space(text, at + 1, line)
+    if at != len(text):
+        raise DataError(f"{name}:{line}", "found more text after the end of the array, wanted one JSON array")
+
+
+def _skip_space(text: str, at: int, line: int) -> tuple[int, int]:
+    """Return the place and the line of the next character that is not JSON white space."""
+    match = _SPACE.match(text, at)
+    end = match.end() if match else at
+    return end, line + text.count("\n", at, end)
+
+
+def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[object, int]:
+    """Return the JSON value that starts at ``start``, in ``line``, and where it ends."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+        if _SURROGATE.search(text, start, end):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        line += text.count("\n", start, error.pos)
+        problem = f"invalid JSON at column {error.colno} ({error.msg}), {wanted}"
+    except RecursionError:
+        problem = "the JSON is nested too deep for a record, wanted an object of plain fields"
+    except UnicodeEncodeError:
+        problem = "found half of a surrogate pair (an escape such as \\ud83d alone), wanted whole characters"
+    except _RefusedError as error:
+        problem = str(error)
+    except ValueError:
+        problem = "found a number with too many digits, wanted an ordinary number"
+    else:
+        return value, end
+    raise DataError(f"{name}:{line}", problem)
+
+
+def _object(value: object, where: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise DataError(where, f"found {json_kind(value)} for a record, wanted a JSON object")
+    return value
+
+
+def json_kind(value: object) -> str:
+    """Return a short picture of a JSON value for an error message."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    return "an object" if isinstance(value, dict) else found(value)
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise _RefusedError(f"the key {found(twice)} stands twice in one object, wanted it once")
+    return record
+
+
+def _no_constant(name: str) -> object:
+    raise _RefusedError(f"found {name}, which is not JSON, wanted a finite number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _RefusedError(f"the number {found(text)} is too large, wanted a finite number")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
