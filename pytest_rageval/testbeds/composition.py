@@ -1,0 +1,94 @@
+"""What is asked of the passages of one case, and the pools they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.model.case import Instance, Passage, Role
+
+__all__ = ["Assemble", "Composition", "Pools", "exact", "exact_count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """One point of a testbed's settings.
+
+    Attributes:
+        evidence: the role of the passages that are not noise; "" when all are noise.
+        passages: how many passages to supply.
+        noise_rate: the share of them that is noise, in 0..1.
+        correct_rate: the share that is correct among counterfactual passages, in 0..1.
+    """
+
+    evidence: Role
+    passages: int
+    noise_rate: float = 0.0
+    correct_rate: float = 0.0
+
+
+Assemble = Callable[[Instance, Composition, int], tuple[Passage, ...]]
+"""Chooses and orders the passages of one case from an instance, what is asked, and a seed; pure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """An instance's passages by role, each in the order of the record.
+
+    Attributes:
+        positives: the positive passages.
+        negatives: the negative passages.
+        falsehoods: the counterfactual passages.
+        groups: the positives by sub-question, when any of them has a group; else empty.
+    """
+
+    positives: tuple[Passage, ...]
+    negatives: tuple[Passage, ...]
+    falsehoods: tuple[Passage, ...]
+    groups: tuple[tuple[Passage, ...], ...]
+
+    @classmethod
+    def of(cls, instance: Instance) -> Pools:
+        """Return the pools of ``instance``; passages without a role are in none."""
+        pools: dict[Role, list[Passage]] = {"": [], "positive": [], "negative": [], "counterfactual": []}
+        groups: dict[int | None, list[Passage]] = {}
+        for passage in instance.passages or ():
+            pools[passage.role].append(passage)
+            if passage.role == "positive":
+                groups.setdefault(passage.group, []).append(passage)
+        return cls(
+            tuple(pools["positive"]),
+            tuple(pools["negative"]),
+            tuple(pools["counterfactual"]),
+            () if set(groups) <= {None} else tuple(map(tuple, groups.values())),
+        )
+
+    def twins(self, instance: Instance, correct_rate: float) -> tuple[Passage, ...]:
+        """Return the correct twin of each counterfactual passage, in order; empty when they do not pair.
+
+        They pair when there are as many positives; a wish for correct ones among others is a `DataError`.
+        """
+        if len(self.positives) == len(self.falsehoods):
+            return self.positives
+        if correct_rate > 0:
+            problem = (
+                f"passages: found {len(self.positives)} positive for {len(self.falsehoods)} counterfactual, "
+                "wanted one for each, as correct_rate puts it in the place of the other"
+            )
+            raise DataError(instance.origin, problem)
+        return ()
+
+
+@lru_cache(maxsize=1024)
+def exact_count(passages: int, rate: float) -> int:
+    """Return ``passages * rate`` rounded up, without the error of floats: 25 * 0.28 is 7, not 8."""
+    return math.ceil(passages * exact(rate))
+
+
+def exact(rate: float) -> Fraction:
+    """Return the fraction that ``rate`` was written for: 0.28 is 7/25, and 5 / 6 is 5/6."""
+    return Fraction(str(rate)).limit_denominator(10**9)

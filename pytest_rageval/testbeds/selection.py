@@ -1,0 +1,84 @@
+"""Which cases of a testbed are run: those that match, the first ones, or a stratified sample."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pytest_rageval.errors import UnknownNameError
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.facets import FACETS, matches
+from pytest_rageval.testbeds.ids import digest
+
+__all__ = ["select", "stratified"]
+
+K = TypeVar("K")
+
+
+def select(
+    entries: Sequence[Case],
+    where: Mapping[str, str],
+    limit: int | None,
+    sample: int | None,
+    seed: int,
+    origin: str = "",
+) -> list[int]:
+    """Return the indices of the cases to keep, in order: those that match, of these the first, of these a sample.
+
+    Raises:
+        UnknownNameError: ``where`` names a facet that no case has and the plugin does not know;
+            the message begins with ``origin``.
+    """
+    if entries and where:
+        known = set(FACETS).union(*(case.facets for case in entries))
+        for name in where:
+            if name not in known:
+                raise UnknownNameError("facet", name, known, origin)
+    kept = [index for index, case in enumerate(entries) if matches(case.facets, where)][:limit]
+    if sample is None:
+        return kept
+    chosen = stratified([entries[index] for index in kept], sample, seed)
+    return [index for place, index in enumerate(kept) if place in chosen]
+
+
+def stratified(cases: Sequence[Case], n: int, seed: int) -> set[int]:
+    """Return the indices of ``n`` cases (all, when there are fewer), a share of each topic x task.
+
+    Shares are proportional, by largest remainder, with at least one a stratum when ``n`` allows it. Within a stratum
+    the cases are ranked by a hash of the seed and the case's id, so that a new record disturbs little, and all
+    settings of one instance stay together.
+    """
+    if n >= len(cases):
+        return set(range(len(cases)))
+    strata: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for index, case in enumerate(cases):
+        strata[case.facets.get("topic", ""), case.facets.get("task", "")].append(index)
+    shares = _shares({stratum: len(members) for stratum, members in sorted(strata.items())}, n)
+    chosen: set[int] = set()
+    for stratum, members in strata.items():
+        ranked = sorted(members, key=lambda index: digest(seed, cases[index].id))
+        chosen.update(ranked[: shares[stratum]])
+    return chosen
+
+
+def _shares(sizes: Mapping[K, int], n: int) -> dict[K, int]:
+    """Return ``n`` divided in proportion to ``sizes``, by largest remainder; at least 1 each when ``n`` allows it."""
+    shares: dict[K, int] = {}
+    rest = dict(sizes)
+    if n >= len(rest):
+        while small := _below_one(rest, n):
+            shares.update(dict.fromkeys(small, 1))
+            rest = {key: size for key, size in rest.items() if key not in shares}
+            n -= len(small)
+    total = sum(rest.values())
+    shares.update({key: size * n // total for key, size in rest.items()})
+    left = n - sum(shares[key] for key in rest)
+    for key in sorted(rest, key=lambda key: -(rest[key] * n % total))[:left]:
+        shares[key] += 1
+    return shares
+
+
+def _below_one(sizes: Mapping[K, int], n: int) -> list[K]:
+    total = sum(sizes.values())
+    return [key for key, size in sizes.items() if size * n < total]

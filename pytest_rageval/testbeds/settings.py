@@ -1,0 +1,195 @@
+"""The settings of one testbed: the arguments of ``rag_case`` or a table of a suite, checked."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from pytest_rageval.datasets.fields import RESERVED
+from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, did_you_mean, found
+from pytest_rageval.model.facets import ABILITIES, FACETS, facet_text
+from pytest_rageval.testbeds import arguments
+from pytest_rageval.testbeds.composition import exact
+from pytest_rageval.testbeds.rgb_compat import float_count
+
+__all__ = ["ASSEMBLIES", "SETTINGS", "Settings", "parse_settings"]
+
+ASSEMBLIES = ("balanced", "rgb-compat")
+
+SETTINGS = (
+    "ability", "assembly", "correct_rate", "dataset", "facets", "gates", "limit", "metrics", "noise_rate", "passages",
+    "sample", "seed", "where",
+)  # fmt: skip
+"""The names of all settings; in a marker, any other keyword is a facet."""
+
+AXES = ("passages", "noise_rate", "correct_rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The checked settings of one testbed.
+
+    Attributes:
+        dataset: ``format:path``.
+        ability: one of RGB's four, or None.
+        metrics: names of metrics, the first one primary; None for the ability's own.
+        gates: gate expressions, as written.
+        passages: how many passages to supply, one number a point of the axis.
+        noise_rate: shares of noise in 0..1; (1.0,) under negative rejection.
+        correct_rate: shares of correct passages in 0..1.
+        multiplied: which of passages, noise_rate and correct_rate were given as a list, in that order.
+        given: the names of all settings that were given and not None.
+        assembly: "balanced" or "rgb-compat".
+        limit: the first so many cases, or None.
+        sample: so many cases, stratified, or None.
+        seed: the testbed's own seed, or None for the session's.
+        where: facet -> value, "*" for any; only the cases that match are kept.
+        facets: facets of every case of the testbed.
+        origin: where the settings were written, for messages.
+    """
+
+    dataset: str
+    ability: str | None
+    metrics: tuple[str, ...] | None
+    gates: tuple[str, ...]
+    passages: tuple[int, ...]
+    noise_rate: tuple[float, ...]
+    correct_rate: tuple[float, ...]
+    multiplied: tuple[str, ...]
+    given: frozenset[str]
+    assembly: str
+    limit: int | None
+    sample: int | None
+    seed: int | None
+    where: Mapping[str, str]
+    facets: Mapping[str, str]
+    origin: str
+
+
+def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bool = False) -> Settings:
+    """Return the settings that ``raw`` asks for; None stands for a setting not given.
+
+    Args:
+        raw: names and values, as a user wrote them.
+        where: what every error begins with, as "tests/test_a.py:12".
+        known_keys_only: refuse a key that is no setting; without it such a key is a facet.
+
+    Raises:
+        SettingError: a value that is not what its setting takes, a setting without effect, a contradiction.
+        UnknownNameError: an ability, an assembly or (``known_keys_only``) a key that does not exist.
+    """
+    values = {name: value for name, value in raw.items() if value is not None}
+    facets = _facets(values, where, known_keys_only)
+    ability = _choice(values.get("ability"), "ability", ABILITIES, where)
+    settings = Settings(
+        dataset=_dataset(values.get("dataset"), where),
+        ability=ability,
+        metrics=_metrics(values, where),
+        gates=arguments.texts(values.get("gates", ()), "gates", where),
+        passages=arguments.axis(values.get("passages", 5), "passages", where, _passages),
+        noise_rate=arguments.axis(values.get("noise_rate", _noise(ability)), "noise_rate", where, arguments.rate),
+        correct_rate=arguments.axis(values.get("correct_rate", 0.0), "correct_rate", where, arguments.rate),
+        multiplied=tuple(name for name in AXES if isinstance(values.get(name), (list, tuple))),
+        given=frozenset(values).intersection(SETTINGS),
+        assembly=_choice(values.get("assembly"), "assembly", ASSEMBLIES, where) or "balanced",
+        limit=_number(values, "limit", where, 1),
+        sample=_number(values, "sample", where, 1),
+        seed=_number(values, "seed", where, None),
+        where=arguments.scalars(values.get("where", {}), "where", where),
+        facets=facets,
+        origin=where,
+    )
+    _refuse_without_effect(settings)
+    _refuse_contradictions(settings)
+    return settings
+
+
+def _facets(values: Mapping[str, object], where: str, known_keys_only: bool) -> dict[str, str]:
+    loose = {name: value for name, value in values.items() if name not in SETTINGS}
+    for name in loose:
+        near = difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.8)
+        if known_keys_only or (near and name not in FACETS):
+            raise UnknownNameError("key", name, SETTINGS, where)
+    table = arguments.scalars(values.get("facets", {}), "facets", where)
+    for name, value in loose.items():
+        if not isinstance(value, (str, int, float)):
+            problem = f"found {found(value)}, wanted a string, number or boolean, as a keyword that is no setting"
+            raise SettingError(f"{where}: {ascii_safe(name)}: {problem} is a facet; {did_you_mean(name, SETTINGS)}")
+        if name in table:
+            raise SettingError(f"{where}: the facet {found(name)} is given twice, as a keyword and in facets")
+        table[name] = facet_text(value)
+    for name in RESERVED.intersection(table):
+        raise SettingError(f"{where}: the facet {found(name)} is set by the plugin itself; give yours another name")
+    return table
+
+
+def _choice(value: object, kind: str, known: tuple[str, ...], where: str) -> str | None:
+    if value is None:
+        return None
+    if value not in known:
+        raise UnknownNameError(kind, value, known, where)
+    return str(value)
+
+
+def _dataset(value: object, where: str) -> str:
+    if isinstance(value, str) and all(part.strip() for part in value.partition(":")):
+        return value
+    what = "is missing" if value is None else f"found {found(value)}"
+    raise SettingError(f"{where}: dataset: {what}, wanted 'format:path' such as 'jsonl:cases.jsonl'")
+
+
+def _metrics(values: Mapping[str, object], where: str) -> tuple[str, ...] | None:
+    if "metrics" not in values:
+        return None
+    metrics = arguments.texts(values["metrics"], "metrics", where)
+    if not metrics:
+        raise SettingError(
+            f"{where}: metrics is an empty list, wanted at least one name; leave it out for the defaults"
+        )
+    return metrics
+
+
+def _passages(value: object, name: str, where: str) -> int:
+    return arguments.integer(value, name, where, 0)
+
+
+def _number(values: Mapping[str, object], name: str, where: str, least: int | None) -> int | None:
+    return arguments.integer(values[name], name, where, least) if name in values else None
+
+
+def _noise(ability: str | None) -> float:
+    return 1.0 if ability == "negative_rejection" else 0.0
+
+
+def _refuse_without_effect(settings: Settings) -> None:
+    ability, given, origin = settings.ability, settings.given, settings.origin
+    if ability is None:
+        for name in ("noise_rate", "correct_rate", "assembly"):
+            if name in given:
+                raise SettingError(f"{origin}: {name} has no effect without an ability; add ability=, or leave it out")
+        return
+    if "correct_rate" in given and ability != "counterfactual_robustness":
+        problem = f"correct_rate has no effect on {ability}, only on counterfactual_robustness; leave it out"
+        raise SettingError(f"{origin}: {problem}")
+    if ability == "negative_rejection" and settings.noise_rate != (1.0,):
+        raise SettingError(f"{origin}: negative_rejection supplies nothing but noise; leave noise_rate out")
+
+
+def _refuse_contradictions(settings: Settings) -> None:
+    origin = settings.origin
+    if settings.limit is not None and settings.sample is not None:
+        raise SettingError(
+            f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all"
+        )
+    for noise, correct in product(settings.noise_rate, settings.correct_rate):
+        if exact(noise) + exact(correct) > 1:
+            problem = f"noise_rate {facet_text(noise)} and correct_rate {facet_text(correct)} add up to more than 1"
+            raise SettingError(f"{origin}: {problem}; lower one of them")
+        for passages in settings.passages if settings.assembly == "rgb-compat" else ():
+            counts = float_count(passages, noise), float_count(passages, correct)
+            if sum(counts) > passages:
+                problem = f"of {passages} passages, rgb-compat rounds noise_rate {facet_text(noise)} up to {counts[0]}"
+                problem += f" and correct_rate {facet_text(correct)} up to {counts[1]}"
+                raise SettingError(f"{origin}: {problem}, more than there are; lower one of them")

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.model.case import Instance, Passage, Role
+from pytest_rageval.testbeds import balanced, rgb_compat
+from pytest_rageval.testbeds.composition import Composition, Pools, exact_count
+
+
+def pool(prefix: str, size: int, role: Role, group: int | None = None) -> list[Passage]:
+    return [Passage(f"{prefix}{i}", f"text {prefix}{i}", role=role, group=group) for i in range(size)]
+
+
+def instance(*pools: Iterable[Passage], name: str = "x") -> Instance:
+    return Instance(name, "Q?", passages=tuple(p for each in pools for p in each), origin="a.json:1")
+
+
+def ids(passages: tuple[Passage, ...]) -> list[str]:
+    return [p.id for p in passages]
+
+
+BASE = instance(pool("p", 9, "positive"), pool("n", 9, "negative"))
+FACT = instance(pool("p", 6, "positive"), pool("w", 6, "counterfactual"), pool("n", 6, "negative"))
+GROUPS = instance(pool("p0.", 3, "positive", 0), pool("p1.", 1, "positive", 1), pool("n", 6, "negative"))
+
+
+def balanced_ids(of: Instance, asked: Composition, seed: int = 0) -> list[str]:
+    return ids(balanced.assemble(of, asked, seed))
+
+
+@pytest.mark.parametrize(
+    ("passages", "rate", "count"), [(25, 0.28, 7), (50, 0.14, 7), (100, 0.07, 7), (5, 0.3, 2), (5, 0.0, 0), (5, 1.0, 5)]
+)
+def test_counts_are_exact_in_balanced_and_float_products_in_compat(passages: int, rate: float, count: int) -> None:
+    assert exact_count(passages, rate) == count
+    assert rgb_compat.float_count(passages, rate) == count + (passages >= 25)
+
+
+@pytest.mark.parametrize(
+    ("passages", "rate", "count"), [(6, 5 / 6, 5), (10, 0.1 + 0.2, 3), (3, 1 / 3, 1), (9, 1e-7, 1)]
+)
+def test_a_rate_that_was_computed_counts_as_what_was_meant(passages: int, rate: float, count: int) -> None:
+    assert exact_count(passages, rate) == count
+
+
+def test_balanced_takes_the_heads_of_both_pools() -> None:
+    for rate, noise in ((0.0, 0), (0.2, 1), (0.5, 3), (1.0, 5)):
+        supplied = balanced_ids(BASE, Composition("positive", 5, rate))
+        assert sorted(supplied) == [f"n{i}" for i in range(noise)] + [f"p{i}" for i in range(5 - noise)]
+
+
+def test_balanced_moves_nothing_as_the_noise_rises() -> None:
+    rows = [balanced_ids(BASE, Composition("positive", 5, m / 5)) for m in range(6)]
+    for row, following in pairwise(rows):
+        changed = [(a, b) for a, b in zip(row, following, strict=True) if a != b]
+        assert len(changed) == 1
+        assert [a[0] + b[0] for a, b in changed] == ["pn"]
+
+
+def test_balanced_depends_on_seed_and_id_alone() -> None:
+    asked = Composition("positive", 8, 0.5)
+    twin = Instance("x", "another question?", passages=BASE.passages, facets={"topic": "t"}, origin="b.json:9")
+    assert balanced_ids(BASE, asked) == balanced_ids(twin, asked)
+    assert balanced_ids(BASE, asked) != balanced_ids(BASE, asked, seed=1)
+    assert balanced_ids(BASE, asked) != balanced_ids(instance(BASE.passages or (), name="y"), asked)
+
+
+def test_the_order_of_a_known_case_stays_what_it_is() -> None:
+    assert balanced_ids(BASE, Composition("positive", 5, 0.4), seed=7) == ["n0", "p0", "p1", "p2", "n1"]
+
+
+def test_short_pools_leave_their_places_out() -> None:
+    full = balanced_ids(BASE, Composition("positive", 6, 0.5))
+    short = instance(pool("p", 1, "positive"), pool("n", 2, "negative"))
+    assert balanced_ids(short, Composition("positive", 6, 0.5)) == [i for i in full if i in ("p0", "n0", "n1")]
+
+
+def test_no_passages_are_no_passages() -> None:
+    for of in (BASE, FACT, GROUPS):
+        assert balanced.assemble(of, Composition("positive", 0, 0.4), 0) == ()
+        assert rgb_compat.assemble(of, Composition("positive", 0, 0.4)) == ()
+
+
+def test_groups_take_turns_and_the_first_of_each_is_kept() -> None:
+    assert sorted(balanced_ids(GROUPS, Composition("positive", 3))) == ["p0.0", "p0.1", "p1.0"]
+    assert sorted(balanced_ids(GROUPS, Composition("positive", 4, 1.0))) == ["n0", "n1", "p0.0", "p1.0"]
+    assert sorted(balanced_ids(GROUPS, Composition("positive", 1, 1.0))) == ["p0.0", "p1.0"]
+    assert sorted(balanced_ids(GROUPS, Composition("", 3, 1.0))) == ["n0", "n1", "n2"]
+
+
+def test_correct_passages_stand_where_their_false_twins_stood() -> None:
+    rows = [balanced_ids(FACT, Composition("counterfactual", 5, 0.2, c / 5)) for c in range(5)]
+    assert sorted(rows[0]) == ["n0", "w0", "w1", "w2", "w3"]
+    for c, (row, following) in enumerate(pairwise(rows)):
+        assert [(a, b) for a, b in zip(row, following, strict=True) if a != b] == [(f"w{c}", f"p{c}")]
+
+
+@pytest.mark.parametrize("pairs", range(1, 7))
+def test_a_step_in_noise_changes_one_place_however_short_the_pool(pairs: int) -> None:
+    of = instance(pool("p", pairs, "positive"), pool("w", pairs, "counterfactual"), pool("n", 6, "negative"))
+    rows = [set(balanced_ids(of, Composition("counterfactual", 5, m / 5, 0.4))) for m in range(4)]
+    for row, following in pairwise(rows):
+        assert len(following - row) == 1
+        assert len(row - following) <= 1
+
+
+def test_one_pair_stays_false_unless_all_shall_be_correct() -> None:
+    of = instance(pool("p", 2, "positive"), pool("w", 2, "counterfactual"))
+    assert sorted(balanced_ids(of, Composition("counterfactual", 5, 0.0, 0.8))) == ["p0", "w1"]
+    assert sorted(balanced_ids(of, Composition("counterfactual", 5, 0.0, 1.0))) == ["p0", "p1"]
+
+
+def test_counterfactual_passages_without_twins() -> None:
+    of = instance(pool("p", 1, "positive"), pool("w", 3, "counterfactual"), pool("n", 2, "negative"))
+    assert sorted(balanced_ids(of, Composition("counterfactual", 3, 0.3))) == ["n0", "w0", "w1"]
+    message = r"^a\.json:1: passages: found 1 positive for 3 counterfactual, wanted one for each, as correct_rate"
+    for assemble in (balanced.assemble, rgb_compat.assemble):
+        with pytest.raises(DataError, match=message):
+            assemble(of, Composition("counterfactual", 3, 0.0, 0.3), 0)
+
+
+def test_passages_without_a_role_are_in_no_pool() -> None:
+    pools = Pools.of(instance(pool("d", 2, ""), pool("p", 1, "positive"), pool("n", 1, "negative")))
+    assert (ids(pools.positives), ids(pools.negatives), pools.falsehoods, pools.groups) == (["p0"], ["n0"], (), ())
+
+
+def test_compat_refuses_to_leave_out_the_groups() -> None:
+    with pytest.raises(DataError, match=r"^a\.json:1: passages: found positives in groups, of which rgb-compat"):
+        rgb_compat.assemble(GROUPS, Composition("", 5, 1.0))
+
+
+def test_neither_assembly_touches_the_global_generator() -> None:
+    before = random.getstate()
+    for of in (BASE, FACT, GROUPS):
+        balanced.assemble(of, Composition("positive", 5, 0.4), 0)
+        rgb_compat.assemble(of, Composition("positive", 5, 0.4))
+    assert random.getstate() == before

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.datasets import jsonl, rgb
+from pytest_rageval.errors import DataError, UnknownNameError
+from pytest_rageval.model.case import Case, Instance, Passage
+from pytest_rageval.model.facets import ABILITIES
+from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
+from pytest_rageval.testbeds import BUILTIN
+from pytest_rageval.testbeds.ability import ability_named
+from pytest_rageval.testbeds.expand import Shortfalls, expand, shortfalls
+from pytest_rageval.testbeds.settings import parse_settings
+
+
+@pytest.fixture
+def folder(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "datasets"
+
+
+def cases_of(instances: tuple[Instance, ...], **raw: Any) -> dict[str, Case]:
+    pairs = expand(parse_settings({"dataset": "x:y", **raw}, "here"), instances, 0)
+    cases = dict(pairs)
+    assert len(cases) == len(pairs)
+    return cases
+
+
+def supplied(case: Case) -> list[str]:
+    assert case.supplied is not None
+    return [p.id for p in case.supplied]
+
+
+def test_every_ability_declares_itself() -> None:
+    primary = {name: ability_named(name).metrics[0] for name in BUILTIN}
+    assert primary == {
+        "noise_robustness": "accuracy",
+        "negative_rejection": "rejection_rate",
+        "information_integration": "accuracy",
+        "counterfactual_robustness": "error_detection_rate",
+        "plain": "token_f1",
+    }
+    assert set(BUILTIN) == {*ABILITIES, "plain"}
+    assert ability_named(None).name == "plain"
+    with pytest.raises(UnknownNameError, match=r"unknown ability 'x'"):
+        ability_named("x")
+
+
+@pytest.mark.parametrize("name", sorted(BUILTIN))
+def test_instructions_hold_the_sentences_of_the_protocol_in_their_language(name: str) -> None:
+    ability = ability_named(name)
+    assert ability.name == name
+    for language, other in (("en", "zh"), ("zh", "en")):
+        words = ability.instructions(language)
+        assert REJECTION_SENTENCE[language] in words
+        assert REJECTION_SENTENCE[other] not in words
+        assert (ERROR_SENTENCE[language] in words) == (name == "counterfactual_robustness")
+    assert ability.instructions("fr") == ability.instructions("en")
+
+
+def test_lists_multiply_instance_by_instance(folder: Path) -> None:
+    cases = cases_of(
+        rgb.load(folder / "rgb" / "en_fact.json"), ability="counterfactual_robustness",
+        passages=[2, 3], noise_rate=[0, 0.4], correct_rate=[0.25], team="a",
+    )  # fmt: skip
+    assert list(cases) == [
+        f"en_fact-{i}-passages={k}-noise_rate={n}-correct_rate=0.25"
+        for i in (0, 1)
+        for k in (2, 3)
+        for n in ("0", "0.4")
+    ]
+    case = cases["en_fact-0-passages=3-noise_rate=0.4-correct_rate=0.25"]
+    assert case.id == case.instance.id == "en_fact-0"
+    assert case.facets == {
+        "dataset": "en_fact", "language": "en", "team": "a", "ability": "counterfactual_robustness",
+        "passages": "3", "noise_rate": "0.4", "noise_realised": "0.6667", "correct_rate": "0.25",
+    }  # fmt: skip
+    assert sorted(supplied(case)) == ["n0", "n1", "p0"]
+    assert case.instructions == ability_named("counterfactual_robustness").instructions("en")
+
+
+def test_one_value_is_in_the_facets_and_not_in_the_id(folder: Path) -> None:
+    cases = cases_of(rgb.load(folder / "rgb" / "en.json"), ability="noise_robustness", noise_rate=0.40)
+    assert list(cases) == ["en-0", "en-1", "en-2", "en-3b", "en-4"]
+    assert cases["en-0"].facets["noise_rate"] == "0.4"
+    assert "correct_rate" not in cases["en-0"].facets
+    assert cases["en-2"].facets["topic"] == "Fairs"
+
+
+def test_negative_rejection_supplies_noise_only(folder: Path) -> None:
+    for name in ("en", "en_int", "en_fact"):
+        for case in cases_of(rgb.load(folder / "rgb" / f"{name}.json"), ability="negative_rejection").values():
+            assert {p.role for p in case.supplied or ()} <= {"negative"}
+            assert case.evidence is False
+            assert case.facets["noise_realised"] == ("1" if case.supplied else "0")
+
+
+def test_assemblies_differ(folder: Path) -> None:
+    instances = rgb.load(folder / "rgb" / "en_fact.json")
+    both = [
+        supplied(cases_of(instances, ability="noise_robustness", assembly=assembly)["en_fact-0"])
+        for assembly in ("balanced", "rgb-compat")
+    ]
+    assert [{name[0] for name in names} for names in both] == [{"p"}, {"w"}]
+
+
+def test_plain_records_are_taken_as_they_are(folder: Path) -> None:
+    cases = cases_of(jsonl.load(folder / "cases.jsonl"))
+    assert cases["aliases"].supplied is None
+    assert cases["unanswerable"].supplied == ()
+    assert supplied(cases["slots"]) == ["d1", "d2", "d3"]
+    assert "passages" not in cases["slots"].facets
+    assert "ability" not in cases["slots"].facets
+    assert "noise_realised" not in cases["slots"].facets
+
+
+def test_plain_passages_are_the_head_when_a_number_is_given(folder: Path) -> None:
+    cases = cases_of(jsonl.load(folder / "cases.jsonl"), passages=[0, 2])
+    assert supplied(cases["slots-passages=2"]) == ["d1", "d2"]
+    assert cases["slots-passages=0"].supplied == cases["aliases-passages=0"].supplied == ()
+    assert cases["aliases-passages=2"].supplied is None
+    assert cases["slots-passages=2"].facets["passages"] == "2"
+
+
+def test_the_facets_of_the_testbed_stand_over_those_of_the_record(folder: Path) -> None:
+    assert cases_of(jsonl.load(folder / "cases.jsonl"), topic="All")["aliases"].facets["topic"] == "All"
+
+
+@pytest.mark.parametrize("ability", ["noise_robustness", "information_integration", "negative_rejection"])
+def test_an_ability_needs_passages_with_roles(folder: Path, ability: str) -> None:
+    message = rf"cases\.jsonl:1: passages: found none with a role, which {ability} needs$"
+    with pytest.raises(DataError, match=message):
+        cases_of(jsonl.load(folder / "cases.jsonl"), ability=ability)
+    unmarked = Instance("x", "Q?", passages=(Passage("d", "t"),), origin="a.jsonl:9")
+    with pytest.raises(DataError, match=r"^a\.jsonl:9: passages: found none with a role"):
+        cases_of((unmarked,), ability=ability)
+
+
+def test_counterfactual_robustness_needs_counterfactual_passages(folder: Path) -> None:
+    message = r"en\.json:1: passages: found none with the role counterfactual, which counterfactual_robustness needs$"
+    with pytest.raises(DataError, match=message):
+        cases_of(rgb.load(folder / "rgb" / "en.json"), ability="counterfactual_robustness")
+
+
+def test_two_instances_of_one_id_are_refused() -> None:
+    one = Instance("x", "Q?", origin="a.jsonl:1")
+    with pytest.raises(DataError, match=r"^a\.jsonl:2: the id 'x' was used at a\.jsonl:1 already, wanted each once$"):
+        cases_of((one, replace(one, origin="a.jsonl:2")))
+
+
+def test_shortfalls_count_what_differs_from_what_was_asked(folder: Path) -> None:
+    instances = rgb.load(folder / "rgb" / "en.json")
+    cases = list(cases_of(instances, ability="noise_robustness", passages=4, noise_rate=[0, 0.5]).values())
+    assert shortfalls(cases) == Shortfalls(6, 10, ("en-1", "en-2", "en-3b"))
+    assert shortfalls(cases, first=1).ids == ("en-1",)
+    assert shortfalls([]) == Shortfalls(0, 0, ())
+
+
+@pytest.mark.parametrize("rate", [1 / 3, 2 / 3, 0.28, 0.3, 0.123456789])
+def test_a_rate_of_many_digits_is_no_shortfall(rate: float) -> None:
+    passages = tuple(Passage(f"{role}{i}", "t", role=role) for role in ("positive", "negative") for i in range(25))
+    instance = Instance("x", "Q?", passages=passages)
+    for size in (3, 25):
+        cases = cases_of((instance,), ability="noise_robustness", passages=size, noise_rate=rate)
+        assert shortfalls(list(cases.values())).count == 0
+
+
+def test_the_float_rounding_of_compat_is_a_shortfall() -> None:
+    passages = tuple(Passage(f"{r}{i}", "t", role=r) for r in ("positive", "negative") for i in range(25))
+    settings = {"ability": "noise_robustness", "passages": 25, "noise_rate": 0.28, "assembly": "rgb-compat"}
+    cases = cases_of((Instance("x", "Q?", passages=passages),), **settings)
+    assert cases["x"].facets["noise_realised"] == "0.32"
+    assert shortfalls(list(cases.values())).count == 1
+
+
+def test_plain_records_with_fewer_passages_than_asked_fall_short(folder: Path) -> None:
+    cases = cases_of(jsonl.load(folder / "cases.jsonl"), passages=3)
+    assert shortfalls(list(cases.values())) == Shortfalls(2, 6, ("5", "unanswerable"))

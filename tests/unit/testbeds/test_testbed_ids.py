@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from pytest_rageval.testbeds.ids import digest, safe, unique_ids
+
+
+@pytest.mark.parametrize("name", ["en_refine-17", "a.b=c@d+e~f-g_H9", "x" * 60, "x-noise_rate=0.4"])
+def test_plain_names_stay_as_they_are(name: str) -> None:
+    assert safe(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a::b[c]", "问题", "a/b", "x" * 61, "\x1b[31m", "a\u202eb", "a\nb", "a,b", "\udcff"]
+)
+def test_other_names_become_plain_short_and_stay_apart(name: str) -> None:
+    plain = safe(name)
+    assert re.fullmatch(r"[A-Za-z0-9_.=@+~-]{1,60}", plain)
+    assert re.search(r"~[0-9a-f]{6}$", plain)
+    assert plain != safe(f"{name}'")
+    assert plain == safe(name)
+
+
+def test_a_collision_is_told_apart_by_a_longer_hash_and_the_earlier_id_stays() -> None:
+    by_id: dict[str, list[str]] = defaultdict(list)
+    number = 0
+    while True:
+        name = f"{number // 10000:04d}{number % 10000:04d}"
+        name = "".join(chr(0x4E00 + int(digit)) for digit in name)
+        by_id[safe(name)].append(name)
+        if len(by_id[safe(name)]) == 2:
+            break
+        number += 1
+    first, second = by_id[safe(name)]
+    ids = unique_ids([first, second, "plain"])
+    assert ids[0] == safe(first)
+    assert ids[2] == "plain"
+    assert re.fullmatch(r"_{8}~[0-9a-f]{32}", ids[1])
+
+
+def test_a_digest_depends_on_each_part() -> None:
+    assert digest(0, "a") == digest(0, "a")
+    assert len({digest(0, "a"), digest(1, "a"), digest(0, "b"), digest("0a"), digest(0, "a", "")}) == 5
