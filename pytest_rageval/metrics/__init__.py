@@ -1,0 +1,21 @@
+"""Metrics: pure functions from a case and its answer to a score; one module a family."""
+
+from __future__ import annotations
+
+__all__ = ["BUILTIN"]
+
+BUILTIN: dict[str, str] = {
+    "accuracy": "pytest_rageval.metrics.containment:ACCURACY",
+    "correct_without_evidence": "pytest_rageval.metrics.rejection:CORRECT_WITHOUT_EVIDENCE",
+    "error_correction_rate": "pytest_rageval.metrics.counterfactual:ERROR_CORRECTION_RATE",
+    "error_detection_rate": "pytest_rageval.metrics.counterfactual:ERROR_DETECTION_RATE",
+    "exact_match": "pytest_rageval.metrics.squad:EXACT_MATCH",
+    "fake_answer_rate": "pytest_rageval.metrics.counterfactual:FAKE_ANSWER_RATE",
+    "has_answer": "pytest_rageval.metrics.containment:HAS_ANSWER",
+    "over_rejection_rate": "pytest_rageval.metrics.rejection:OVER_REJECTION_RATE",
+    "rejection_rate": "pytest_rageval.metrics.rejection:REJECTION_RATE",
+    "rgb_all_rate_compat": "pytest_rageval.metrics.rgb_compat:RGB_ALL_RATE_COMPAT",
+    "slot_recall": "pytest_rageval.metrics.containment:SLOT_RECALL",
+    "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",
+}
+"""Name of a metric -> where it is, for a lazy registry. Each attribute is a `pytest_rageval.model.metric.Metric`."""

@@ -1,0 +1,79 @@
+"""Counterfactual robustness: errors in the documents detected, corrected, or believed."""
+
+from __future__ import annotations
+
+from pytest_rageval.metrics.containment import NO_GOLD
+from pytest_rageval.metrics.detection import flags_error, rejects
+from pytest_rageval.metrics.matching import contains, meets
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+
+__all__ = [
+    "ERROR_CORRECTION_RATE",
+    "ERROR_DETECTION_RATE",
+    "FAKE_ANSWER_RATE",
+    "error_correction_rate",
+    "error_detection_rate",
+    "fake_answer_rate",
+]
+
+
+def error_detection_rate(sample: Sample) -> Score:
+    """Score whether the answer says that the documents have factual errors.
+
+    Formula: 1 when an error marker occurs that is not negated (`detection.flags_error` is the rule), else 0.
+    Range: 0 or 1, higher is better. Empty input: an empty answer scores 0.
+    Source: RGB (Chen et al., AAAI 2024), error detection rate (ED), which counts negated markers too.
+    """
+    return Score(float(flags_error(sample.answer.text, sample.markers)))
+
+
+def error_correction_rate(sample: Sample) -> Score:
+    """Score whether an answer that flags an error also gives the right answer.
+
+    Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that flag an
+    error, not applicable to the others, so that the mean is "corrected / detected".
+    Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing, not applicable; nor is no gold.
+    Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
+    """
+    gold, text = sample.case.instance.gold, sample.answer.text
+    if not gold:
+        return NO_GOLD
+    if not flags_error(text, sample.markers):
+        return Score.not_applicable("no_error_flagged")
+    return Score(float(meets(gold, text) and not rejects(sample.answer, sample.markers)))
+
+
+def fake_answer_rate(sample: Sample) -> Score:
+    """Score whether the answer repeats what the counterfactual passages tell.
+
+    Formula: 1 when every slot of the fake answer is contained, some gold slot is not, and no error is flagged; else 0.
+    Not applicable without a fake answer, and where saying the fake answer means saying the gold one: for every gold
+    slot there is a fake slot whose aliases all contain an alias of it.
+    Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
+    Source: this package, over RGB's counterfactual records (Chen et al., AAAI 2024).
+    """
+    gold, fake, text = sample.case.instance.gold, sample.case.instance.fake, sample.answer.text
+    if not fake:
+        return Score.not_applicable("no_fake_answer")
+    if not gold:
+        return NO_GOLD
+    if _implies(fake, gold):
+        return Score.not_applicable("fake_contains_gold")
+    return Score(float(meets(fake, text) and not meets(gold, text) and not flags_error(text, sample.markers)))
+
+
+def _implies(fake: Gold, gold: Gold) -> bool:
+    """Return whether every text that contains the fake answer contains the gold answer with it."""
+    return all(any(all(_says(alias, slot) for alias in lies) for lies in fake) for slot in gold)
+
+
+def _says(text: str, slot: tuple[str, ...]) -> bool:
+    """Return whether ``text`` contains an alias of the slot."""
+    return any(contains(text, alias) for alias in slot)
+
+
+ERROR_DETECTION_RATE = Metric("error_detection_rate", error_detection_rate, binary=True)
+ERROR_CORRECTION_RATE = Metric("error_correction_rate", error_correction_rate, binary=True)
+FAKE_ANSWER_RATE = Metric("fake_answer_rate", fake_answer_rate, higher_is_better=False, binary=True)

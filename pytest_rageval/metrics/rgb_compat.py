@@ -1,0 +1,48 @@
+"""RGB's published score, faults and all, for comparison with published numbers."""
+
+from __future__ import annotations
+
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.facets import matches
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+
+__all__ = ["REJECTED", "RGB_ALL_RATE_COMPAT", "published_labels", "rgb_all_rate_compat"]
+
+REJECTED = (-1,)
+
+_REJECTION = ("信息不足", "insufficient information")
+
+
+def published_labels(gold: Gold, prediction: str, language: str = "en") -> tuple[int, ...]:
+    """Return the labels RGB's evaluation gives a prediction: ``(-1,)`` for a rejection, else 0 or 1 a slot.
+
+    A slot is 1 when one of its aliases is a substring after ``str.lower``, without any boundary or normalisation; an
+    empty alias always is, a slot without aliases never. For Chinese data all ASCII spaces are removed from the
+    prediction first, but not from the aliases. A rejection substring of either language, in exactly this case,
+    overrides a right answer. Source: ``evalue.py`` of RGB, ``predict`` and ``checkanswer``.
+    """
+    if language == "zh":
+        prediction = prediction.replace(" ", "")
+    if any(phrase in prediction for phrase in _REJECTION):
+        return REJECTED
+    lower = prediction.lower()
+    return tuple(int(any(alias.lower() in lower for alias in slot)) for slot in gold)
+
+
+def rgb_all_rate_compat(sample: Sample) -> Score:
+    """Score an answer as RGB's published ``all_rate`` counts it.
+
+    Formula: 1 when `published_labels` has a 1 and no 0 or, at noise rate 1, is a rejection; else 0. The markers are the
+    published ones, whatever the session's are, and ``answer.abstained`` is not looked at.
+    Range: 0 or 1, higher is better. Empty input: no gold gives no labels, which score 0; an empty answer scores 0.
+    Source: ``all_rate`` in ``evalue.py`` of RGB (Chen et al., AAAI 2024).
+    """
+    instance = sample.case.instance
+    labels = published_labels(instance.gold, sample.answer.text, instance.language)
+    correct = 0 not in labels and 1 in labels
+    rejected = labels == REJECTED and matches(sample.case.facets, {"noise_rate": "1"})
+    return Score(float(correct or rejected))
+
+
+RGB_ALL_RATE_COMPAT = Metric("rgb_all_rate_compat", rgb_all_rate_compat, binary=True)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import random
+import re
+import sys
+import unicodedata
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pytest_rageval.metrics.matching import contains, fold, meets, occurrences, slot_hits
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+PADS = st.text("aZß É-_()/.,;。，“中文 \t\n")
+ALIASES = st.text("aZß É-_/.,%。中文 強Ａ0１2345").filter(fold)
+CROWDED = st.text("11 0.,,a强", max_size=30)
+
+
+def cuts(number: re.Match[str], position: int) -> bool:
+    return number.start() < position < number.end()
+
+
+def numbers(text: str) -> list[re.Match[str]]:
+    found = list(re.finditer(r"\d+(?:\.\d+){2,}|\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?", text))
+    dates = [number for number in found if number[0].count(".") > 1]
+    parts = [part for date in dates for part in re.compile(r"\d+").finditer(text, *date.span())]
+    return [number for number in found if number not in dates] + parts
+
+
+def occurrences_by_definition(text: str, alias: str) -> list[int]:
+    found = numbers(text)
+    return [
+        start
+        for start in range(len(text))
+        if text.startswith(alias, start)
+        and not any(cuts(number, start) or cuts(number, start + len(alias)) for number in found)
+    ]
+
+
+@given(PADS, ALIASES, PADS)
+def test_an_alias_between_anything_without_digits_is_contained(before: str, alias: str, after: str) -> None:
+    assert contains(before + alias + after, alias)
+
+
+@given(CROWDED, st.text("10.,a强", min_size=1, max_size=4))
+def test_occurrences_are_those_of_the_definition(text: str, alias: str) -> None:
+    haystack, needle = fold(text), fold(alias)
+    assume(needle)
+    assert list(occurrences(text, alias)) == occurrences_by_definition(haystack, needle)
+
+
+@given(st.integers(0, 3000), st.integers(0, 3000), st.sampled_from(["{} seats", "共{}席", "({})", "x{}.", "{:,} of"]))
+def test_a_whole_number_is_in_a_text_only_as_itself(there: int, asked: int, frame: str) -> None:
+    text = frame.format(there)
+    assert contains(text, f"{asked:,}" if "," in text else str(asked)) == (there == asked)
+
+
+@given(st.decimals(0, 100, places=2), st.decimals(0, 100, places=1))
+def test_a_decimal_is_in_a_text_only_as_itself(there: object, asked: object) -> None:
+    assert not contains(f"rose by {there}%", f"{asked}")
+
+
+@given(ANY_TEXT)
+def test_fold_is_idempotent(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+def test_fold_is_idempotent_on_every_character() -> None:
+    every = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) not in ("Cn", "Co")]
+    assert [c for c in every if (folded := fold.__wrapped__(c)) != fold.__wrapped__(folded)] == []
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_whatever_is_contained_stays_contained_when_folded(text: str, alias: str) -> None:
+    assert contains(text, alias) == contains(fold(text), fold(alias))
+
+
+@given(CROWDED, st.text("abcXYZ 12é中", max_size=4), st.integers())
+def test_case_and_spacing_do_not_matter(text: str, alias: str, seed: int) -> None:
+    text += alias
+    draw = random.Random(seed)
+    other = "".join(draw.choice("\t\n \u3000") * draw.randint(1, 3) if c == " " else c for c in text)
+    assert contains(f" {other.swapcase()}\n", f"  {alias.upper()} ") == contains(text, alias)
+
+
+@given(st.lists(st.lists(ALIASES, min_size=1, max_size=3).map(tuple), min_size=1, max_size=4).map(tuple), PADS)
+def test_an_answer_made_of_one_alias_a_slot_meets_them_all(gold: tuple[tuple[str, ...], ...], pad: str) -> None:
+    text = f" {pad}; ".join(slot[-1] for slot in gold)
+    assert meets(gold, text)
+    assert all(hit in slot for hit, slot in zip(slot_hits(gold, text), gold, strict=True))

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+from metric_samples import sample, slots, value
+
+from pytest_rageval.metrics.containment import ACCURACY, HAS_ANSWER, SLOT_RECALL
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.metric import Metric
+
+TWO = slots(["Rome", "Roma"], "1960")
+
+
+@pytest.mark.parametrize(
+    ("text", "accuracy", "slot_recall", "has_answer"),
+    [
+        ("The 1960 games were held in Roma.", 1.0, 1.0, 1.0),
+        ("The games were held in Rome.", 0.0, 0.5, 1.0),
+        ("The games of 21960 were held in Lima.", 0.0, 0.0, 0.0),
+        ("", 0.0, 0.0, 0.0),
+        ("I can not answer because of the insufficient information in documents, but Rome, 1960.", 1.0, 1.0, 1.0),
+    ],
+)
+def test_two_slots_by_hand(text: str, accuracy: float, slot_recall: float, has_answer: float) -> None:
+    of = sample(text, TWO)
+    assert value(ACCURACY, of) == accuracy
+    assert value(SLOT_RECALL, of) == slot_recall
+    assert value(HAS_ANSWER, of) == has_answer
+
+
+def test_slot_recall_is_a_share_of_the_slots_not_of_the_aliases() -> None:
+    assert value(SLOT_RECALL, sample("a b", slots(["a", "b", "c"], "x", "y"))) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "expected"),
+    [
+        (slots("70"), "共有170个席位", 0.0),
+        (slots("70"), "共有70个席位", 1.0),
+        (slots("8强"), "他们进入了 18 强", 0.0),
+        (slots("净利润5亿元"), "2023 年净利润 5 亿元。", 1.0),
+        (slots(["SE 3", "SE3"]), "新款 SE 3 手机", 1.0),
+    ],
+)
+def test_chinese_and_numbers(gold: Gold, text: str, expected: float) -> None:
+    assert value(ACCURACY, sample(text, gold, language="zh")) == expected
+
+
+def test_a_declared_abstention_does_not_undo_a_right_answer() -> None:
+    assert value(ACCURACY, sample("Rome 1960", TWO, abstained=True)) == 1.0
+
+
+@pytest.mark.parametrize("metric", [ACCURACY, SLOT_RECALL, HAS_ANSWER], ids=lambda metric: metric.name)
+def test_without_gold_they_do_not_apply(metric: Metric) -> None:
+    assert value(metric, sample("Rome")) == "not_applicable: no_gold"

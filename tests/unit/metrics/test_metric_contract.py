@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from metric_samples import sample, slots
+
+from pytest_rageval.metrics import BUILTIN
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.registry import Registry
+
+METRICS: Registry[Metric] = Registry("metric", BUILTIN)
+
+TEXT = st.one_of(
+    st.text(st.characters(exclude_categories=())),
+    st.lists(
+        st.sampled_from(
+            ["信息不足", "no ", "factual errors", "事实性错误", "没有", "Rome", "7", "70", ".", ",", "\n", "\ud800"]
+        )
+    ).map("".join),
+)
+GOLDS: st.SearchStrategy[Gold] = st.lists(st.lists(TEXT, max_size=3).map(tuple), max_size=3).map(tuple)
+
+HOSTILE = {
+    "spaces": " ",
+    "newlines": "\n",
+    "digits": "7",
+    "digits and spaces": "7 ",
+    "thousands": "1,111,",
+    "dots": "1.",
+    "negated": "no factual errors ",
+    "negators": "no not ",
+    "marks": "\u0301\u0323",
+    "ligatures": "\ufdfa and so on",
+    "chinese": "没有事实性错误",
+    "quotes": "。”",
+}
+
+
+@pytest.mark.parametrize("name", sorted(BUILTIN))
+def test_each_name_leads_to_its_metric_and_its_words(name: str) -> None:
+    metric = METRICS.get(name)
+    assert metric.name == name
+    words = metric.compute.__doc__ or ""
+    assert [word for word in ("Formula:", "Range:", "Empty input:", "Source:") if word not in words] == []
+    assert ("lower is better" in words) is not metric.higher_is_better
+    assert ("0 or 1" in words) is metric.binary
+
+
+@pytest.mark.parametrize("name", sorted(BUILTIN))
+@settings(deadline=None)
+@given(TEXT, GOLDS, GOLDS, st.sampled_from(["en", "zh"]), st.sampled_from([True, False, None]), st.booleans())
+def test_any_text_gives_a_score(
+    name: str, text: str, gold: Gold, fake: Gold, language: str, evidence: bool | None, abstained: bool
+) -> None:
+    metric = METRICS.get(name)
+    score = metric.compute(
+        sample(text, gold, fake=fake, language=language, evidence=evidence, abstained=True if abstained else None)
+    )
+    if score.value is None:
+        assert (score.reason or "").startswith("not_applicable: ")
+    else:
+        assert score.value in (0.0, 1.0) if metric.binary else 0.0 <= score.value <= 1.0
+
+
+@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
+def test_time_does_not_explode_on_a_hostile_answer(unit: str) -> None:
+    text = "Rome" + unit * (200_000 // len(unit))
+    of = sample(text, slots(["Lima", "77", "11", "七"]), fake=slots("8"), evidence=True, noise_rate="1")
+    began = time.perf_counter()
+    for name in METRICS:
+        METRICS.get(name).compute(of)
+    assert time.perf_counter() - began < 10, "2e5 characters take well under a second; a quadratic step takes minutes"
+
+
+def test_importing_every_metric_needs_the_standard_library_only() -> None:
+    modules = sorted({target.partition(":")[0] for target in BUILTIN.values()})
+    script = (
+        f"import sys; before = set(sys.modules); import {', '.join(modules)}\n"
+        "names = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "print(*sorted(names - sys.stdlib_module_names))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["pytest_rageval"]

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from metric_samples import sample, slots, value
+
+from pytest_rageval.metrics.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE, FAKE_ANSWER_RATE
+from pytest_rageval.model.case import Gold
+
+FLAG = "There are factual errors in the provided documents."
+REJECTION = "I can not answer the question because of the insufficient information in documents."
+GOLD, FAKE = slots("Rome"), slots("Lima")
+
+
+@pytest.mark.parametrize(
+    ("text", "detected", "corrected", "fake"),
+    [
+        (f"{FLAG} It was Rome.", 1.0, 1.0, 0.0),
+        (f"{FLAG} It was Lima.", 1.0, 0.0, 0.0),
+        (f"{FLAG} {REJECTION}", 1.0, 0.0, 0.0),
+        (f"{FLAG} {REJECTION} Perhaps Rome.", 1.0, 0.0, 0.0),
+        ("It was Lima.", 0.0, "not_applicable: no_error_flagged", 1.0),
+        ("It was Rome, not Lima.", 0.0, "not_applicable: no_error_flagged", 0.0),
+        ("There are no factual errors: it was Lima.", 0.0, "not_applicable: no_error_flagged", 1.0),
+        ("", 0.0, "not_applicable: no_error_flagged", 0.0),
+    ],
+)
+def test_by_hand(text: str, detected: float, corrected: float | str, fake: float) -> None:
+    of = sample(text, GOLD, fake=FAKE)
+    assert value(ERROR_DETECTION_RATE, of) == detected
+    assert value(ERROR_CORRECTION_RATE, of) == corrected
+    assert value(FAKE_ANSWER_RATE, of) == fake
+
+
+def test_chinese() -> None:
+    gold, fake = slots("北京"), slots("上海")
+    right = sample("提供文档的文档存在事实性错误。答案是北京。", gold, fake=fake, language="zh")
+    wrong = sample("答案是上海。", gold, fake=fake, language="zh")
+    assert value(ERROR_CORRECTION_RATE, right) == 1.0
+    assert value(FAKE_ANSWER_RATE, right) == 0.0
+    assert value(FAKE_ANSWER_RATE, wrong) == 1.0
+
+
+def test_what_is_missing_does_not_apply() -> None:
+    assert value(ERROR_DETECTION_RATE, sample(FLAG)) == 1.0
+    assert value(ERROR_CORRECTION_RATE, sample(FLAG)) == "not_applicable: no_gold"
+    assert value(FAKE_ANSWER_RATE, sample("Lima", GOLD)) == "not_applicable: no_fake_answer"
+    assert value(FAKE_ANSWER_RATE, sample("Lima", fake=FAKE)) == "not_applicable: no_gold"
+
+
+@pytest.mark.parametrize(
+    ("gold", "fake", "text", "expected"),
+    [
+        (slots("70"), slots("170"), "There are 170.", 1.0),
+        (slots("70"), slots("170"), "There are 70.", 0.0),
+        (slots("Rome"), slots("ROME"), "Rome", "not_applicable: fake_contains_gold"),
+        (slots("Rome"), slots(["New Rome", "Rome II"]), "New Rome", "not_applicable: fake_contains_gold"),
+        (slots("Rome"), slots(["New Rome", "Lima"]), "Lima", 1.0),
+        (slots("Rome", "1960"), slots("New Rome", "1961"), "New Rome in 1961", 1.0),
+        (slots("Rome", "1960"), slots("New Rome", "May 1960"), "", "not_applicable: fake_contains_gold"),
+        (slots("Rome", "1960"), slots("Lima", "1961"), "Lima", 0.0),
+        (slots("New Rome"), slots("Rome"), "Rome", 1.0),
+    ],
+)
+def test_a_lie_that_says_the_gold_cannot_be_scored(gold: Gold, fake: Gold, text: str, expected: float | str) -> None:
+    assert value(FAKE_ANSWER_RATE, sample(text, gold, fake=fake)) == expected
+
+
+def test_directions() -> None:
+    assert ERROR_DETECTION_RATE.higher_is_better
+    assert ERROR_CORRECTION_RATE.higher_is_better
+    assert not FAKE_ANSWER_RATE.higher_is_better

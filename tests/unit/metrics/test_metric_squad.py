@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from metric_samples import sample, slots, value
+
+from pytest_rageval.metrics.squad import EXACT_MATCH, TOKEN_F1, normalize
+from pytest_rageval.model.case import Gold
+
+ASCII = st.one_of(
+    st.text(st.characters(max_codepoint=127), max_size=40),
+    st.lists(st.sampled_from(["the", "The", "a", "an", "cat", "Cat.", "sat", "12.5", "...", "an-d"]), max_size=8).map(
+        " ".join
+    ),
+)
+
+
+def squad_normalize(text: str) -> str:
+    kept = "".join(c for c in text.lower() if c not in set(string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept, flags=re.UNICODE).split())
+
+
+def squad_f1(gold: str, prediction: str) -> float:
+    gold_tokens, predicted = squad_normalize(gold).split(), squad_normalize(prediction).split()
+    if not gold_tokens or not predicted:
+        return float(gold_tokens == predicted)
+    same = sum((Counter(gold_tokens) & Counter(predicted)).values())
+    if same == 0:
+        return 0.0
+    precision, recall = same / len(predicted), same / len(gold_tokens)
+    return (2 * precision * recall) / (precision + recall)
+
+
+@settings(deadline=None)
+@given(ASCII)
+def test_normalize_is_squads_on_ascii(text: str) -> None:
+    assert normalize(text) == squad_normalize(text)
+
+
+@settings(deadline=None)
+@given(ASCII, st.lists(ASCII, min_size=1, max_size=3))
+def test_values_are_squads_on_ascii(answer: str, aliases: list[str]) -> None:
+    of = sample(answer, slots(aliases))
+    assert value(TOKEN_F1, of) == max(squad_f1(alias, answer) for alias in aliases)
+    assert value(EXACT_MATCH, of) == max(float(squad_normalize(a) == squad_normalize(answer)) for a in aliases)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "exact", "f1"),
+    [
+        ("The Eiffel Tower!", slots("eiffel tower"), 1.0, 1.0),
+        ("the cat sat on the mat", slots("a cat sat"), 0.0, 2 * (2 / 4) * 1 / (2 / 4 + 1)),
+        ("the cat sat", slots(["dog", "cat sat", "cat"]), 1.0, 1.0),
+        ("“Paris” — indeed", slots("Paris indeed"), 1.0, 1.0),
+        ("ＰＡＲＩＳ", slots("paris"), 1.0, 1.0),
+        ("", slots("Paris"), 0.0, 0.0),
+        ("Paris", slots("the"), 0.0, 0.0),
+        ("", slots("The."), 1.0, 1.0),
+        ("cat cat", slots("cat"), 0.0, 2 * 0.5 * 1 / 1.5),
+    ],
+)
+def test_by_hand(answer: str, gold: Gold, exact: float, f1: float) -> None:
+    of = sample(answer, gold)
+    assert value(EXACT_MATCH, of) == exact
+    assert value(TOKEN_F1, of) == pytest.approx(f1)
+
+
+def test_several_slots_are_one_reference_of_the_nearest_aliases() -> None:
+    gold = slots(["Rome", "city of Rome"], ["1960", "in 1960"])
+    assert value(TOKEN_F1, sample("Rome 1960", gold)) == 1.0
+    assert value(EXACT_MATCH, sample("Rome 1960", gold)) == 1.0
+    assert value(EXACT_MATCH, sample("1960 Rome", gold)) == 0.0
+    assert value(TOKEN_F1, sample("1960 Rome", gold)) == 1.0
+    assert value(TOKEN_F1, sample("Rome", gold)) == pytest.approx(2 * 1 * 0.5 / 1.5)
+    assert value(TOKEN_F1, sample("the city of Rome", gold)) == pytest.approx(2 * 1 * (3 / 4) / (1 + 3 / 4))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "exact", "f1"),
+    [
+        ("北京。", "北京", 1.0, 1.0),
+        ("北 京", "北京", 1.0, 1.0),
+        ("中国人民银行", "中国银行", 0.0, 0.0),
+        ("我来到北京清华大学", "北京清华大学", 0.0, 2 * (2 / 4) * 1 / (2 / 4 + 1)),
+        ("Beijing", "北京", 0.0, 0.0),
+    ],
+)
+def test_chinese_is_cut_into_words_never_into_characters(answer: str, reference: str, exact: float, f1: float) -> None:
+    of = sample(answer, slots(reference), language="zh")
+    assert value(EXACT_MATCH, of) == exact
+    assert value(TOKEN_F1, of) == pytest.approx(f1)
+
+
+@settings(deadline=None)
+@given(st.text("北京上海 a.，", max_size=12), st.text("北京上海 a.，", max_size=12))
+def test_an_exact_match_shares_every_token(answer: str, reference: str) -> None:
+    of = sample(answer, slots(reference))
+    assert value(EXACT_MATCH, of) != 1.0 or value(TOKEN_F1, of) == 1.0
+
+
+def test_slots_in_chinese_may_be_joined_by_any_punctuation() -> None:
+    of = sample("北京、上海", slots("北京", "上海"), language="zh")
+    assert value(EXACT_MATCH, of) == 1.0
+    assert value(TOKEN_F1, of) == 1.0
+
+
+def test_without_gold_or_aliases() -> None:
+    assert value(TOKEN_F1, sample("Rome")) == "not_applicable: no_gold"
+    assert value(EXACT_MATCH, sample("Rome")) == "not_applicable: no_gold"
+    assert value(TOKEN_F1, sample("Rome", ((),))) == 0.0
+    assert value(EXACT_MATCH, sample("Rome", ((),))) == 0.0
+    assert value(TOKEN_F1, sample("Rome", ((), ("Rome",)))) == 1.0
