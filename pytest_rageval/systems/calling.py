@@ -1,0 +1,71 @@
+"""The contract of a system under test: is it a coroutine function, and did it return an answer."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+
+from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.model.answer import Answer
+
+__all__ = ["checked", "is_async", "system_name"]
+
+_ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")
+"""Where an object is in memory: no part of a message that is compared between runs."""
+
+
+def is_async(system: object) -> bool:
+    """Return whether calling ``system`` gives something to await.
+
+    Seen are coroutine functions, bound ones, objects with an async ``__call__``, and a `functools.partial` of any.
+    """
+    while isinstance(system, functools.partial):
+        system = system.func
+    if inspect.iscoroutinefunction(system):
+        return True
+    return not inspect.isclass(system) and inspect.iscoroutinefunction(getattr(type(system), "__call__", None))  # noqa: B004
+
+
+def system_name(system: object) -> str:
+    """Return the name of a function or method, or the class name of an object."""
+    while isinstance(system, functools.partial):
+        system = system.func
+    return str(getattr(system, "__name__", type(system).__name__))
+
+
+def checked(value: object, name: str, part: str = "rag_system") -> Answer:
+    """Return what a system returned as an `Answer`.
+
+    Args:
+        value: what came back; a string is the text of an answer.
+        name: the system's name, for the message.
+        part: the fixture or option the system came from, for the message.
+
+    Raises:
+        SystemContractError: ``value`` is neither a string nor an answer with a text.
+    """
+    if isinstance(value, str):
+        return Answer(value)
+    if not isinstance(value, Answer):
+        raise SystemContractError(
+            f"{part} {name!r} returned {_described(value)}; it must return a str or an Answer{_hint(value)}"
+        )
+    if not isinstance(value.text, str):
+        raise SystemContractError(
+            f"{part} {name!r} returned an Answer whose text is {_described(value.text)}; the text must be a str"
+        )
+    return value
+
+
+def _described(value: object) -> str:
+    if value is None:
+        return "None"
+    return f"{type(value).__name__} {_ADDRESS.sub('', found(value))}"
+
+
+def _hint(value: object) -> str:
+    if not inspect.iscoroutine(value):
+        return ""
+    value.close()  # it will never be awaited, and Python would warn of that
+    return "; declare it with async def to have it awaited"

@@ -1,0 +1,100 @@
+"""Naive RAG: retrieve, then generate. The default system under test."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import cast
+
+from pytest_rageval.errors import SettingError, SystemContractError
+from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.case import Passage, Query
+from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, System
+from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.systems.calling import checked, is_async, system_name
+from pytest_rageval.systems.parts import SystemParts, no_passages
+
+__all__ = ["AsyncRetrieveThenGenerate", "RetrieveThenGenerate", "naive"]
+
+
+def naive(parts: SystemParts) -> System:
+    """Return the system that retrieves and then generates; async when the generator is.
+
+    Raises:
+        SettingError: there is no generator.
+    """
+    if parts.generator is None:
+        raise SettingError("retrieve-then-generate needs a generator; override the `rag_generator` fixture")
+    if is_async(parts.generator):
+        return AsyncRetrieveThenGenerate(parts.retriever, cast("AsyncSystem", parts.generator), parts.top_k)
+    return RetrieveThenGenerate(parts.retriever, cast("SyncSystem", parts.generator), parts.top_k)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveThenGenerate:
+    """Finds passages for a query that comes without, and has the generator answer from them.
+
+    A query with passages goes to the generator as it is. Otherwise the answer carries the ranking
+    and, in its trace, the steps "retrieve" and "generate" with their seconds.
+
+    Attributes:
+        retriever: finds the passages; None makes a query without passages a `CaseError`.
+        generator: answers from the passages.
+        top_k: how many passages are asked for.
+    """
+
+    retriever: Retriever | None
+    generator: SyncSystem
+    top_k: int = 5
+
+    def __call__(self, query: Query) -> Answer | str:
+        if query.passages is not None:
+            return self.generator(query)
+        ranking, retrieved = _retrieve(self.retriever, query.question, self.top_k)
+        start = time.perf_counter()
+        value = self.generator(_with_passages(query, ranking))
+        return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncRetrieveThenGenerate:
+    """The same as `RetrieveThenGenerate` with an async generator; the retriever is called in the event loop."""
+
+    retriever: Retriever | None
+    generator: AsyncSystem
+    top_k: int = 5
+
+    async def __call__(self, query: Query) -> Answer | str:
+        if query.passages is not None:
+            return await self.generator(query)
+        ranking, retrieved = _retrieve(self.retriever, query.question, self.top_k)
+        start = time.perf_counter()
+        value = await self.generator(_with_passages(query, ranking))
+        return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
+
+
+def _retrieve(retriever: Retriever | None, question: str, top_k: int) -> tuple[Ranking, Step]:
+    if retriever is None:
+        raise no_passages()
+    start = time.perf_counter()
+    ranking: object = retriever.search(question, top_k)
+    if not isinstance(ranking, Ranking):
+        raise SystemContractError(
+            f"rag_retriever {system_name(retriever)!r} returned a {type(ranking).__name__}; it must return a Ranking"
+        )
+    return ranking, _step("retrieve", start)
+
+
+def _with_passages(query: Query, ranking: Ranking) -> Query:
+    return replace(query, passages=tuple(Passage(item.doc_id, item.text, item.title) for item in ranking))
+
+
+def _answer(value: object, generator: str, ranking: Ranking, steps: tuple[Step, Step]) -> Answer:
+    answer = checked(value, generator, part="rag_generator")
+    retrieved, generated = steps
+    read = ranking if answer.ranking is None else answer.ranking  # a generator that ranks anew has the last word
+    return replace(answer, ranking=read, trace=(retrieved, *answer.trace, generated))
+
+
+def _step(kind: str, start: float) -> Step:
+    return Step(kind, {"seconds": time.perf_counter() - start})

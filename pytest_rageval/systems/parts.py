@@ -1,0 +1,34 @@
+"""What a named system is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_rageval.errors import CaseError
+from pytest_rageval.model.protocols import Retriever, System
+
+__all__ = ["SystemParts", "no_passages"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemParts:
+    """The session's parts, as its fixtures give them.
+
+    Attributes:
+        retriever: finds passages for a question; None when there is no corpus.
+        generator: answers a query that has passages; None leaves the choice to the system.
+        top_k: how many passages the retriever is asked for, >= 1.
+    """
+
+    retriever: Retriever | None = None
+    generator: System | None = None
+    top_k: int = 5
+
+
+def no_passages() -> CaseError:
+    """Return the error of a case that neither supplies passages nor can have them found."""
+    return CaseError(
+        "no_passages",
+        "the case supplies no passages and there is no retriever to find any; "
+        "override the `rag_corpus` or `rag_retriever` fixture",
+    )

@@ -1,0 +1,61 @@
+"""What a question asks, as far as words tell: its content terms, and whether it wants a number."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_rageval.text.words import words
+
+__all__ = ["asks_for_number", "content_terms", "numbers", "terms"]
+
+STEM = 5
+"""Letters kept of an alphabetic word, so that "premiere" meets "premiered" (truncation stemming)."""
+
+_ENGLISH = """
+    a an and are as at be been by can could did do does for from had has have how in is it its of on or s should t that
+    the their these this those to was were what when where which who whom whose why will with would
+"""
+_CHINESE = """
+    的 了 在 是 和 与 及 为 于 上 中 有 将 被 把 对 从 到 由 位 个 吗 呢 啊 多少 几 谁 哪 哪些 哪里 哪儿 哪个 哪家
+    哪年 哪一年 何时 什么 时候 什么时候 如何 怎么 怎样 为什么
+"""
+FUNCTION_WORDS = frozenset((_ENGLISH + _CHINESE).split())
+"""Words that say nothing about the subject of a question."""
+
+_ASKS_FOR_NUMBER = re.compile(
+    r"\b(?:when|date|price|how (?:many|much|long|old|tall|high|far|big|large)"
+    r"|what (?:year|date|day|time|number|percentage))\b"
+    r"|多少|几|何时|时间|时候|日期|哪一?[年天日月]|多[大高长远久]|[人次]数|率|量",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand"
+    r"|million|billion)\b|[一二两三四五六七八九十百千万亿]+",
+    re.IGNORECASE,
+)
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of ``text``, case-folded and stemmed, in order."""
+    return [_stem(word.casefold()) for word in words(text)]
+
+
+def content_terms(question: str) -> list[str]:
+    """Return the distinct terms of a question without function words, or with them if it has no others."""
+    folded = list(dict.fromkeys(word.casefold() for word in words(question)))
+    content = [word for word in folded if word not in FUNCTION_WORDS]
+    return list(dict.fromkeys(map(_stem, content or folded)))
+
+
+def asks_for_number(question: str) -> bool:
+    """Return whether a question wants a number, a date or an amount ("how many", "何时")."""
+    return _ASKS_FOR_NUMBER.search(question) is not None
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers written in ``text``, in digits or in English or Chinese number words."""
+    return set(_NUMBER.findall(text))
+
+
+def _stem(word: str) -> str:
+    return word[:STEM] if word.isalpha() else word

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.datasets.rgb import load
+from pytest_rageval.metrics.containment import ACCURACY
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.phrases import ERROR_SENTENCE
+from pytest_rageval.systems.extractive import extractive
+from pytest_rageval.testbeds.expand import expand
+from pytest_rageval.testbeds.settings import parse_settings
+
+FILES = ("en_base", "zh_refine")
+
+
+def cases(data: Path, file: str, noise_rate: float) -> list[Case]:
+    raw = {"dataset": f"rgb:{file}.json", "ability": "noise_robustness", "noise_rate": noise_rate}
+    return [case for _, case in expand(parse_settings(raw, "test"), load(data / "rgb" / f"{file}.json"), 0)]
+
+
+def accuracy(answered: Sequence[tuple[Case, Answer]]) -> float:
+    return sum(ACCURACY.compute(Sample(case, answer)).value or 0 for case, answer in answered) / len(answered)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_among_noise_it_is_better_than_the_first_passage(rageval_data: Path, file: str) -> None:
+    asked = cases(rageval_data, file, 0.8)
+    reader = accuracy([(case, extractive(case.query)) for case in asked])
+    floor = accuracy([(case, Answer(case.supplied[0].text)) for case in asked if case.supplied])
+    assert reader > floor + 0.2
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_it_sees_next_to_no_contradiction_where_there_is_none(rageval_data: Path, file: str) -> None:
+    answers = [extractive(case.query).text for case in cases(rageval_data, file, 0.0)]
+    flagged = sum(answer.startswith(tuple(ERROR_SENTENCE.values())) for answer in answers)
+    assert flagged <= len(answers) / 100
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_it_rejects_more_without_evidence_than_with_it(rageval_data: Path, file: str) -> None:
+    rates = []
+    for rate in (0.0, 1.0):
+        asked = cases(rageval_data, file, rate)
+        rates.append(sum(extractive(case.query).abstained is True for case in asked) / len(asked))
+    assert rates[0] < 0.1
+    assert rates[1] > 2 * rates[0]
+
+
+def test_a_case_of_short_passages_takes_milliseconds(rageval_data: Path) -> None:
+    queries = [case.query for case in cases(rageval_data, "zh_refine", 0.4)]
+    extractive(queries[0])
+    start = time.perf_counter()
+    for query in queries:
+        extractive(query)
+    assert (time.perf_counter() - start) / len(queries) < 0.03

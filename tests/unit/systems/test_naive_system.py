@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import cast
+
+import pytest
+
+from pytest_rageval.errors import CaseError, SettingError, SystemContractError
+from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.case import Passage, Query, Turn
+from pytest_rageval.model.protocols import Retriever, System
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.registry import Registry
+from pytest_rageval.retrieval.bm25 import Bm25Retriever
+from pytest_rageval.systems import BUILTIN, SystemFactory, SystemParts
+from pytest_rageval.systems.calling import is_async
+from pytest_rageval.systems.naive import naive
+
+FOUND = Ranking((ScoredPassage("d2", 2.0, "second", "T"), ScoredPassage("d1", 1.0, "first")))
+
+
+class Recorder:
+    """A retriever that finds the same passages for everything and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, int]] = []
+
+    def search(self, query: str, k: int) -> Ranking:
+        self.asked.append((query, k))
+        return FOUND
+
+
+class Generator:
+    """A generator that remembers its queries."""
+
+    def __init__(self, value: object = "text") -> None:
+        self.queries: list[Query] = []
+        self.value = value
+
+    def __call__(self, query: Query) -> Answer | str:
+        self.queries.append(query)
+        return cast("Answer | str", self.value)
+
+
+class AsyncGenerator(Generator):
+    """The same, async."""
+
+    async def __call__(self, query: Query) -> Answer | str:  # type: ignore[override]
+        self.queries.append(query)
+        return cast("Answer | str", self.value)
+
+
+def ask(system: System, query: Query) -> Answer | str:
+    async def awaited() -> Answer | str:
+        return await cast("Awaitable[Answer | str]", system(query))
+
+    return asyncio.run(awaited()) if is_async(system) else cast("Answer | str", system(query))
+
+
+@pytest.fixture(params=[Generator, AsyncGenerator])
+def generator(request: pytest.FixtureRequest) -> Generator:
+    made: Generator = request.param()
+    return made
+
+
+def as_system(generator: Generator) -> System:
+    return cast("System", generator)
+
+
+def test_the_system_is_async_when_its_generator_is() -> None:
+    assert not is_async(naive(SystemParts(generator=as_system(Generator()))))
+    assert is_async(naive(SystemParts(generator=as_system(AsyncGenerator()))))
+
+
+def test_a_query_without_passages_is_searched(generator: Generator) -> None:
+    retriever = Recorder()
+    query = Query("q?", None, (Turn("a", "b"),), "zh", "be brief")
+    answer = ask(naive(SystemParts(retriever, as_system(generator), top_k=7)), query)
+    assert retriever.asked == [("q?", 7)]
+    assert generator.queries == [
+        Query("q?", (Passage("d2", "second", "T"), Passage("d1", "first")), query.history, "zh", "be brief")
+    ]
+    assert isinstance(answer, Answer)
+    assert answer.text == "text"
+    assert answer.ranking == FOUND
+
+
+def test_the_trace_holds_both_steps_with_their_seconds(generator: Generator) -> None:
+    generator.value = Answer("text", trace=(Step("thought"),))
+    answer = ask(naive(SystemParts(Recorder(), as_system(generator))), Query("q?"))
+    assert isinstance(answer, Answer)
+    assert [step.kind for step in answer.trace] == ["retrieve", "thought", "generate"]
+    for step in (answer.trace[0], answer.trace[-1]):
+        seconds = step.detail["seconds"]
+        assert isinstance(seconds, float)
+        assert 0 <= seconds < 1
+
+
+def test_supplied_passages_go_straight_to_the_generator(generator: Generator) -> None:
+    retriever = Recorder()
+    query = Query("q?", (Passage("p", "given"),))
+    assert ask(naive(SystemParts(retriever, as_system(generator))), query) == "text"
+    assert generator.queries == [query]
+    assert retriever.asked == []
+
+
+def test_no_passage_supplied_is_not_the_same_as_none_to_be_found(generator: Generator) -> None:
+    assert ask(naive(SystemParts(None, as_system(generator))), Query("q?", ())) == "text"
+
+
+def test_neither_passages_nor_a_retriever_is_an_error_of_the_case(generator: Generator) -> None:
+    with pytest.raises(CaseError, match=r"supplies no passages.*`rag_corpus` or `rag_retriever`") as caught:
+        ask(naive(SystemParts(None, as_system(generator))), Query("q?"))
+    assert caught.value.kind == "no_passages"
+    assert generator.queries == []
+
+
+def test_a_generator_that_ranks_anew_has_the_last_word(generator: Generator) -> None:
+    own = Ranking(FOUND.items[1:])
+    generator.value = Answer("text", ranking=own)
+    answer = ask(naive(SystemParts(Recorder(), as_system(generator))), Query("q?"))
+    assert isinstance(answer, Answer)
+    assert answer.ranking == own
+
+
+def test_a_generator_that_returns_something_else_is_named(generator: Generator) -> None:
+    generator.value = 3
+    with pytest.raises(SystemContractError, match=r"rag_generator '.*Generator' returned int 3"):
+        ask(naive(SystemParts(Recorder(), as_system(generator))), Query("q?"))
+
+
+def test_a_retriever_that_returns_something_else_is_named(generator: Generator) -> None:
+    class Listing:
+        def search(self, query: str, k: int) -> list[str]:
+            return [query] * k
+
+    with pytest.raises(SystemContractError, match="rag_retriever 'Listing' returned a list; it must return a Ranking"):
+        ask(naive(SystemParts(cast("Retriever", Listing()), as_system(generator))), Query("q?"))
+
+
+def test_a_system_without_a_generator_cannot_be_made() -> None:
+    with pytest.raises(SettingError, match="override the `rag_generator` fixture"):
+        naive(SystemParts(Recorder()))
+
+
+def test_the_named_system_extractive_retrieves_and_reads() -> None:
+    corpus = [
+        Passage("a", "The harbour ferry leaves from the east pier."),
+        Passage("b", "The mountain railway was opened by Ida Holm."),
+    ]
+    build = Registry[SystemFactory]("system", BUILTIN).get("extractive")
+    parts = SystemParts(Bm25Retriever(corpus), as_system(Generator("not asked")), top_k=1)
+    answer = ask(build(parts), Query("Who opened the mountain railway?"))
+    assert isinstance(answer, Answer)
+    assert answer.text == corpus[1].text
+    assert answer.abstained is False
+    assert answer.ranking is not None
+    assert answer.ranking.doc_ids == ("b",)

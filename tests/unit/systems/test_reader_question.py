@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.systems.question import asks_for_number, content_terms, numbers, terms
+
+
+def test_terms_are_folded_and_cut_to_their_stem() -> None:
+    assert terms("Premiered, PREMIERE! in 1234567") == ["premi", "premi", "in", "1234567"]
+
+
+def test_terms_are_one_a_word_in_order() -> None:
+    assert terms("铁路于1911年通车") == ["铁路", "于", "1911", "年", "通车"]
+
+
+def test_content_terms_are_distinct_and_without_function_words() -> None:
+    assert content_terms("What was the name of the railway's railways?") == ["name", "railw"]
+    assert content_terms("铁路是什么时候通车的？") == ["铁路", "通车"]
+
+
+def test_a_question_of_function_words_keeps_them() -> None:
+    assert content_terms("Who was it?") == ["who", "was", "it"]
+    assert content_terms("？") == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["When did it open?", "How many seats are there?", "Release date of the film", "In what year?", "铁路何时通车",
+     "有多少座位", "参赛人数", "几点开门", "哪一年竣工"],
+)  # fmt: skip
+def test_a_question_for_a_number_is_seen(question: str) -> None:
+    assert asks_for_number(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["Who opened it?", "How does it work?", "Whenever possible", "谁剪彩", "在哪里", ""]
+)
+def test_any_other_question_is_not_one(question: str) -> None:
+    assert not asks_for_number(question)
+
+
+def test_numbers_are_digits_and_number_words() -> None:
+    assert numbers("In 2022, 1,250 seats, 7.5% and two trains; none") == {"2022", "1,250", "7.5", "two"}
+    assert numbers("共三百个座位，2022年") == {"三百", "2022"}
+    assert numbers("no one") == {"one"}
+    assert numbers("stone") == set()

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import functools
+from typing import cast
+
+import pytest
+
+from pytest_rageval.errors import SystemContractError
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Query
+from pytest_rageval.systems.calling import checked, is_async, system_name
+
+
+def plain(query: Query) -> str:
+    return query.question
+
+
+async def coroutine(query: Query) -> str:
+    return query.question
+
+
+class Plain:
+    def __call__(self, query: Query) -> str:
+        return query.question
+
+    def method(self, query: Query) -> str:
+        return query.question
+
+
+class Async:
+    async def __call__(self, query: Query) -> str:
+        return query.question
+
+    async def method(self, query: Query) -> str:
+        return query.question
+
+    @staticmethod
+    async def static(query: Query) -> str:
+        return query.question
+
+
+@pytest.mark.parametrize(
+    "system",
+    [coroutine, Async(), Async().method, Async.static, functools.partial(coroutine), functools.partial(Async()),
+     functools.partial(functools.partial(Async().method))],
+)  # fmt: skip
+def test_what_must_be_awaited_is_seen(system: object) -> None:
+    assert is_async(system)
+
+
+@pytest.mark.parametrize(
+    "system", [plain, Plain(), Plain().method, Plain, Async, lambda q: q, functools.partial(plain), len, print]
+)
+def test_what_is_called_plainly_is_seen(system: object) -> None:
+    assert not is_async(system)
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [(plain, "plain"), (Plain(), "Plain"), (Plain().method, "method"), (functools.partial(coroutine), "coroutine")],
+)
+def test_a_system_has_a_name(system: object, name: str) -> None:
+    assert system_name(system) == name
+
+
+def test_a_string_becomes_an_answer() -> None:
+    assert checked("", "s") == Answer("")
+    assert checked("Paris", "s") == Answer("Paris")
+
+
+def test_an_answer_is_kept_as_it_is() -> None:
+    answer = Answer("Paris", abstained=False)
+    assert checked(answer, "s") is answer
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(3, "int 3"), (None, "None"), (b"x", "bytes b'x'"), (["a"], "list ['a']"), (("a", "b"), "tuple ('a', 'b')")],
+)
+def test_anything_else_names_the_system_and_what_it_returned(value: object, shown: str) -> None:
+    with pytest.raises(SystemContractError) as caught:
+        checked(value, "answer")
+    assert str(caught.value) == f"rag_system 'answer' returned {shown}; it must return a str or an Answer"
+
+
+def test_an_answer_whose_text_is_no_string_is_refused() -> None:
+    with pytest.raises(SystemContractError, match="returned an Answer whose text is None; the text must be a str"):
+        checked(Answer(cast("str", None)), "answer")
+
+
+def test_a_forgotten_async_is_named_and_leaves_no_warning() -> None:
+    with pytest.raises(
+        SystemContractError, match=r"returned coroutine <coroutine object coroutine>.* declare it with async"
+    ):
+        checked(coroutine(Query("q")), "answer")
+
+
+def test_a_long_or_hostile_value_is_shown_short_and_inert() -> None:
+    with pytest.raises(SystemContractError) as caught:
+        checked(["\u202e\x1b[31m" + "x" * 1000], "answer")
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 200
