@@ -1,0 +1,123 @@
+"""The gate grammar: ``metric[facet=value, facet=*] OP bound``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from pytest_rageval.errors import GateSyntaxError, UnknownNameError, found
+from pytest_rageval.model.facets import ANY
+
+__all__ = ["PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
+
+PSEUDO_METRICS = ("cost_usd", "error_rate", "latency_p50", "latency_p95", "n", "tokens")
+"""What a gate can bound besides metrics."""
+
+SHAPE = "write metric[facet=value] OP bound, for instance accuracy[noise_rate=0.8] >= 0.7"
+
+_METRIC = re.compile(r"\s*([A-Za-z_][\w@:.]*)\s*")
+_PAIR = re.compile(
+    r"""\s*(?P<key>[^\s=,\[\]"][^=,\[\]"]*?)\s*=\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^,\]"]+?))\s*(?P<end>[,\]])"""
+)
+_BOUND = re.compile(
+    r"\s*(>=|<=|>|<)\s*(?:(?P<number>[-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(?P<percent>%?)|(?P<base>baseline.*))\s*$"
+)
+_BASELINE = re.compile(r"baseline(?:\s*-\s*(?P<tolerance>\d*\.?\d+))?\s*$")
+_HOLDS: dict[str, Callable[[float, float], bool]] = {
+    ">=": lambda value, bound: value >= bound - _EPS,
+    ">": lambda value, bound: value > bound + _EPS,
+    "<=": lambda value, bound: value <= bound + _EPS,
+    "<": lambda value, bound: value < bound - _EPS,
+}
+_EPS = 1e-12  # a mean of floats may miss its exact value by this much
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound on the mean of a metric over some cases.
+
+    Attributes:
+        metric: a metric's name or a pseudo-metric's.
+        slice: facet -> value; "*" wants the gate to hold in every cell of that facet.
+        op: one of ``>= > <= <``.
+        bound: the number, a percentage as a share; for a baseline gate minus the tolerance.
+        bound_text: the bound as it was written.
+        baseline: whether the bound is relative to the committed baseline.
+    """
+
+    metric: str
+    op: str
+    bound: float
+    bound_text: str
+    slice: Mapping[str, str] = field(default_factory=dict)
+    baseline: bool = False
+
+    def __str__(self) -> str:
+        pairs = ", ".join(f"{key}={_quoted(value)}" for key, value in self.slice.items())
+        return f"{self.metric}{f'[{pairs}]' if pairs else ''} {self.op} {self.bound_text}"
+
+    def holds(self, value: float) -> bool:
+        """Return whether ``value`` keeps the bound."""
+        return _HOLDS[self.op](value, self.bound)
+
+
+def parse_gate(text: str, where: str = "") -> Gate:
+    """Parse one gate expression; a malformed one is a `GateSyntaxError` that shows where and why."""
+    prefix = f"{where}: gate {found(text)}" if where else f"gate {found(text)}"
+    head = _METRIC.match(text)
+    if head is None:
+        raise GateSyntaxError(f"{prefix} does not begin with a metric; {SHAPE}")
+    pairs, at = _parse_slice(text, head.end(), prefix)
+    bound = _BOUND.match(text, at)
+    if bound is None:
+        raise GateSyntaxError(f"{prefix} has no valid operator and bound after {found(text[:at].strip())}; {SHAPE}")
+    op = bound[1]
+    if bound["base"] is not None:
+        tail = _BASELINE.match(bound["base"])
+        if tail is None:
+            raise GateSyntaxError(f"{prefix} has a malformed baseline; write baseline or baseline - 0.02")
+        return Gate(head[1], op, -float(tail["tolerance"] or 0), bound["base"].strip(), pairs, baseline=True)
+    try:
+        number = float(bound["number"])
+    except ValueError:
+        raise GateSyntaxError(f"{prefix} has the bound {found(bound['number'])}, which is no number") from None
+    if not math.isfinite(number):
+        raise GateSyntaxError(f"{prefix} has the bound {found(bound['number'])}, which is not finite")
+    share = number / 100 if bound["percent"] else number
+    return Gate(head[1], op, share, bound["number"] + bound["percent"], pairs)
+
+
+def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
+    """Raise when the gate names a metric or a facet that does not exist, or a bound no mean can reach."""
+    where = f"{where}: gate {found(str(gate))}" if where else f"gate {found(str(gate))}"
+    if gate.metric not in metrics and gate.metric not in PSEUDO_METRICS:
+        raise UnknownNameError("metric", gate.metric, [*metrics, *PSEUDO_METRICS], where)
+    for name in gate.slice:
+        if name not in facets:
+            raise UnknownNameError("facet", name, facets, where)
+    if gate.metric in metrics and not gate.baseline and not 0 <= gate.bound <= 1:
+        raise GateSyntaxError(f"{where} bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage")
+
+
+def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:
+    if not text.startswith("[", at):
+        return {}, at
+    at += 1
+    pairs: dict[str, str] = {}
+    while True:
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            raise GateSyntaxError(f"{prefix} has a malformed [facet=value]; {SHAPE}")
+        if pair["key"] in pairs:
+            raise GateSyntaxError(f"{prefix} names the facet {found(pair['key'])} twice; name it once")
+        pairs[pair["key"]] = pair["bare"] if pair["quoted"] is None else pair["quoted"]
+        at = pair.end()
+        if pair["end"] == "]":
+            return pairs, at
+
+
+def _quoted(value: str) -> str:
+    plain = value == ANY or (value and value == value.strip() and not set(value) & set(',]"'))
+    return value if plain else f'"{value}"'

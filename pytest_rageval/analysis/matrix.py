@@ -1,0 +1,115 @@
+"""Tables of a metric: two facets as rows and columns, and the curve over noise rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.statistics import Interval, mean_of
+from pytest_rageval.model.facets import sort_key
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["FEW", "Cell", "Matrix", "cell_of", "matrix_of"]
+
+FEW = 5  # a cell with fewer scored cases than this is marked
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The cases of one row and column.
+
+    Attributes:
+        mean: mean of the scored ones; None when there is none.
+        n: how many were scored.
+        n_unscored: how many ended in an error or without a value.
+        ci95: the mean's 95 % interval.
+    """
+
+    mean: float | None
+    n: int
+    n_unscored: int
+    ci95: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A metric over two facets.
+
+    Attributes:
+        metric: the metric's name.
+        row_facet, col_facet: the facets; a case without one stands under "-".
+        rows, cols: their values, sorted (numbers as numbers).
+        cells: ``cells[row][col]``; None where no case is.
+        row_margin, col_margin: micro means of each row and column.
+        total: the micro mean of all.
+        system: the system whose cases these are, or "" for all.
+    """
+
+    metric: str
+    row_facet: str
+    col_facet: str
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+    row_margin: tuple[Cell, ...]
+    col_margin: tuple[Cell, ...]
+    total: Cell
+    system: str = ""
+
+
+def matrix_of(
+    metric: str, binary: bool, outcomes: Sequence[Outcome], row_facet: str, col_facet: str, system: str = ""
+) -> Matrix:
+    """Return the matrix of ``metric`` over ``outcomes``; skipped ones are left out. Linear."""
+    asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
+    places: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in asked:
+        place = (outcome.facets.get(row_facet, "-"), outcome.facets.get(col_facet, "-"))
+        places.setdefault(place, []).append(outcome)
+    rows = tuple(sorted({row for row, _ in places}, key=sort_key))
+    cols = tuple(sorted({col for _, col in places}, key=sort_key))
+
+    def cell(group: Sequence[Outcome]) -> Cell:
+        return cell_of(metric, binary, group)
+
+    return Matrix(
+        metric=metric,
+        row_facet=row_facet,
+        col_facet=col_facet,
+        rows=rows,
+        cols=cols,
+        cells=tuple(tuple(cell(places[r, c]) if (r, c) in places else None for c in cols) for r in rows),
+        row_margin=tuple(cell([o for c in cols for o in places.get((r, c), ())]) for r in rows),
+        col_margin=tuple(cell([o for r in rows for o in places.get((r, c), ())]) for c in cols),
+        total=cell(asked),
+        system=system,
+    )
+
+
+def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
+    """Return the mean of ``metric`` over ``outcomes``, with what could not be scored counted."""
+    values = [
+        score.value
+        for outcome in outcomes
+        if outcome.status == "scored" and (score := outcome.scores.get(metric)) is not None and score.value is not None
+    ]
+    mean = mean_of(values, binary=binary)
+    return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95)
+
+
+def present(facet: str, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether any outcome carries ``facet``."""
+    return any(facet in outcome.facets for outcome in outcomes)
+
+
+def distinct(facet: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """Return the values of ``facet``, sorted (numbers as numbers)."""
+    return tuple(sorted({o.facets[facet] for o in outcomes if facet in o.facets}, key=sort_key))
+
+
+def by_testbed(outcomes: Sequence[Outcome]) -> Mapping[str, list[Outcome]]:
+    """Return the outcomes by testbed, in order of first appearance."""
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault(outcome.testbed, []).append(outcome)
+    return groups

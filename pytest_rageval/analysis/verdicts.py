@@ -1,0 +1,164 @@
+"""Gates against outcomes: does each bound hold, on how many cases, and which are the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.statistics import Interval, mean_of, quantile
+from pytest_rageval.model.facets import ANY, matches
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["GateResult", "MetricInfo", "evaluate"]
+
+WORST = 5  # cases a failed gate names
+
+NOT_ASKED = "not_asked"
+"""The error_type of an outcome whose case was left unasked; a gate over it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricInfo:
+    """What a gate and a table must know of a metric without having it."""
+
+    binary: bool = False
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What became of one gate.
+
+    Attributes:
+        gate: the gate.
+        scope: name of the testbed, or "session".
+        status: "passed", "failed", or "skipped" when its cases were all deselected.
+        value: the mean (or the pseudo-metric's value) in the deciding cell; None when nothing was scored.
+        n: scored cases behind the value.
+        n_errors: cases of the slice that ended in an error.
+        ci95: the value's 95 % interval, for metrics and error_rate.
+        slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst one.
+        reason: one sentence for a gate that failed or was skipped.
+        worst: up to five case ids with their values, the worst first, of a gate that failed.
+        cells: every cell of a ``facet=*`` gate, as results of their own.
+    """
+
+    gate: Gate
+    scope: str
+    status: Literal["passed", "failed", "skipped"]
+    value: float | None = None
+    n: int = 0
+    n_errors: int = 0
+    ci95: Interval | None = None
+    slice: Mapping[str, str] | None = None
+    reason: str | None = None
+    worst: tuple[tuple[str, float | None], ...] = ()
+    cells: tuple[GateResult, ...] = ()
+
+
+def evaluate(
+    gate: Gate, scope: str, outcomes: Sequence[Outcome], metrics: Mapping[str, MetricInfo], unasked: int = 0
+) -> GateResult:
+    """Return what becomes of ``gate`` over ``outcomes``, the ones in its scope.
+
+    Args:
+        gate: the gate; not a baseline gate.
+        scope: the name of its testbed, or "session".
+        outcomes: the outcomes in scope; the gate's own slice is applied here.
+        metrics: what is known of each metric.
+        unasked: cases in scope that were selected and never finished; the gate then is skipped,
+            since a part of its cases decides nothing.
+    """
+    covered = [outcome for outcome in outcomes if matches(outcome.facets, gate.slice)]
+    if unasked:
+        reason = f"{unasked} of its cases did not run, because the session stopped early"
+        return GateResult(gate, scope, "skipped", n=0, slice=gate.slice, reason=reason)
+    if not covered:
+        return GateResult(gate, scope, "skipped", slice=gate.slice, reason="all its cases were deselected")
+    free = [name for name, value in gate.slice.items() if value == ANY]
+    if not free:
+        return _cell(gate, scope, covered, metrics)
+    groups: dict[tuple[str, ...], list[Outcome]] = {}
+    for outcome in covered:
+        groups.setdefault(tuple(outcome.facets[name] for name in free), []).append(outcome)
+    cells = [
+        _cell(replace(gate, slice={**gate.slice, **dict(zip(free, key, strict=True))}), scope, group, metrics)
+        for key, group in sorted(groups.items())
+    ]
+    worst = min(cells, key=lambda cell: (cell.status != "failed", _badness(gate, cell.value)))
+    return replace(worst, gate=gate, cells=tuple(cells))
+
+
+def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:
+    errors = sum(outcome.status == "error" for outcome in covered)
+    unasked = [outcome for outcome in covered if outcome.error_type == NOT_ASKED]
+    value, n, ci95 = _value(gate, covered, metrics)
+    result = GateResult(gate, scope, "passed", value, n, errors, ci95, gate.slice)
+    if unasked:
+        return replace(result, status="failed", reason=f"{len(unasked)} cases were not asked: {unasked[0].error}")
+    if value is None:
+        return replace(result, status="failed", reason=_nothing(gate, covered))
+    if gate.holds(value):
+        return result
+    return replace(result, status="failed", reason=f"{gate.metric} is {value:.4g}", worst=_worst(gate, covered))
+
+
+def _value(
+    gate: Gate, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]
+) -> tuple[float | None, int, Interval | None]:
+    ended = [outcome for outcome in covered if outcome.status != "skipped"]
+    scored = [outcome for outcome in ended if outcome.status == "scored"]
+    if gate.metric == "n":
+        return float(len(scored)), len(scored), None
+    if gate.metric == "error_rate":
+        rate = mean_of([float(outcome.status == "error") for outcome in ended], binary=True)
+        return rate.value, rate.n, rate.ci95
+    if gate.metric in ("latency_p50", "latency_p95"):
+        times = _usage(scored, "latency_s")
+        return quantile(times, 0.5 if gate.metric == "latency_p50" else 0.95), len(times), None
+    if gate.metric == "cost_usd":
+        costs = _usage(scored, "cost_usd")
+        return (sum(costs) if scored and len(costs) == len(scored) else None), len(costs), None
+    if gate.metric == "tokens":
+        prompts, completions = _usage(scored, "prompt_tokens"), _usage(scored, "completion_tokens")
+        known = bool(scored) and len(prompts) == len(completions) == len(scored)
+        return (sum(prompts) + sum(completions) if known else None), len(prompts), None
+    info = metrics.get(gate.metric, MetricInfo())
+    mean = mean_of([v for _, v in _values(gate.metric, scored)], binary=info.binary)
+    return mean.value, mean.n, mean.ci95
+
+
+def _values(metric: str, scored: Sequence[Outcome]) -> list[tuple[str, float]]:
+    return [
+        (outcome.nodeid, score.value)
+        for outcome in scored
+        if (score := outcome.scores.get(metric)) is not None and score.value is not None
+    ]
+
+
+def _usage(scored: Sequence[Outcome], name: str) -> list[float]:
+    found = (getattr(o.answer.usage, name) for o in scored if o.answer is not None and o.answer.usage is not None)
+    return [value for value in found if value is not None]
+
+
+def _worst(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
+    if gate.metric == "error_rate":
+        return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
+    rows = sorted(_values(gate.metric, covered), key=lambda row: (_badness(gate, row[1]), row[0]))
+    return tuple(rows[:WORST])
+
+
+def _badness(gate: Gate, value: float | None) -> float:
+    """Order values worst first: the lowest for a lower bound, the highest for an upper one."""
+    if value is None:
+        return float("-inf")
+    return value if gate.op in (">=", ">") else -value
+
+
+def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:
+    errors = sum(outcome.status == "error" for outcome in covered)
+    reasons = sorted({s.reason for o in covered if (s := o.scores.get(gate.metric)) is not None and s.reason})
+    why = f" ({'; '.join(reasons[:3])})" if reasons else ""
+    return f"nothing was scored: {len(covered)} cases, {errors} errors{why}"

@@ -1,0 +1,1 @@
+"""Runs cases: asks the system, scores the answer, and turns whatever happens into an outcome."""

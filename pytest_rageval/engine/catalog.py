@@ -1,0 +1,39 @@
+"""Everything that has a name: what is built in, and what users register beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pytest_rageval.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_rageval.datasets import Loader
+    from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.metric import Metric
+    from pytest_rageval.model.protocols import Retriever
+    from pytest_rageval.systems import SystemFactory
+
+    RetrieverFactory = Callable[[tuple[Passage, ...]], Retriever]
+
+__all__ = ["Catalog"]
+
+
+class Catalog:
+    """The registries of one session, handed to ``pytest_rageval_register`` as ``registry``.
+
+    ``registry.metrics.register("brevity", Metric("brevity", compute))`` makes a metric usable from
+    markers, suites, gates and the command line; the other registries work alike.
+
+    Attributes:
+        datasets: format name -> loader (``Path -> tuple[Instance, ...]``).
+        metrics: metric name -> `Metric`.
+        retrievers: name -> factory (``tuple[Passage, ...] -> Retriever``).
+        systems: name -> factory (``SystemParts -> System``).
+    """
+
+    def __init__(self) -> None:
+        self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN")
+        self.metrics: Registry[Metric] = Registry("metric", "pytest_rageval.metrics:BUILTIN")
+        self.retrievers: Registry[RetrieverFactory] = Registry("retriever", "pytest_rageval.retrieval:BUILTIN")
+        self.systems: Registry[SystemFactory] = Registry("system", "pytest_rageval.systems:BUILTIN")

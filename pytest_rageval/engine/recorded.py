@@ -1,0 +1,64 @@
+"""Answers from a file instead of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_rageval.datasets.recorded import Recorded
+from pytest_rageval.errors import CaseError
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.facets import matches
+
+__all__ = ["RecordedAnswerer", "RecordedAnswers"]
+
+UNNAMED = "recorded"
+"""The system of rows that do not name one."""
+
+
+class RecordedAnswers:
+    """Recorded answers by system and case id."""
+
+    def __init__(self, rows: Sequence[Recorded]) -> None:
+        self._rows: dict[tuple[str, str], list[Recorded]] = {}
+        for row in rows:
+            self._rows.setdefault((row.system or UNNAMED, row.id), []).append(row)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that were recorded, sorted."""
+        return tuple(sorted({system for system, _ in self._rows}))
+
+    def find(self, system: str, case: Case, name: str) -> Answer | None:
+        """Return the answer to a case, named with its setting (``q1-noise_rate=0.4``) or by its id alone.
+
+        Of several rows for one id the one that names the most of the case's facets is taken.
+        """
+        for key in (name, case.id):
+            rows = [row for row in self._rows.get((system, key), ()) if matches(case.facets, row.where)]
+            if rows:
+                return max(rows, key=lambda row: len(row.where)).answer
+        return None
+
+    def unused(self, names: set[str]) -> list[str]:
+        """Return the ids of rows that no case of the session bears."""
+        return sorted({case_id for _, case_id in self._rows} - names)
+
+
+class RecordedAnswerer:
+    """Answers one case from the record; a case without an answer is a `CaseError`, not a zero."""
+
+    def __init__(self, answers: RecordedAnswers, system: str, name: str) -> None:
+        self._answers = answers
+        self._system = system
+        self._name = name
+
+    def __call__(self, case: Case, /) -> Answer:
+        """Return the recorded answer to ``case``."""
+        answer = self._answers.find(self._system, case, self._name)
+        if answer is None:
+            message = (
+                f"no answer of system {self._system!r} is recorded for case {self._name!r}; add one or deselect it"
+            )
+            raise CaseError("no_recorded_answer", message)
+        return answer
