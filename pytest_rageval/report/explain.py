@@ -1,0 +1,36 @@
+"""Why a case missed, slot by slot, for a failing ``rag.check``."""
+
+from __future__ import annotations
+
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.metrics.matching import slot_hits
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.outcome import Score
+
+__all__ = ["explain_check"]
+
+LONGEST = 400  # characters of an answer that are shown
+
+
+def explain_check(gate: Gate, score: Score, case: Case, answer: Answer) -> str:
+    """Return the failed check with question, answer, and what matched in each gold slot."""
+    value = f"{score.value:.4g}" if score.value is not None else f"unscored ({score.reason})"
+    lines = [
+        f"check {gate} failed: {gate.metric} is {value}",
+        f"  case      {case.id}",
+        f"  question  {_shown(case.instance.question)}",
+        f"  answer    {_shown(answer.text)}",
+    ]
+    hits = slot_hits(case.instance.gold, answer.text)
+    for number, (aliases, hit) in enumerate(zip(case.instance.gold, hits, strict=True), 1):
+        wanted = " | ".join(_shown(alias) for alias in aliases)
+        sign, what = ("-", "not found") if hit is None else ("+", f"matched {_shown(hit)}")
+        lines.append(f"{sign} slot {number}    {wanted}: {what}")
+    return "\n".join(lines)
+
+
+def _shown(text: str) -> str:
+    safe = ascii_safe(text)
+    return safe if len(safe) <= LONGEST else f"{safe[:LONGEST]}… ({len(safe):,} characters)"

@@ -1,0 +1,104 @@
+"""What a session is about to run: the data a report needs and the outcomes alone do not hold.
+
+The process that collects makes the plan; it crosses to the reporting process as one string.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["Plan", "TestbedPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class TestbedPlan:
+    """One test function with ``@rag_case``, or one entry of a suite.
+
+    Attributes:
+        nodeid: its node id, without parameters.
+        name: its short name.
+        metrics: what its cases are scored by, the primary one first.
+        gates: its gates, as text.
+        generated: how many cases its datasets give, before any deselection.
+        asserts: whether its body may fail a case on its own.
+        notes: sentences the summary prints as warnings (short pools).
+    """
+
+    __test__ = False
+
+    nodeid: str
+    name: str
+    metrics: tuple[str, ...]
+    gates: tuple[str, ...] = ()
+    generated: int = 0
+    asserts: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def primary(self) -> str:
+        """The metric that stands for the testbed."""
+        return self.metrics[0]
+
+
+@dataclass(slots=True)
+class Plan:
+    """The testbeds and the selected cases of a session.
+
+    Attributes:
+        testbeds: by node id, in the order they were collected.
+        cases: node id -> (case id, testbed's node id, system, index into ``facets``), in data order.
+        facets: the distinct facet mappings.
+        metrics: what is known of each metric that is computed.
+        session_gates: gates over all cases, as text.
+        fingerprint: sha256 of the data files and the settings.
+        notes: sentences the summary prints as warnings.
+    """
+
+    testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
+    cases: dict[str, tuple[str, str, str, int]] = field(default_factory=dict)
+    facets: list[dict[str, str]] = field(default_factory=list)
+    metrics: dict[str, MetricInfo] = field(default_factory=dict)
+    session_gates: tuple[str, ...] = ()
+    fingerprint: str = ""
+    notes: tuple[str, ...] = ()
+
+    def dumps(self) -> str:
+        """Return the plan as one JSON text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loads(cls, text: str) -> Plan:
+        """Return the plan that `dumps` wrote."""
+        plain: dict[str, Any] = json.loads(text)
+        testbeds: dict[str, TestbedPlan] = {}
+        for key, value in plain["testbeds"].items():
+            fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+            testbeds[key] = TestbedPlan(**fields)
+        return cls(
+            testbeds=testbeds,
+            cases={key: tuple(value) for key, value in plain["cases"].items()},
+            facets=plain["facets"],
+            metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+            session_gates=tuple(plain["session_gates"]),
+            fingerprint=plain["fingerprint"],
+            notes=tuple(plain["notes"]),
+        )
+
+    @property
+    def n_gates(self) -> int:
+        """How many gates the session will report."""
+        return len(self.session_gates) + sum(len(testbed.gates) for testbed in self.testbeds.values())
+
+    def lost(self, nodeid: str, error: str) -> Outcome | None:
+        """Return the error outcome of a planned case whose process died; None if it was no case."""
+        if nodeid not in self.cases:
+            return None
+        case_id, testbed, system, facets = self.cases[nodeid]
+        return Outcome(
+            nodeid, case_id, testbed, self.facets[facets], system, "error", error=error, error_type="worker_crashed"
+        )

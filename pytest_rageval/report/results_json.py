@@ -1,0 +1,137 @@
+"""results.json: the one file everything drawn or compared later needs."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from pytest_rageval.analysis.matrix import Cell, Matrix
+from pytest_rageval.model.codec import without_texts
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.plan import TestbedPlan
+from pytest_rageval.report.run import MatrixChoice, NamedGate, Run
+
+__all__ = ["results_of", "schema"]
+
+SCHEMA = 1
+_PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
+
+
+def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice, *, texts: bool) -> dict[str, Any]:
+    """Return a run as builtins, in the shape that `schema` describes.
+
+    Args:
+        run: the run, its gates evaluated.
+        run_id: the name of its folder.
+        finished: when it ended.
+        choice: which matrix stands in ``matrix``.
+        texts: False leaves every text of the data and of the answers out.
+    """
+    outcomes = run.ordered()
+    encoded = [dict(run.encoded[outcome.nodeid]) for outcome in outcomes]
+    instances = {key: dict(run.instances[key]) for key in sorted(run.instances)}
+    if not texts:
+        encoded = [without_texts(outcome) for outcome in encoded]
+        instances = {key: without_texts(value) for key, value in instances.items()}
+    matrices = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
+    return {
+        "schema": SCHEMA,
+        "run": {
+            "id": run_id,
+            "started": run.started.isoformat(timespec="seconds"),
+            "duration_s": round((finished - run.started).total_seconds(), 3),
+            "versions": _versions(),
+            "fingerprint": run.plan.fingerprint,
+            "interrupted": run.interrupted,
+        },
+        "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
+        "instances": instances,
+        "outcomes": encoded,
+        "gates": [_encode_gate(named) for named in run.gates],
+        "matrix": matrices[0] if matrices else None,
+        "matrices": matrices,
+        "usage": _usage(outcomes),
+    }
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of results.json."""
+    text = files("pytest_rageval.report").joinpath("results.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+
+
+def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
+    return {
+        "name": testbed.name,
+        "metrics": list(testbed.metrics),
+        "gates": list(testbed.gates),
+        "generated": testbed.generated,
+        "notes": list(testbed.notes),
+    }
+
+
+def _encode_gate(named: NamedGate) -> dict[str, Any]:
+    result = named.result
+    return {
+        "expr": str(result.gate),
+        "scope": result.scope,
+        "nodeid": named.nodeid,
+        "slice": dict(result.slice or {}),
+        "status": result.status,
+        "value": result.value,
+        "n": result.n,
+        "n_errors": result.n_errors,
+        "ci95": _pair(result.ci95),
+        "baseline": None,
+        "p_value": None,
+        "verdict": None,
+        "reason": result.reason,
+        "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
+        "cells": [
+            {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
+            for c in result.cells
+        ],
+    }
+
+
+def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
+    return {
+        "metric": matrix.metric,
+        "system": matrix.system,
+        "row_facet": matrix.row_facet,
+        "col_facet": matrix.col_facet,
+        "rows": list(matrix.rows),
+        "cols": list(matrix.cols),
+        "cells": [[None if cell is None else _encode_cell(cell) for cell in row] for row in matrix.cells],
+        "row_margin": [_encode_cell(cell) for cell in matrix.row_margin],
+        "col_margin": [_encode_cell(cell) for cell in matrix.col_margin],
+        "total": _encode_cell(matrix.total),
+    }
+
+
+def _encode_cell(cell: Cell) -> dict[str, Any]:
+    return {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": _pair(cell.ci95)}
+
+
+def _pair(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else [interval[0], interval[1]]
+
+
+def _usage(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+    """Sum what was used; a sum with an unknown part is unknown, not a smaller number."""
+    answered = [outcome.answer.usage for outcome in outcomes if outcome.answer is not None]
+    sums: dict[str, Any] = {"calls": len(answered), "replayed": 0}
+    for name in ("prompt_tokens", "completion_tokens", "cost_usd"):
+        values = [None if usage is None else getattr(usage, name) for usage in answered]
+        sums[name] = None if None in values else sum(values)
+    return sums

@@ -1,0 +1,141 @@
+"""A run as the reporting process sees it: the plan, the outcomes that came in, what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
+from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
+from pytest_rageval.analysis.verdicts import GateResult, MetricInfo, evaluate
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.plan import Plan
+
+__all__ = ["MatrixChoice", "NamedGate", "Run"]
+
+SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixChoice:
+    """Which matrix is wanted; None leaves the choice to the run."""
+
+    metric: str | None = None
+    rows: str | None = None
+    cols: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGate:
+    """A gate's result with the node id it is reported under."""
+
+    nodeid: str
+    result: GateResult
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything a report is made from. Outcomes are keyed by node id: the last run of a case counts.
+
+    Attributes:
+        started: when the session began, with its time zone.
+        plan: what was to be run.
+        outcomes: node id -> what came of it.
+        encoded: node id -> the same, as builtins.
+        instances: case id -> the instance, as builtins.
+        gates: the gates' results, once they have been evaluated.
+        interrupted: whether the session was cut short by the user.
+    """
+
+    started: datetime
+    plan: Plan = field(default_factory=Plan)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    encoded: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    instances: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    gates: list[NamedGate] = field(default_factory=list)
+    interrupted: bool = False
+
+    def take(self, encoded: Mapping[str, Any], instance: Mapping[str, Any] | None) -> None:
+        """Keep an outcome, and its instance where it comes along."""
+        nodeid = encoded["nodeid"]
+        self.encoded[nodeid] = encoded
+        self.outcomes[nodeid] = decode_outcome(encoded)
+        if instance is not None:
+            self.instances.setdefault(encoded["case_id"], instance)
+
+    def ordered(self) -> list[Outcome]:
+        """Return the outcomes in the order of the data, whatever order they ran in."""
+        place = {nodeid: at for at, nodeid in enumerate(self.plan.cases)}
+        return sorted(self.outcomes.values(), key=lambda o: (place.get(o.nodeid, len(place)), o.nodeid))
+
+    def unfinished(self, testbed: str | None = None) -> int:
+        """Return how many selected cases have no outcome, of one testbed or of all."""
+        return sum(
+            nodeid not in self.outcomes and testbed in (None, planned[1]) for nodeid, planned in self.plan.cases.items()
+        )
+
+    def evaluate_gates(self) -> list[NamedGate]:
+        """Evaluate every gate of the plan, keep the results, and return them."""
+        outcomes = self.ordered()
+        metrics = self.plan.metrics
+        self.gates = []
+        for nodeid, testbed in self.plan.testbeds.items():
+            mine = [outcome for outcome in outcomes if outcome.testbed == nodeid]
+            unfinished = self.unfinished(nodeid) if testbed.gates else 0
+            for text in testbed.gates:
+                result = evaluate(parse_gate(text), testbed.name, mine, metrics, unfinished)
+                self.gates.append(NamedGate(f"{nodeid}[gate: {text}]", result))
+        for text in self.plan.session_gates:
+            gate = parse_gate(text)
+            mine = [o for o in outcomes if gate.metric in PSEUDO_METRICS or gate.metric in self._metrics_of(o)]
+            result = evaluate(gate, SESSION, mine, metrics, self.unfinished())
+            self.gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
+        return self.gates
+
+    def undecided(self) -> list[str]:
+        """Return the names of testbeds that no gate and no assertion decides."""
+        if self.plan.session_gates:
+            return []
+        return [t.name for t in self.plan.testbeds.values() if not t.gates and not t.asserts]
+
+    def matrices(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return the wanted matrix for each system, or one for each primary metric when none is named."""
+        outcomes = self.ordered()
+        made: list[Matrix] = []
+        for metric, group in self._by_metric(outcomes, choice.metric):
+            rows = choice.rows or ("topic" if present("topic", group) else "dataset")
+            cols = choice.cols or ("task" if present("task", group) else "ability")
+            info = self.plan.metrics.get(metric, MetricInfo())
+            systems = sorted({outcome.system for outcome in group})
+            for system in systems:
+                mine = [outcome for outcome in group if outcome.system == system]
+                made.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
+        return made
+
+    def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
+        """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
+        found = []
+        for nodeid, testbed in self.plan.testbeds.items():
+            mine = [outcome for outcome in self.ordered() if outcome.testbed == nodeid]
+            for system in sorted({outcome.system for outcome in mine}):
+                group = [outcome for outcome in mine if outcome.system == system]
+                if len(distinct("noise_rate", group)) > 1:
+                    found.append((testbed.name, system, testbed.primary, group))
+        return found
+
+    def _by_metric(self, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
+        asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
+        if metric is not None:
+            measured = [o for o in asked if metric in self._metrics_of(o)]
+            return [(metric, measured)] if measured else []
+        groups: dict[str, list[Outcome]] = {}
+        for outcome in asked:
+            groups.setdefault(self._metrics_of(outcome)[0], []).append(outcome)
+        return sorted(groups.items(), key=lambda entry: -len(entry[1]))
+
+    def _metrics_of(self, outcome: Outcome) -> tuple[str, ...]:
+        testbed = self.plan.testbeds.get(outcome.testbed)
+        return testbed.metrics if testbed else tuple(outcome.scores) or ("-",)
