@@ -1,0 +1,133 @@
+"""Collection: markers to parametrized items, selection, and refusing what cannot be used."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.errors import RagEvalError, SettingError
+from pytest_rageval.hooks.keys import CATALOG, COLLECTED, ENTRY
+from pytest_rageval.hooks.refusal import REFUSED, refuse
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collected import Collected, Entry, Responder
+
+_PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+
+
+def collected_of(config: pytest.Config) -> Collected:
+    """Return what the session has collected; made, with all it imports, for the first rag case."""
+    if COLLECTED not in config.stash:
+        from pytest_rageval.hooks.collected import Collected
+        from pytest_rageval.hooks.given import read_options
+
+        config.stash[COLLECTED] = Collected(config.stash[CATALOG], read_options(config), config.rootpath)
+    return config.stash[COLLECTED]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+    """Let a test with ``@rag_case`` that does not ask for ``rag`` be answered and scored all the same."""
+    if not inspect.isfunction(obj):
+        return
+    marked = any(mark.name == "rag_case" for mark in getattr(obj, "pytestmark", ()))
+    if not (marked or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
+        return
+    code = obj.__code__
+    if "rag" not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        pytest.mark.usefixtures("rag")(obj)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Multiply a test with ``@rag_case`` into one item a case."""
+    marks = list(metafunc.definition.iter_markers("rag_case"))
+    if not marks:
+        return
+    from pytest_rageval.hooks.collected import parametrize
+
+    try:
+        made = _entries(metafunc, marks)
+    except RagEvalError as error:
+        metafunc.config.stash.setdefault(REFUSED, []).append(str(error))
+        made = []
+    parametrize(metafunc, made)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Refuse the session as soon as a marker, a suite or a data file turned out to be unusable."""
+    report = yield
+    for message in collector.config.stash.get(REFUSED, ())[:1]:
+        refuse(collector.config, collector.nodeid, message)
+    return report
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Put each item's case where the other hooks find it."""
+    callspec = getattr(item, "callspec", None)
+    entry = None if callspec is None else callspec.params.get("rag")
+    if entry is not None and COLLECTED in item.config.stash:
+        item.stash[ENTRY] = entry
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and say what was deselected."""
+    if COLLECTED not in config.stash:
+        return
+    from pytest_rageval.hooks.selection import deselected
+
+    collected = config.stash[COLLECTED]
+    try:
+        collected.check_session()
+        dropped = deselected(collected.options, [item.stash[ENTRY] for item in items if ENTRY in item.stash])
+    except RagEvalError as error:
+        refuse(config, session.nodeid, str(error))
+        return
+    if dropped:
+        out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
+        gone = set(map(id, out))
+        items[:] = [item for item in items if id(item) not in gone]
+        config.hook.pytest_deselected(items=out)
+
+
+def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:
+    collected = collected_of(metafunc.config)
+    definition, function = metafunc.definition, metafunc.function
+    where = f"{definition.nodeid.partition('::')[0]}:{function.__code__.co_firstlineno}"
+    responders = _responders(definition, collected)
+    made: list[tuple[str, Entry]] = []
+    for mark in marks:
+        raw: dict[str, Any] = dict(mark.kwargs)
+        if len(mark.args) > 1 or (mark.args and "dataset" in raw):
+            raise SettingError(f"{where}: rag_case takes one positional argument, the dataset; name the others")
+        if mark.args:
+            raw["dataset"] = mark.args[0]
+        made += collected.add(definition, raw, where, _asserts(function), responders)
+    return made
+
+
+def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
+    """Return who answers: the systems of the command line, else an overridden fixture, else the ini's."""
+    from pytest_rageval.hooks.collected import Responder
+
+    options = collected.options
+    if options.systems:
+        return [Responder(name, named=True) for name in options.systems]
+    manager = definition.session._fixturemanager
+    for fixture in ("rag_system", "rag_generator", "rag_retriever"):
+        found = manager.getfixturedefs(fixture, definition)
+        if found and found[-1].func.__module__ != "pytest_rageval.hooks.fixtures":
+            return [Responder("rag_system", lasting=found[-1].scope == "session")]
+    return [Responder(name, named=True) for name in options.ini_systems or ("extractive",)]
+
+
+def _asserts(function: object) -> bool:
+    """Return whether a test's body does anything, and so may fail a case on its own."""
+    return any(step.opname not in _PASSIVE for step in dis.get_instructions(inspect.unwrap(function)))  # type: ignore[arg-type]

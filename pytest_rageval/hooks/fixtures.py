@@ -1,0 +1,62 @@
+"""The fixtures users meet and override."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.hooks.keys import COLLECTED
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.protocols import Retriever, System
+
+__all__ = ["rag", "rag_corpus", "rag_generator", "rag_retriever", "rag_system"]
+
+
+@pytest.fixture
+def rag(request: pytest.FixtureRequest) -> RagResult:
+    """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
+    if not hasattr(request, "param"):
+        pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
+    return request.config.stash[COLLECTED].answering.answer(request, request.param)
+
+
+@pytest.fixture(scope="session")
+def rag_corpus() -> tuple[Passage, ...] | None:
+    """The passages a retriever searches, or None. Override it to give the system a corpus of your own."""
+    return None
+
+
+@pytest.fixture(scope="session")
+def rag_retriever(rag_corpus: tuple[Passage, ...] | None) -> Retriever | None:
+    """The retriever of the default system: BM25 over ``rag_corpus``, or None without a corpus."""
+    if rag_corpus is None:
+        return None
+    from pytest_rageval.retrieval.bm25 import Bm25Retriever
+
+    return Bm25Retriever(rag_corpus)
+
+
+@pytest.fixture(scope="session")
+def rag_generator() -> System:
+    """The generator of the default system: the embedded extractive reader. ``Query -> Answer | str``."""
+    from pytest_rageval.systems.extractive import extractive
+
+    return extractive
+
+
+@pytest.fixture(scope="session")
+def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestconfig: pytest.Config) -> System:
+    """The system under test, ``Query -> Answer | str``, sync or async. Override it with your own.
+
+    By default it answers with ``rag_generator`` from the passages a case supplies, or from those that
+    ``rag_retriever`` finds where a case supplies none.
+    """
+    from pytest_rageval.systems.naive import naive
+    from pytest_rageval.systems.parts import SystemParts
+
+    top_k = pytestconfig.stash[COLLECTED].options.top_k
+    return naive(SystemParts(rag_retriever, rag_generator, top_k))

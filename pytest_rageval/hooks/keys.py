@@ -1,0 +1,35 @@
+"""Where the plugin keeps its state: on the config, and on each test item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_rageval.engine.catalog import Catalog
+    from pytest_rageval.hooks.collected import Collected, Entry
+    from pytest_rageval.hooks.recorder import Recorder
+    from pytest_rageval.hooks.result import RagResult
+
+__all__ = ["CATALOG", "COLLECTED", "ENTRY", "RECORDER", "RESULT", "is_worker"]
+
+CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()
+"""On the config: what is registered."""
+
+COLLECTED: pytest.StashKey[Collected] = pytest.StashKey()
+"""On the config of a process that collects, from its first rag case on."""
+
+RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
+"""On the config of the reporting process, once there is something to report."""
+
+ENTRY: pytest.StashKey[Entry] = pytest.StashKey()
+"""On a test item: its case."""
+
+RESULT: pytest.StashKey[RagResult] = pytest.StashKey()
+"""On a test item that has been answered: the result."""
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Return whether this process is an xdist worker."""
+    return hasattr(config, "workerinput")

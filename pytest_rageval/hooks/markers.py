@@ -1,0 +1,64 @@
+"""The markers: ``rag_case``, ``rag(**facets)``, and one for each ability, level and task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from pytest_rageval.model.facets import ABILITIES, LEVELS, TASKS
+
+__all__ = ["marks_of", "rag_case", "register"]
+
+rag_case = pytest.mark.rag_case
+"""Multiply a test function into one test for each case of a dataset.
+
+``rag_case(dataset, *, ability=, metrics=, gates=, passages=5, noise_rate=0.0, correct_rate=0.0,
+assembly="balanced"|"rgb-compat", limit=, sample=, seed=, where={facet: value}, **facets)``
+"""
+
+_MARKED = ("ability", "level", "task")
+
+
+def register(config: pytest.Config) -> None:
+    """Register every marker, so that ``--strict-markers`` knows them."""
+
+    def line(text: str) -> None:
+        config.addinivalue_line("markers", text)
+
+    line("rag_case(dataset, *, ability, metrics, gates, ...): one test for each case of a dataset (pytest-rageval)")
+    line("rag(**facets): the facets of a RAG case, for -m \"rag(topic='Funds')\" (pytest-rageval)")
+    for kind, names in (("ability", ABILITIES), ("level", LEVELS), ("task", TASKS)):
+        for name in names:
+            line(f"{name}: RAG cases of this {kind} (pytest-rageval)")
+
+
+def marks_of(facets: Mapping[str, str], config: pytest.Config) -> list[pytest.MarkDecorator]:
+    """Return a case's markers: its facets, and its ability, level and task by name.
+
+    A task of the user's own gets a marker too, registered on the way, unless its name is no
+    identifier or already means something to pytest or to a plugin.
+    """
+    marks = [pytest.mark.rag.with_args(**facets)]
+    for facet in _MARKED:
+        name = facets.get(facet)
+        if name is not None and _usable(name, config):
+            marks.append(getattr(pytest.mark, name))
+    return marks
+
+
+_USABLE = pytest.StashKey[dict[str, bool]]()
+
+
+def _usable(name: str, config: pytest.Config) -> bool:
+    known = config.stash.setdefault(_USABLE, dict.fromkeys((*ABILITIES, *LEVELS, *TASKS), True))
+    if name not in known:
+        taken = name in _marker_names(config.getini("markers"))
+        known[name] = name.isidentifier() and not name.startswith("_") and not taken
+        if known[name]:
+            config.addinivalue_line("markers", f"{name}: RAG cases of this kind (pytest-rageval)")
+    return known[name]
+
+
+def _marker_names(lines: Iterable[str]) -> set[str]:
+    return {line.partition(":")[0].partition("(")[0].strip() for line in lines} | {"parametrize", "rag"}

@@ -1,0 +1,76 @@
+"""The value of the ``rag`` fixture: this case, its answer, its scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
+from pytest_rageval.engine.runner import Runner
+from pytest_rageval.errors import SettingError, UnscoredError, found
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.registry import Registry
+from pytest_rageval.report.explain import explain_check
+
+__all__ = ["RagResult"]
+
+
+class RagResult:
+    """A case, answered and scored: what the ``rag`` fixture gives.
+
+    Attributes:
+        case: the case, with its gold answers, supplied passages and facets.
+        answer: what the system returned.
+        outcome: what goes into the report.
+    """
+
+    def __init__(self, case: Case, outcome: Outcome, metrics: Registry[Metric], runner: Runner) -> None:
+        self.case = case
+        self.outcome = outcome
+        self._metrics = metrics
+        self._runner = runner
+
+    @property
+    def answer(self) -> Answer:
+        """What the system returned."""
+        if self.outcome.answer is None:
+            raise UnscoredError(f"case {self.case.id!r} has no answer: {self.outcome.error}")
+        return self.outcome.answer
+
+    @property
+    def scores(self) -> MappingProxyType[str, Score]:
+        """Every score by its metric's name."""
+        return MappingProxyType(dict(self.outcome.scores))
+
+    def __getitem__(self, metric: str) -> float:
+        """Return one score's value; a score without a value raises `UnscoredError` with the reason."""
+        score = self._score(metric)
+        if score.value is None:
+            raise UnscoredError(f"{metric} of case {self.case.id!r} has no value: {score.reason}")
+        return score.value
+
+    def check(self, gate: str) -> None:
+        """Assert a bound on this case, as ``rag.check("rouge_l >= 0.2")``; fails this case only.
+
+        Raises:
+            AssertionError: with question, answer and gold slots, when the bound is missed or the score has no value.
+            SettingError: when the gate is malformed, names an unknown metric, or has a slice, a pseudo-metric
+                or a baseline, which a single case cannot have.
+        """
+        __tracebackhide__ = True
+        parsed = parse_gate(gate, "rag.check")
+        check_gate(parsed, list(self._metrics), self.case.facets, "rag.check")
+        if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
+            raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
+        score = self._score(parsed.metric)
+        if score.value is None or not parsed.holds(score.value):
+            raise AssertionError(explain_check(parsed, score, self.case, self.answer))
+
+    def _score(self, name: str) -> Score:
+        if name not in self.outcome.scores:
+            score = self._runner.score(self.case, self.answer, self._metrics.get(name, "rag"))
+            self.outcome = replace(self.outcome, scores={**self.outcome.scores, name: score})
+        return self.outcome.scores[name]

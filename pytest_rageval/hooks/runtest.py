@@ -1,0 +1,113 @@
+"""Running: every finished case puts its outcome, as builtins, on its report."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESULT, is_worker
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collected import Entry
+    from pytest_rageval.model.outcome import Outcome
+
+SENT = pytest.StashKey[set[str]]()
+"""On the config: case ids whose instance this process has put on a report."""
+
+PLAN = pytest.StashKey[str]()
+"""On a worker's config: the plan, until the first report takes it along."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach the outcome to the report that ends a case, and the plan to a worker's first report."""
+    report = yield
+    if ENTRY in item.stash:
+        if call.when == "call" or (call.when == "setup" and not report.passed):
+            report.rag = _payload(item, report)  # type: ignore[attr-defined]
+        elif call.when == "teardown" and RESULT in item.stash:
+            del item.stash[RESULT]
+    if PLAN in item.config.stash:
+        report.rag_plan = item.config.stash[PLAN]  # type: ignore[attr-defined]
+        del item.config.stash[PLAN]
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make the plan of what will run, for the recorder here or, from a worker, in the controller."""
+    config = session.config
+    if COLLECTED not in config.stash or config.option.collectonly:
+        return
+    from pytest_rageval.hooks.planning import plan_of
+
+    collected = config.stash[COLLECTED]
+    nodes = {item.nodeid: item.stash[ENTRY] for item in session.items if ENTRY in item.stash}
+    plan = plan_of(collected, nodes)
+    if is_worker(config):
+        config.stash[PLAN] = plan.dumps()
+    else:
+        from pytest_rageval.hooks.recorder import recorder_of
+
+        recorder_of(config).take_plan(plan)
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    """Show a case that missed, and that only a gate can fail, as ``m`` (MISSED)."""
+    payload: dict[str, Any] | None = getattr(report, "rag", None)
+    if payload is not None and report.when == "call" and report.passed and payload["missed"]:
+        return "missed", "m", ("MISSED", {"yellow": True})
+    return None
+
+
+def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+    from pytest_rageval.analysis.misses import missed
+    from pytest_rageval.model.codec import encode_instance, encode_outcome
+
+    entry = item.stash[ENTRY]
+    result = item.stash.get(RESULT, None)
+    outcome = _ended_early(item, entry, report) if result is None else result.outcome
+    if report.skipped and not hasattr(report, "wasxfail") and outcome.status == "scored":
+        outcome = _skipped(outcome, report)
+    sent = item.config.stash.setdefault(SENT, set())
+    instance = None
+    if outcome.case_id not in sent:
+        sent.add(outcome.case_id)
+        instance = encode_instance(entry.case.instance)
+    primary = next(iter(entry.testbed.metrics.values()))
+    return {
+        "outcome": encode_outcome(outcome),
+        "instance": instance,
+        "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
+    }
+
+
+def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> Outcome:
+    """Return the outcome of a case that was never asked: its test was skipped, or its setup failed."""
+    from dataclasses import replace
+
+    from pytest_rageval.engine.runner import Task, outcome_of
+    from pytest_rageval.errors import CaseError
+
+    task = Task(item.nodeid, entry.testbed.nodeid, entry.responder.name, entry.case, ())
+    if report.skipped:
+        return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
+    cause = report.longreprtext.strip().rpartition("\n")[2]
+    return outcome_of(
+        task, error=CaseError("setup_error", f"the test's setup failed before the case was asked: {cause}")
+    )
+
+
+def _skipped(outcome: Outcome, report: pytest.TestReport) -> Outcome:
+    from dataclasses import replace
+
+    return replace(outcome, status="skipped", error=_reason(report), error_type="skipped")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    longrepr = report.longrepr
+    return str(longrepr[2]) if isinstance(longrepr, tuple) else str(longrepr)

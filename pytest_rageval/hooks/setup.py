@@ -1,0 +1,39 @@
+"""What happens when pytest is configured."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks import markers
+from pytest_rageval.hooks.keys import CATALOG, is_worker
+from pytest_rageval.hooks.refusal import Refusals
+from pytest_rageval.hooks.reporting import Reporting, WorkerReporting
+
+__all__ = ["configure"]
+
+
+def configure(config: pytest.Config) -> None:
+    """Register the markers, the users' own names, and what this process reports with."""
+    markers.register(config)
+    catalog = config.stash[CATALOG] = Catalog()
+    config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
+    if is_worker(config):
+        config.pluginmanager.register(WorkerReporting(), "rageval-worker")
+        return
+    config.pluginmanager.register(Refusals(), "rageval-refusals")
+    config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if config.option.rag_gate:
+        _check_gates(config.option.rag_gate)
+
+
+def _check_gates(gates: list[str]) -> None:
+    """Refuse a malformed ``--rag-gate`` at once, also where no rag case is collected."""
+    from pytest_rageval.analysis.gates import parse_gate
+
+    try:
+        for gate in gates:
+            parse_gate(gate, "--rag-gate")
+    except RagEvalError as error:
+        raise pytest.UsageError(str(error)) from None

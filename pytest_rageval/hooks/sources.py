@@ -1,0 +1,80 @@
+"""The session's data files: found where they are named, read once, when the first case needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval.errors import DataError, SettingError, found
+
+if TYPE_CHECKING:
+    from pytest_rageval.datasets import Loader
+    from pytest_rageval.model.case import Instance
+    from pytest_rageval.registry import Registry
+
+__all__ = ["Source", "Sources"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A dataset that was read.
+
+    Attributes:
+        name: ``format:path``, the path from the rootdir on where it lies below it.
+        path: the file, or the folder of a format that reads folders.
+        instances: its records.
+    """
+
+    name: str
+    path: Path
+    instances: tuple[Instance, ...]
+
+    def files(self) -> list[Path]:
+        """Return the files it was read from, sorted."""
+        return [self.path] if self.path.is_file() else sorted(p for p in self.path.rglob("*") if p.is_file())
+
+
+class Sources:
+    """Every dataset of the session, by format and file."""
+
+    def __init__(self, loaders: Registry[Loader], rootdir: Path) -> None:
+        self._loaders = loaders
+        self._rootdir = rootdir
+        self._read: dict[tuple[str, Path], Source] = {}
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(sorted(self._read.values(), key=lambda source: source.name))
+
+    def load(self, dataset: str, file: Path, where: str) -> Source:
+        """Return the dataset ``format:path`` that ``file`` names; ``where`` is for messages.
+
+        The path is relative to the folder of ``file``, then to the rootdir.
+        """
+        format_name, colon, text = dataset.partition(":")
+        if not colon or not text:
+            hint = found(f"jsonl:{dataset.strip(':')}")
+            raise SettingError(f"{where}: dataset {found(dataset)} is not format:path; write for instance {hint}")
+        loader = self._loaders.get(format_name, where)
+        path = self._find(text, file, where)
+        key = (format_name, path.resolve())
+        if key not in self._read:
+            self._read[key] = Source(f"{format_name}:{self._shown(path)}", path, tuple(loader(path)))
+        return self._read[key]
+
+    def _find(self, text: str, file: Path, where: str) -> Path:
+        beside, below = file.parent / text, self._rootdir / text
+        try:
+            there = [path for path in (beside, below) if path.exists()]
+        except (OSError, ValueError) as error:
+            raise DataError(where, f"dataset path {found(text)} cannot be used: {error}") from None
+        if there:
+            return there[0]
+        places = str(beside) if beside == below else f"{beside} nor {below}"
+        raise DataError(where, f"dataset {found(text)} is not there: no {places}; correct the path")
+
+    def _shown(self, path: Path) -> str:
+        resolved = path.resolve()
+        below = resolved.is_relative_to(self._rootdir)
+        return resolved.relative_to(self._rootdir).as_posix() if below else resolved.as_posix()

@@ -1,0 +1,76 @@
+"""The pytest plugin: wiring only. What a hook needs is imported when a rag case is met."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.hooks.collection import (
+    pytest_collection_modifyitems,
+    pytest_generate_tests,
+    pytest_itemcollected,
+    pytest_make_collect_report,
+    pytest_pycollect_makeitem,
+)
+from pytest_rageval.hooks.fixtures import rag, rag_corpus, rag_generator, rag_retriever, rag_system
+from pytest_rageval.hooks.options import add_options
+from pytest_rageval.hooks.reporting import pytest_sessionfinish
+from pytest_rageval.hooks.runtest import (
+    pytest_collection_finish,
+    pytest_report_teststatus,
+    pytest_runtest_makereport,
+)
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.suites import SuiteModule
+
+__all__ = [
+    "pytest_addhooks",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_collection_finish",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "pytest_itemcollected",
+    "pytest_make_collect_report",
+    "pytest_pycollect_makeitem",
+    "pytest_report_teststatus",
+    "pytest_runtest_makereport",
+    "pytest_sessionfinish",
+    "rag",
+    "rag_corpus",
+    "rag_generator",
+    "rag_retriever",
+    "rag_system",
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and ini settings."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the plugin's own hooks."""
+    from pytest_rageval import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers, the users' own names, and what this process reports with."""
+    from pytest_rageval.hooks.setup import configure
+
+    configure(config)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteModule | None:
+    """Collect ``*.rag.toml`` suites."""
+    if not file_path.name.endswith(".rag.toml"):
+        return None
+    from pytest_rageval.hooks.suites import SuiteModule
+
+    return SuiteModule.from_parent(parent, path=file_path)
