@@ -1,0 +1,15 @@
+"""The one line that joins the project to pytest-rageval: which system is under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pytest_rageval import Answer, Query
+
+from assistant import help_desk
+
+
+@pytest.fixture(scope="session")
+def rag_system() -> Callable[[Query], Answer]:
+    return help_desk
