@@ -83,12 +83,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"known: {', '.join(names)}" if names else "none is known here"
+    return f"known: {ascii_safe(', '.join(names))}" if names else "none is known here"
 
 
 def found(value: object, limit: int = 60) -> str:
     """Return a short, escaped, one-line picture of a bad value for an error message."""
-    text = ascii_safe(repr(value))
+    try:
+        text = ascii_safe(repr(value))
+    except Exception as error:  # a bad value may have a bad repr
+        text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 

@@ -1,4 +1,7 @@
-"""The gate grammar: ``metric[facet=value, facet=*] OP bound``."""
+"""The gate grammar: ``metric[facet=value, facet=*] OP bound``.
+
+A value with a comma, a bracket or a quote stands in double quotes, with its own quotes doubled.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ PSEUDO_METRICS = ("cost_usd", "error_rate", "latency_p50", "latency_p95", "n", "
 
 SHAPE = "write metric[facet=value] OP bound, for instance accuracy[noise_rate=0.8] >= 0.7"
 
-_METRIC = re.compile(r"\s*([A-Za-z_][\w@:.]*)\s*")
-_PAIR = re.compile(
-    r"""\s*(?P<key>[^\s=,\[\]"][^=,\[\]"]*?)\s*=\s*(?:"(?P<quoted>[^"]*)"|(?P<bare>[^,\]"]+?))\s*(?P<end>[,\]])"""
-)
+# No two neighbours in these patterns can match the same text, so that a hostile expression fails in linear time.
+_METRIC = re.compile(r"\s*([A-Za-z_][\w@:.-]*)\s*")
+_PAIR = re.compile(r'([^=,\[\]"]+)=(?:\s*"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<bare>[^,\]"]+))(?P<end>[,\]])')
 _BOUND = re.compile(
-    r"\s*(>=|<=|>|<)\s*(?:(?P<number>[-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(?P<percent>%?)|(?P<base>baseline.*))\s*$"
+    r"\s*(>=|<=|>|<)\s*(?:(?P<number>[-+]?[\d.]+(?:[eE][-+]?\d+)?)(?:\s*(?P<percent>%))?\s*$|(?P<base>baseline.*))",
+    re.DOTALL,
 )
-_BASELINE = re.compile(r"baseline(?:\s*-\s*(?P<tolerance>\d*\.?\d+))?\s*$")
+_BASELINE = re.compile(r"baseline(?:\s*-\s*(?P<tolerance>\d+(?:\.\d+)?|\.\d+))?\s*$")
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, bound: value >= bound - _EPS,
     ">": lambda value, bound: value > bound + _EPS,
@@ -78,15 +81,11 @@ def parse_gate(text: str, where: str = "") -> Gate:
         tail = _BASELINE.match(bound["base"])
         if tail is None:
             raise GateSyntaxError(f"{prefix} has a malformed baseline; write baseline or baseline - 0.02")
-        return Gate(head[1], op, -float(tail["tolerance"] or 0), bound["base"].strip(), pairs, baseline=True)
-    try:
-        number = float(bound["number"])
-    except ValueError:
-        raise GateSyntaxError(f"{prefix} has the bound {found(bound['number'])}, which is no number") from None
-    if not math.isfinite(number):
-        raise GateSyntaxError(f"{prefix} has the bound {found(bound['number'])}, which is not finite")
+        tolerance = _finite(tail["tolerance"] or "0", prefix)
+        return Gate(head[1], op, -tolerance, bound["base"].strip(), pairs, baseline=True)
+    number = _finite(bound["number"], prefix)
     share = number / 100 if bound["percent"] else number
-    return Gate(head[1], op, share, bound["number"] + bound["percent"], pairs)
+    return Gate(head[1], op, share, bound["number"] + (bound["percent"] or ""), pairs)
 
 
 def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
@@ -97,7 +96,8 @@ def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], wh
     for name in gate.slice:
         if name not in facets:
             raise UnknownNameError("facet", name, facets, where)
-    if gate.metric in metrics and not gate.baseline and not 0 <= gate.bound <= 1:
+    a_share = gate.metric in metrics or gate.metric == "error_rate"
+    if a_share and not gate.baseline and not 0 <= gate.bound <= 1:
         raise GateSyntaxError(f"{where} bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage")
 
 
@@ -108,16 +108,27 @@ def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:
     pairs: dict[str, str] = {}
     while True:
         pair = _PAIR.match(text, at)
-        if pair is None:
+        key = pair[1].strip() if pair else ""
+        if pair is None or not key or not (pair["bare"] or '"').strip():
             raise GateSyntaxError(f"{prefix} has a malformed [facet=value]; {SHAPE}")
-        if pair["key"] in pairs:
-            raise GateSyntaxError(f"{prefix} names the facet {found(pair['key'])} twice; name it once")
-        pairs[pair["key"]] = pair["bare"] if pair["quoted"] is None else pair["quoted"]
+        if key in pairs:
+            raise GateSyntaxError(f"{prefix} names the facet {found(key)} twice; name it once")
+        pairs[key] = pair["bare"].strip() if pair["quoted"] is None else pair["quoted"].replace('""', '"')
         at = pair.end()
         if pair["end"] == "]":
             return pairs, at
 
 
+def _finite(text: str, prefix: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is no number") from None
+    if not math.isfinite(number):
+        raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is not finite")
+    return number
+
+
 def _quoted(value: str) -> str:
     plain = value == ANY or (value and value == value.strip() and not set(value) & set(',]"'))
-    return value if plain else f'"{value}"'
+    return value if plain else '"' + value.replace('"', '""') + '"'

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Cell", "Matrix", "cell_of", "matrix_of"]
+__all__ = ["FEW", "Cell", "Matrix", "cell_of", "distinct", "matrix_of", "present"]
 
 FEW = 5  # a cell with fewer scored cases than this is marked
 
@@ -105,11 +105,3 @@ def present(facet: str, outcomes: Sequence[Outcome]) -> bool:
 def distinct(facet: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """Return the values of ``facet``, sorted (numbers as numbers)."""
     return tuple(sorted({o.facets[facet] for o in outcomes if facet in o.facets}, key=sort_key))
-
-
-def by_testbed(outcomes: Sequence[Outcome]) -> Mapping[str, list[Outcome]]:
-    """Return the outcomes by testbed, in order of first appearance."""
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.testbed, []).append(outcome)
-    return groups

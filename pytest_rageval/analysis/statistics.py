@@ -49,7 +49,7 @@ def wilson_interval(successes: float, n: int) -> Interval:
     z2 = _Z * _Z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return (max(0.0, centre - half), min(1.0, centre + half))
+    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p: no rounding at its ends
 
 
 def t_interval(values: Sequence[float]) -> Interval | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from pytest_rageval.analysis.gates import Gate
@@ -14,6 +15,14 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["GateResult", "MetricInfo", "evaluate"]
 
 WORST = 5  # cases a failed gate names
+
+USED = {
+    "latency_p50": ("latency_s",),
+    "latency_p95": ("latency_s",),
+    "cost_usd": ("cost_usd",),
+    "tokens": ("prompt_tokens", "completion_tokens"),
+}
+"""The pseudo-metrics of what answers used, and the parts of a usage that make each."""
 
 NOT_ASKED = "not_asked"
 """The error_type of an outcome whose case was left unasked; a gate over it fails."""
@@ -115,38 +124,40 @@ def _value(
     if gate.metric == "error_rate":
         rate = mean_of([float(outcome.status == "error") for outcome in ended], binary=True)
         return rate.value, rate.n, rate.ci95
+    values = [value for _, value in _values(gate.metric, scored)]
     if gate.metric in ("latency_p50", "latency_p95"):
-        times = _usage(scored, "latency_s")
-        return quantile(times, 0.5 if gate.metric == "latency_p50" else 0.95), len(times), None
-    if gate.metric == "cost_usd":
-        costs = _usage(scored, "cost_usd")
-        return (sum(costs) if scored and len(costs) == len(scored) else None), len(costs), None
-    if gate.metric == "tokens":
-        prompts, completions = _usage(scored, "prompt_tokens"), _usage(scored, "completion_tokens")
-        known = bool(scored) and len(prompts) == len(completions) == len(scored)
-        return (sum(prompts) + sum(completions) if known else None), len(prompts), None
+        return quantile(values, 0.5 if gate.metric == "latency_p50" else 0.95), len(values), None
+    if gate.metric in ("cost_usd", "tokens"):
+        return (sum(values) if scored and len(values) == len(scored) else None), len(values), None
     info = metrics.get(gate.metric, MetricInfo())
-    mean = mean_of([v for _, v in _values(gate.metric, scored)], binary=info.binary)
+    mean = mean_of(values, binary=info.binary)
     return mean.value, mean.n, mean.ci95
 
 
 def _values(metric: str, scored: Sequence[Outcome]) -> list[tuple[str, float]]:
-    return [
-        (outcome.nodeid, score.value)
-        for outcome in scored
-        if (score := outcome.scores.get(metric)) is not None and score.value is not None
-    ]
+    """Return (node id, value) of each outcome that has a value of a metric or of a pseudo-metric of single cases."""
+    value_of = partial(_used, USED[metric]) if metric in USED else partial(_score, metric)
+    return [(outcome.nodeid, value) for outcome in scored if (value := value_of(outcome)) is not None]
 
 
-def _usage(scored: Sequence[Outcome], name: str) -> list[float]:
-    found = (getattr(o.answer.usage, name) for o in scored if o.answer is not None and o.answer.usage is not None)
-    return [value for value in found if value is not None]
+def _score(metric: str, outcome: Outcome) -> float | None:
+    score = outcome.scores.get(metric)
+    return None if score is None else score.value
+
+
+def _used(names: Sequence[str], outcome: Outcome) -> float | None:
+    """Return the sum of what was used; None when a part of it is unknown."""
+    usage = None if outcome.answer is None else outcome.answer.usage
+    parts: list[float | None] = [getattr(usage, name, None) for name in names]
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _worst(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
     if gate.metric == "error_rate":
         return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
-    rows = sorted(_values(gate.metric, covered), key=lambda row: (_badness(gate, row[1]), row[0]))
+    scored = [outcome for outcome in covered if outcome.status == "scored"]
+    rows = sorted(_values(gate.metric, scored), key=lambda row: (_badness(gate, row[1]), row[0]))
     return tuple(rows[:WORST])
 
 
@@ -159,6 +170,10 @@ def _badness(gate: Gate, value: float | None) -> float:
 
 def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:
     errors = sum(outcome.status == "error" for outcome in covered)
+    scored = [outcome for outcome in covered if outcome.status == "scored"]
+    if gate.metric in USED and scored:
+        unknown = len(scored) - len(_values(gate.metric, scored))
+        return f"{gate.metric} is unknown, as {unknown} of {len(scored)} answers do not tell it"
     reasons = sorted({s.reason for o in covered if (s := o.scores.get(gate.metric)) is not None and s.reason})
     why = f" ({'; '.join(reasons[:3])})" if reasons else ""
     return f"nothing was scored: {len(covered)} cases, {errors} errors{why}"

@@ -1,12 +1,18 @@
-"""Values to plain builtins and back: what crosses processes and stands in results.json."""
+"""Values to plain builtins and back: what crosses processes and stands in results.json.
+
+What a user's system, metric or loader made is brought to builtins here: numbers of numpy, subclasses of
+str, halves of surrogate pairs and NaN would each end the session where it is written down.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from pytest_rageval.model.answer import Answer, Step, Usage
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.case import Gold, Instance
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -21,13 +27,13 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "nodeid": outcome.nodeid,
         "testbed": outcome.testbed,
         "case_id": outcome.case_id,
-        "facets": dict(outcome.facets),
+        "facets": {_text(key): _text(value) for key, value in outcome.facets.items()},
         "system": outcome.system,
         "status": outcome.status,
         "answer": None if outcome.answer is None else _encode_answer(outcome.answer),
         "scores": {name: _encode_score(score) for name, score in outcome.scores.items()},
-        "supplied": list(outcome.supplied),
-        "error": outcome.error,
+        "supplied": [_text(name) for name in outcome.supplied],
+        "error": None if outcome.error is None else _text(outcome.error),
         "error_type": outcome.error_type,
     }
 
@@ -43,7 +49,7 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         system=plain["system"],
         status=plain["status"],
         answer=None if answer is None else _decode_answer(answer),
-        scores={name: Score(score["value"], score.get("reason")) for name, score in plain["scores"].items()},
+        scores={name: _score(score["value"], score.get("reason")) for name, score in plain["scores"].items()},
         supplied=tuple(plain["supplied"]),
         error=plain["error"],
         error_type=plain["error_type"],
@@ -53,17 +59,17 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
 def encode_instance(instance: Instance) -> Plain:
     """Return an instance, with its whole passage pool, as results.json has it."""
     passages: Plain = {
-        p.id: {"text": p.text, "role": p.role} | ({"title": p.title} if p.title else {})
+        _text(p.id): {"text": _text(p.text), "role": p.role} | ({"title": _text(p.title)} if p.title else {})
         for p in instance.passages or ()
     }
     plain: Plain = {
-        "question": instance.question,
-        "gold": [list(slot) for slot in instance.gold],
-        "history": [{"question": t.question, "answer": t.answer} for t in instance.history],
+        "question": _text(instance.question),
+        "gold": _slots(instance.gold),
+        "history": [{"question": _text(t.question), "answer": _text(t.answer)} for t in instance.history],
         "passages": passages,
     }
     if instance.fake:
-        plain["fake"] = [list(slot) for slot in instance.fake]
+        plain["fake"] = _slots(instance.fake)
     return plain
 
 
@@ -79,36 +85,75 @@ def without_texts(plain: Plain) -> Plain:
     return {**plain, "answer": answer, "error": None}
 
 
+def _slots(gold: Gold) -> list[list[str]]:
+    return [[_text(alias) for alias in slot] for slot in gold]
+
+
 def _encode_score(score: Score) -> Plain:
-    return {"value": score.value} if score.reason is None else {"value": None, "reason": score.reason}
+    return {"value": _number(score.value)} if score.reason is None else {"value": None, "reason": _text(score.reason)}
 
 
 def _encode_answer(answer: Answer) -> Plain:
     return {
-        "text": answer.text,
-        "abstained": answer.abstained,
+        "text": _text(answer.text),
+        "abstained": None if answer.abstained is None else bool(answer.abstained),
         "ranking": None if answer.ranking is None else [_encode_scored(item) for item in answer.ranking],
-        "trace": [{"kind": step.kind, "detail": dict(step.detail)} for step in answer.trace],
+        "trace": [
+            {"kind": _text(step.kind), "detail": {_text(key): _scalar(value) for key, value in step.detail.items()}}
+            for step in answer.trace
+        ],
         "usage": None if answer.usage is None else _encode_usage(answer.usage),
     }
 
 
 def _encode_usage(usage: Usage) -> Plain:
     return {
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cost_usd": usage.cost_usd,
-        "latency_s": usage.latency_s,
+        "prompt_tokens": _count(usage.prompt_tokens),
+        "completion_tokens": _count(usage.completion_tokens),
+        "cost_usd": _number(usage.cost_usd),
+        "latency_s": _number(usage.latency_s),
     }
 
 
 def _encode_scored(item: ScoredPassage) -> Plain:
-    plain: Plain = {"doc_id": item.doc_id, "score": item.score}
+    plain: Plain = {"doc_id": _text(item.doc_id), "score": _number(item.score)}
     if item.text:
-        plain["text"] = item.text
+        plain["text"] = _text(item.text)
     if item.title:
-        plain["title"] = item.title
+        plain["title"] = _text(item.title)
     return plain
+
+
+def _text(value: object) -> str:
+    """Return a plain str that can be written as UTF-8: half of a surrogate pair becomes its escape."""
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _number(value: float | None) -> float | None:
+    """Return a plain finite number, or None for one that is unknown."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _count(value: int | None) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
+
+
+def _scalar(value: object) -> str | int | float | bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return _number(value) if isinstance(value, float) else _text(value)
+
+
+@lru_cache(maxsize=1024)  # most are 0, 1 or not applicable
+def _score(value: float | None, reason: str | None) -> Score:
+    return Score(value, reason)
 
 
 def _decode_answer(plain: Mapping[str, Any]) -> Answer:

@@ -21,12 +21,19 @@ TASKS = (
 
 ANY = "*"
 
+WHOLE = 1e15  # floats below it hold whole numbers exactly
+
 
 def facet_text(value: object) -> str:
-    """Return a facet value as text: ``0.40`` -> "0.4", ``1.0`` -> "1", ``True`` -> "true"."""
+    """Return a facet value as text: ``0.40`` -> "0.4", ``1.0`` -> "1", ``True`` -> "true".
+
+    A whole number keeps all its digits, any other float six.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
-    return format(value, "g") if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return str(int(value)) if value.is_integer() and abs(value) < WHOLE else format(value, "g")
 
 
 def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
@@ -34,17 +41,7 @@ def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
 
     Values are equal as text, or as numbers when both are numbers ("0.80" is "0.8").
     """
-    return all(key in facets and (wanted == ANY or same(facets[key], wanted)) for key, wanted in where.items())
-
-
-def same(one: str, other: str) -> bool:
-    """Return whether two facet values are equal as text or as numbers."""
-    if one == other:
-        return True
-    try:
-        return float(one) == float(other)
-    except ValueError:
-        return False
+    return all(key in facets and (wanted == ANY or _same(facets[key], wanted)) for key, wanted in where.items())
 
 
 def sort_key(value: str) -> tuple[int, float, str]:
@@ -56,3 +53,14 @@ def sort_key(value: str) -> tuple[int, float, str]:
     except ValueError:
         number = math.nan
     return (0, number, value) if math.isfinite(number) else (1, 0.0, value)
+
+
+def _same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    from decimal import Decimal  # exact, so that long numbers that name things are not taken for each other
+
+    try:
+        return Decimal(one) == Decimal(other)
+    except ArithmeticError:
+        return False

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.analysis.gates import Gate, parse_gate
+from pytest_rageval.errors import GateSyntaxError
+from pytest_rageval.model.facets import matches
+
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_@:.-]{0,12}", fullmatch=True)
+KEYS = st.text(st.characters(exclude_characters='=,[]"'), min_size=1).map(str.strip).filter(bool)
+VALUES = st.one_of(st.text(), st.text('",]=[* \n基é', max_size=6))
+SLICES = st.dictionaries(KEYS, VALUES, max_size=4)
+OPERATORS = st.sampled_from([">=", ">", "<=", "<"])
+NUMBERS = st.floats(-1e9, 1e9).map(repr)
+SPACES = st.sampled_from(["", " ", "\t", "  ", "\n", "\u3000"])
+CROWDED = st.text('a_9.[]=,"<>%-+*e \n基baseline', max_size=40)
+
+
+@st.composite
+def gates(draw: st.DrawFn) -> Gate:
+    kind = draw(st.sampled_from(["number", "percent", "baseline"]))
+    name, op, where = draw(NAMES), draw(OPERATORS), draw(SLICES)
+    if kind == "baseline":
+        tolerance = draw(st.one_of(st.none(), st.decimals(0, 100, places=3).map(str)))
+        text = "baseline" if tolerance is None else f"baseline - {tolerance}"
+        return Gate(name, op, -float(tolerance or 0), text, where, baseline=True)
+    number = draw(NUMBERS)
+    percent = kind == "percent"
+    return Gate(name, op, float(number) / 100 if percent else float(number), number + "%" * percent, where)
+
+
+def gate_or_problem(text: str) -> Gate | str:
+    try:
+        return parse_gate(text, "here")
+    except GateSyntaxError as error:
+        return str(error)
+
+
+@given(gates())
+def test_a_gate_that_is_written_is_read_as_itself(gate: Gate) -> None:
+    read = parse_gate(str(gate))
+    assert read == gate
+    assert str(read) == str(gate)
+
+
+@given(NAMES, st.dictionaries(KEYS, st.from_regex(r"[\w.]+", fullmatch=True), min_size=1), OPERATORS, NUMBERS, SPACES)
+def test_spaces_between_the_parts_do_not_matter(
+    name: str, where: dict[str, str], op: str, number: str, space: str
+) -> None:
+    pairs = f"{space},{space}".join(f"{key}{space}={space}{value}" for key, value in where.items())
+    text = f"{space}{name}{space}[{space}{pairs}{space}]{space}{op}{space}{number}{space}"
+    assert parse_gate(text) == Gate(name, op, float(number), number, where)
+
+
+@given(gates())
+def test_a_slice_selects_the_very_facets_it_was_written_for(gate: Gate) -> None:
+    assert matches(dict(gate.slice), parse_gate(str(gate)).slice)
+
+
+@given(st.one_of(st.text(st.characters(exclude_categories=())), CROWDED, CROWDED.map("accuracy{}".format)))
+def test_any_text_is_a_gate_or_a_syntax_error(text: str) -> None:
+    read = gate_or_problem(text)
+    if isinstance(read, str):
+        assert read.startswith("here: gate ")
+        assert read.isprintable()
+    else:
+        assert math.isfinite(read.bound)
+        assert parse_gate(str(read)) == read
+
+
+@given(gates(), st.floats(-1e6, 1e6))
+def test_an_operator_and_its_opposite_never_agree(gate: Gate, value: float) -> None:
+    opposite = {">=": "<", "<": ">=", "<=": ">", ">": "<="}[gate.op]
+    other = Gate(gate.metric, opposite, gate.bound, gate.bound_text, gate.slice, gate.baseline)
+    assert gate.holds(value) != other.holds(value)

@@ -1,0 +1,45 @@
+"""Outcomes for the tests of the analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.outcome import Outcome, Score, Status
+
+
+def outcome(
+    name: str,
+    value: float | str | None = None,
+    *,
+    status: Status = "scored",
+    metric: str = "accuracy",
+    usage: Usage | None = None,
+    error: str | None = None,
+    error_type: str | None = None,
+    **facets: str,
+) -> Outcome:
+    """Return an outcome with one score: a value, a reason, or none at all."""
+    scores = {} if value is None else {metric: Score(reason=value) if isinstance(value, str) else Score(value)}
+    return Outcome(
+        nodeid=f"test_a.py::test_a[{name}]",
+        case_id=name,
+        testbed="test_a.py::test_a",
+        facets=facets,
+        system="rag_system",
+        status=status,
+        answer=Answer("text", usage=usage),
+        scores=scores,
+        error=error,
+        error_type=error_type,
+    )
+
+
+def failed(name: str, value: float | None = None, **facets: Any) -> Outcome:
+    """Return an outcome whose system raised; what was scored before that may stand there."""
+    return outcome(name, value, status="error", error="it broke", error_type="system_error", **facets)
+
+
+def skipped(name: str, **facets: Any) -> Outcome:
+    """Return an outcome whose test was skipped."""
+    return outcome(name, status="skipped", error="no key", error_type="skipped", **facets)

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, SHAPE, Gate, check_gate, parse_gate
+from pytest_rageval.errors import GateSyntaxError, UnknownNameError
+
+METRICS = ["accuracy", "nDCG@10", "rejection_rate"]
+FACETS = ["noise_rate", "topic", "task"]
+
+
+@pytest.mark.parametrize(
+    ("text", "gate", "shown"),
+    [
+        ("accuracy >= 0.85", Gate("accuracy", ">=", 0.85, "0.85"), None),
+        ("accuracy>=0.85", Gate("accuracy", ">=", 0.85, "0.85"), "accuracy >= 0.85"),
+        ("  accuracy   >  .5\n", Gate("accuracy", ">", 0.5, ".5"), "accuracy > .5"),
+        ("fake_answer_rate <= 1e-2", Gate("fake_answer_rate", "<=", 0.01, "1e-2"), None),
+        ("fake_answer_rate < 0", Gate("fake_answer_rate", "<", 0, "0"), None),
+        ("n >= +300", Gate("n", ">=", 300, "+300"), None),
+        ("n >= -3", Gate("n", ">=", -3, "-3"), None),
+        ("accuracy >= 85%", Gate("accuracy", ">=", 0.85, "85%"), None),
+        ("accuracy >= 12.5 %", Gate("accuracy", ">=", 0.125, "12.5%"), "accuracy >= 12.5%"),
+        ("nDCG@10 >= 0.3", Gate("nDCG@10", ">=", 0.3, "0.3"), None),
+        ("kilt:token_f1 >= 0.3", Gate("kilt:token_f1", ">=", 0.3, "0.3"), None),
+        ("rouge-l >= 0.3", Gate("rouge-l", ">=", 0.3, "0.3"), None),
+        ("accuracy[noise_rate=0.8] >= 0.7", Gate("accuracy", ">=", 0.7, "0.7", {"noise_rate": "0.8"}), None),
+        (
+            "accuracy [ noise_rate = 0.8 ,topic=* ] >= 0.7",
+            Gate("accuracy", ">=", 0.7, "0.7", {"noise_rate": "0.8", "topic": "*"}),
+            "accuracy[noise_rate=0.8, topic=*] >= 0.7",
+        ),
+        ("accuracy[topic=基金] >= 0.7", Gate("accuracy", ">=", 0.7, "0.7", {"topic": "基金"}), None),
+        ("accuracy[topic=Bonds & Co [EU] >= 0.7", Gate("accuracy", ">=", 0.7, "0.7", {"topic": "Bonds & Co [EU"}),
+         None),
+        ("accuracy[topic=a=b] >= 0.7", Gate("accuracy", ">=", 0.7, "0.7", {"topic": "a=b"}), None),
+        ('accuracy[topic="a, b]"] >= 0.7', Gate("accuracy", ">=", 0.7, "0.7", {"topic": "a, b]"}), None),
+        ('accuracy[topic=" a "] >= 0.7', Gate("accuracy", ">=", 0.7, "0.7", {"topic": " a "}), None),
+        ('accuracy[topic=""] >= 0.7', Gate("accuracy", ">=", 0.7, "0.7", {"topic": ""}), None),
+        ('accuracy[topic="6"" nails"] >= 0.7', Gate("accuracy", ">=", 0.7, "0.7", {"topic": '6" nails'}), None),
+        ('accuracy[topic="Funds"] >= 0.7', Gate("accuracy", ">=", 0.7, "0.7", {"topic": "Funds"}),
+         "accuracy[topic=Funds] >= 0.7"),
+        ("accuracy[my topic=x] >= 0.7", Gate("accuracy", ">=", 0.7, "0.7", {"my topic": "x"}), None),
+        ("accuracy >= baseline", Gate("accuracy", ">=", 0, "baseline", baseline=True), None),
+        ("accuracy >= baseline - 0.02 ", Gate("accuracy", ">=", -0.02, "baseline - 0.02", baseline=True),
+         "accuracy >= baseline - 0.02"),
+        ("accuracy >= baseline-.02", Gate("accuracy", ">=", -0.02, "baseline-.02", baseline=True), None),
+        ("accuracy[topic=*] >= baseline - 1", Gate("accuracy", ">=", -1, "baseline - 1", {"topic": "*"}, baseline=True),
+         None),
+    ],
+)  # fmt: skip
+def test_an_expression_is_read_and_written_back(text: str, gate: Gate, shown: str | None) -> None:
+    parsed = parse_gate(text)
+    assert parsed == gate
+    assert str(parsed) == (text if shown is None else shown)
+    assert parse_gate(str(parsed)) == gate
+
+
+SLICE = "has a malformed [facet=value]; " + SHAPE
+BASELINE = "has a malformed baseline; write baseline or baseline - 0.02"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "does not begin with a metric; " + SHAPE),
+        (">= 0.5", "does not begin with a metric; " + SHAPE),
+        ("0.5 <= accuracy", "does not begin with a metric; " + SHAPE),
+        ("accuracy", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >=", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy = 0.5", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy == 0.5", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy => 0.5", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >= 0.5 and n > 3", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >= nan", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >= inf", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >= 1_0", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >= 5%%", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy >= 0,5", "has no valid operator and bound after 'accuracy'; " + SHAPE),
+        ("accuracy[topic=x] 0.5", "has no valid operator and bound after 'accuracy[topic=x]'; " + SHAPE),
+        ("accuracy >= 0.5.1", "has the bound '0.5.1', which is no number"),
+        ("accuracy >= .", "has the bound '.', which is no number"),
+        ("accuracy >= 1e999", "has the bound '1e999', which is not finite"),
+        ("accuracy >= -1e999", "has the bound '-1e999', which is not finite"),
+        ("accuracy[] >= 0.5", SLICE),
+        ("accuracy[topic] >= 0.5", SLICE),
+        ("accuracy[topic=] >= 0.5", SLICE),
+        ("accuracy[topic= ] >= 0.5", SLICE),
+        ("accuracy[=x] >= 0.5", SLICE),
+        ("accuracy[ =x] >= 0.5", SLICE),
+        ("accuracy[topic=x,] >= 0.5", SLICE),
+        ("accuracy[topic=x >= 0.5", SLICE),
+        ('accuracy[topic="x] >= 0.5', SLICE),
+        ('accuracy[topic=x"y] >= 0.5', SLICE),
+        ('accuracy["topic"=x] >= 0.5', SLICE),
+        ('accuracy[topic="x"y] >= 0.5', SLICE),
+        ("accuracy[topic=x, topic=y] >= 0.5", "names the facet 'topic' twice; name it once"),
+        ("accuracy >= baselines", BASELINE),
+        ("accuracy >= baseline + 0.02", BASELINE),
+        ("accuracy >= baseline - ", BASELINE),
+        ("accuracy >= baseline - x", BASELINE),
+        ("accuracy >= baseline - 2%", BASELINE),
+        ("accuracy >= baseline - -0.02", BASELINE),
+    ],
+)  # fmt: skip
+def test_a_malformed_expression_says_what_is_wrong(text: str, problem: str) -> None:
+    for where, prefix in (("", ""), ("tests/test_a.py:3", "tests/test_a.py:3: ")):
+        with pytest.raises(GateSyntaxError) as caught:
+            parse_gate(text, where)
+        assert str(caught.value) == f"{prefix}gate {text!r} {problem}"
+
+
+LONG = 100_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * LONG, "a" + "[" * LONG, "a[" + "," * LONG, "a[" + "=" * LONG, "a[b" + "= " * LONG, " " * LONG,
+        "\0" * LONG, "a" * LONG, "a[b" + " " * LONG, "a[b=" + " " * LONG, "a[b= c" + " " * LONG, "a[b=" + "]" * LONG,
+        'a[b="' + '"' * LONG, 'a[b="' + '"x' * LONG, 'a[b="x"' + " " * LONG + "x", "a >= 1" + " " * LONG + "x",
+        "a >= " + " " * LONG, "a " + ">" * LONG, "a >= " + "." * LONG, "a >= " + "1" * LONG, "a >= " + "1" * LONG + "x",
+        "a >= 1" + "e" * LONG, "a >= baseline - " + "1" * LONG, "a >= baseline - " + "1" * LONG + "x",
+        "a >= baseline" + " " * LONG + "\nx", "a >= baseline" + "\n" * LONG + "x",
+        "a[" + ",".join(f"k{i}=v" for i in range(LONG // 8)),
+    ],
+    ids=range(27),
+)  # fmt: skip
+def test_a_hostile_expression_is_refused_at_once_and_shortly(text: str) -> None:
+    start = time.perf_counter()
+    with pytest.raises(GateSyntaxError) as caught:
+        parse_gate(text)
+    assert time.perf_counter() - start < 0.5
+    assert len(str(caught.value)) < 300
+    assert str(caught.value).isprintable()
+
+
+def test_a_long_valid_expression_is_read_at_once() -> None:
+    pairs = {f"k{number}": f"v{number}" for number in range(5_000)}
+    start = time.perf_counter()
+    gate = parse_gate(f"a[{','.join(f'{key}={value}' for key, value in pairs.items())}] >= 0.5")
+    assert time.perf_counter() - start < 0.5
+    assert gate.slice == pairs
+
+
+@pytest.mark.parametrize(
+    ("op", "below", "at", "above"),
+    [(">=", False, True, True), (">", False, False, True), ("<=", True, True, False), ("<", True, False, False)],
+)
+def test_a_bound_is_kept_or_not_below_at_and_above_it(op: str, below: bool, at: bool, above: bool) -> None:
+    gate = parse_gate(f"accuracy {op} 0.7")
+    assert (gate.holds(0.69), gate.holds(0.7), gate.holds(0.71)) == (below, at, above)
+
+
+def test_the_rounding_of_a_mean_does_not_decide_at_the_bound() -> None:
+    high, low = (0.1 + 0.1 + 0.1) / 3, (0.7 + 0.7 + 0.7) / 3
+    assert (high, low) == (0.10000000000000002, 0.6999999999999998)
+    assert parse_gate("accuracy <= 0.1").holds(high)
+    assert not parse_gate("accuracy > 0.1").holds(high)
+    assert parse_gate("accuracy >= 70%").holds(low)
+    assert not parse_gate("accuracy < 70%").holds(low)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["accuracy >= 0", "accuracy >= 100%", "nDCG@10[topic=x, task=*] > 1", "n >= 300", "tokens <= 1e6",
+     "latency_p95 <= 2.5", "cost_usd <= 3", "error_rate <= 1%", "accuracy >= baseline - 2"],
+)  # fmt: skip
+def test_a_gate_that_can_be_is_accepted(text: str) -> None:
+    check_gate(parse_gate(text), METRICS, FACETS)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("acuracy >= 0.5", "unknown metric 'acuracy'; did you mean 'accuracy'?"),
+        ("latency >= 0.5", "unknown metric 'latency'; did you mean 'latency_p95'?"),
+        ("accuracy[topics=x] >= 0.5", "unknown facet 'topics'; did you mean 'topic'?"),
+        ("accuracy[zzz=x] >= 0.5", "unknown facet 'zzz'; known: noise_rate, task, topic"),
+    ],
+)
+def test_an_unknown_name_offers_the_nearest(text: str, problem: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        check_gate(parse_gate(text), METRICS, FACETS, "here")
+    assert str(caught.value) == f"here: gate {text!r}: {problem}"
+
+
+def test_a_metric_of_which_nothing_is_near_lists_all_and_the_pseudo_metrics() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        check_gate(parse_gate("zzzzzz >= 0.5"), METRICS, FACETS)
+    assert caught.value.known == tuple(sorted([*METRICS, *PSEUDO_METRICS]))
+    assert str(caught.value).startswith("gate 'zzzzzz >= 0.5': unknown metric 'zzzzzz'; known: accuracy, cost_usd, ")
+
+
+@pytest.mark.parametrize("text", ["accuracy >= 85", "accuracy >= 101%", "accuracy <= -0.1", "error_rate <= 5"])
+def test_a_bound_that_no_share_can_reach_is_refused(text: str) -> None:
+    gate = parse_gate(text)
+    with pytest.raises(GateSyntaxError) as caught:
+        check_gate(gate, METRICS, FACETS, "here")
+    what = f"bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage"
+    assert str(caught.value) == f"here: gate {text!r} {what}"

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import pytest
+from outcome_samples import failed, outcome, skipped
+
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.statistics import t_interval, wilson_interval
+from pytest_rageval.analysis.verdicts import NOT_ASKED, GateResult, MetricInfo, evaluate
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.outcome import Outcome
+
+METRICS = {"accuracy": MetricInfo(binary=True), "token_f1": MetricInfo()}
+
+
+def judge(text: str, outcomes: list[Outcome], unasked: int = 0) -> GateResult:
+    return evaluate(parse_gate(text), "test_a", outcomes, METRICS, unasked)
+
+
+def ids(result: GateResult) -> list[str]:
+    return [nodeid.partition("[")[2].rstrip("]") for nodeid, _ in result.worst]
+
+
+def test_a_bound_that_holds_passes_with_its_numbers() -> None:
+    outcomes = [outcome("a", 1.0), outcome("b", 1.0), outcome("c", 0.0), failed("d", 1.0), outcome("e", "parse_error")]
+    result = judge("accuracy >= 0.6", outcomes)
+    assert (result.status, result.scope, str(result.gate)) == ("passed", "test_a", "accuracy >= 0.6")
+    assert result.value == pytest.approx(2 / 3)
+    assert (result.n, result.n_errors) == (3, 1)
+    assert result.ci95 == wilson_interval(2, 3)
+    assert (result.slice, result.reason, result.worst, result.cells) == ({}, None, (), ())
+
+
+def test_a_bound_that_is_missed_fails_with_the_worst_cases() -> None:
+    values = {"a": 0.9, "b": 0.1, "c": 0.4, "d": 0.1, "e": 0.0, "f": 0.3, "g": 0.2}
+    result = judge("token_f1 >= 0.5", [outcome(name, value, metric="token_f1") for name, value in values.items()])
+    assert result.status == "failed"
+    assert result.reason == "token_f1 is 0.2857"
+    assert ids(result) == ["e", "b", "d", "g", "f"]
+    assert [value for _, value in result.worst] == [0.0, 0.1, 0.1, 0.2, 0.3]
+    assert result.ci95 == t_interval(list(values.values()))
+
+
+def test_the_worst_of_an_upper_bound_are_the_highest() -> None:
+    outcomes = [outcome(name, value, metric="token_f1") for name, value in (("a", 0.1), ("b", 0.9), ("c", 0.5))]
+    assert ids(judge("token_f1 <= 0.2", outcomes)) == ["b", "c", "a"]
+    assert ids(judge("token_f1 < 0.2", outcomes)) == ["b", "c", "a"]
+    assert ids(judge("token_f1 > 0.7", outcomes)) == ["a", "c", "b"]
+
+
+def test_a_case_that_ended_in_an_error_is_not_among_the_worst() -> None:
+    outcomes = [outcome("a", 0.4), failed("b", 0.0), outcome("c", "parse_error"), skipped("d"), outcome("e", 0.2)]
+    assert ids(judge("accuracy >= 0.5", outcomes)) == ["e", "a"]
+
+
+def test_a_slice_is_all_that_a_gate_looks_at() -> None:
+    outcomes = [outcome("a", 1.0, rate="0.8"), outcome("b", 0.0, rate="0.4"), outcome("c", 0.0), failed("d", rate="0")]
+    result = judge("accuracy[rate=0.80] >= 1", outcomes)
+    assert (result.status, result.value, result.n, result.n_errors) == ("passed", 1.0, 1, 0)
+    assert result.slice == {"rate": "0.80"}
+
+
+def test_a_gate_over_no_case_is_skipped() -> None:
+    for outcomes in ([], [outcome("a", 1.0, topic="B")]):
+        result = judge("accuracy[topic=A] >= 0.5", outcomes)
+        assert (result.status, result.value, result.n) == ("skipped", None, 0)
+        assert result.reason == "all its cases were deselected"
+
+
+def test_a_gate_over_a_part_of_its_cases_decides_nothing() -> None:
+    result = judge("accuracy >= 0.5", [outcome("a", 0.0)], unasked=3)
+    assert (result.status, result.value) == ("skipped", None)
+    assert result.reason == "3 of its cases did not run, because the session stopped early"
+
+
+def test_a_gate_with_nothing_scored_fails_and_says_why() -> None:
+    outcomes = [failed("a"), failed("b", 1.0), outcome("c", "parse_error"), outcome("d", "judge_unavailable")]
+    result = judge("accuracy >= 0", outcomes)
+    assert (result.status, result.value, result.n, result.n_errors, result.ci95) == ("failed", None, 0, 2, None)
+    assert result.reason == "nothing was scored: 4 cases, 2 errors (judge_unavailable; parse_error)"
+    assert judge("accuracy >= 0", [skipped("a")]).reason == "nothing was scored: 1 cases, 0 errors"
+
+
+def test_a_gate_over_cases_that_were_not_asked_fails() -> None:
+    left = outcome("b", status="skipped", error="the system returned 3", error_type=NOT_ASKED)
+    result = judge("accuracy >= 0.5", [outcome("a", 1.0), left])
+    assert (result.status, result.value) == ("failed", 1.0)
+    assert result.reason == "1 cases were not asked: the system returned 3"
+
+
+def test_a_star_wants_the_bound_in_every_cell() -> None:
+    outcomes = [
+        outcome("a1", 1.0, topic="A"), outcome("a2", 1.0, topic="A"), outcome("b1", 1.0, topic="B"),
+        outcome("b2", 0.0, topic="B"), outcome("c1", 0.0, topic="C"), outcome("none", 0.0),
+    ]  # fmt: skip
+    result = judge("accuracy[topic=*] >= 0.6", outcomes)
+    assert (result.status, result.value, result.n, result.slice) == ("failed", 0.0, 1, {"topic": "C"})
+    assert str(result.gate) == "accuracy[topic=*] >= 0.6"
+    assert [(c.slice, c.status, c.value, c.n) for c in result.cells] == [
+        ({"topic": "A"}, "passed", 1.0, 2),
+        ({"topic": "B"}, "failed", 0.5, 2),
+        ({"topic": "C"}, "failed", 0.0, 1),
+    ]
+    assert ids(result) == ["c1"]
+
+
+def test_a_star_that_holds_shows_the_cell_that_holds_least() -> None:
+    outcomes = [outcome("a", 0.9, topic="A"), outcome("b", 0.7, topic="B")]
+    low, high = judge("accuracy[topic=*] >= 0.6", outcomes), judge("accuracy[topic=*] <= 0.95", outcomes)
+    assert (low.status, low.value, low.slice) == ("passed", 0.7, {"topic": "B"})
+    assert (high.status, high.value, high.slice) == ("passed", 0.9, {"topic": "A"})
+
+
+def test_a_cell_of_a_star_without_a_score_fails_the_gate() -> None:
+    result = judge("accuracy[topic=*] >= 0", [outcome("a", 0.0, topic="A"), failed("b", topic="B")])
+    assert (result.status, result.value, result.slice) == ("failed", None, {"topic": "B"})
+    assert result.reason == "nothing was scored: 1 cases, 1 errors"
+
+
+def test_a_cell_that_fails_for_another_reason_decides_before_a_lower_value() -> None:
+    left = outcome("b2", status="skipped", error="it broke", error_type=NOT_ASKED, topic="B")
+    result = judge("accuracy[topic=*] >= 0.6", [outcome("a", 0.7, topic="A"), outcome("b", 1.0, topic="B"), left])
+    assert (result.status, result.value, result.slice) == ("failed", 1.0, {"topic": "B"})
+
+
+def test_two_stars_and_a_value_make_a_cell_of_each_pair_there_is() -> None:
+    outcomes = [
+        outcome("a", 1.0, topic="A", task="x", rate="0"), outcome("b", 1.0, topic="A", task="y", rate="0"),
+        outcome("c", 0.0, topic="B", task="y", rate="0"), outcome("d", 0.0, topic="B", task="x", rate="1"),
+    ]  # fmt: skip
+    result = judge("accuracy[topic=*, rate=0, task=*] >= 1", outcomes)
+    assert [c.slice for c in result.cells] == [
+        {"topic": "A", "rate": "0", "task": "x"},
+        {"topic": "A", "rate": "0", "task": "y"},
+        {"topic": "B", "rate": "0", "task": "y"},
+    ]
+    assert result.slice == {"topic": "B", "rate": "0", "task": "y"}
+
+
+def test_the_count_is_of_scored_cases_and_never_unknown() -> None:
+    outcomes = [outcome("a", 1.0), outcome("b", "parse_error"), failed("c"), skipped("d")]
+    result = judge("n >= 3", outcomes)
+    assert (result.status, result.value, result.n, result.n_errors, result.ci95) == ("failed", 2.0, 2, 1, None)
+    assert result.reason == "n is 2"
+    assert judge("n >= 2", outcomes).status == "passed"
+    assert judge("n >= 1", [failed("c")]).value == 0.0
+
+
+def test_the_error_rate_is_over_all_that_ended() -> None:
+    outcomes = [outcome("a", 1.0), failed("b"), outcome("c", "parse_error"), failed("d", 1.0), skipped("e")]
+    result = judge("error_rate <= 1%", outcomes)
+    assert (result.status, result.value, result.n, result.n_errors) == ("failed", 0.5, 4, 2)
+    assert result.ci95 == wilson_interval(2, 4)
+    assert result.worst == (("test_a.py::test_a[b]", None), ("test_a.py::test_a[d]", None))
+    assert len(judge("error_rate < 1", [failed(str(number)) for number in range(9)]).worst) == 5
+    assert judge("error_rate <= 0", [outcome("a", "parse_error")]).status == "passed"
+
+
+def test_latency_is_of_the_cases_whose_time_is_known() -> None:
+    times = [outcome(str(t), 1.0, usage=Usage(latency_s=float(t))) for t in (4, 1, 3, 2, 100)]
+    outcomes = [*times, outcome("unknown", 1.0, usage=Usage()), outcome("none", 1.0), failed("broken")]
+    median, tail = judge("latency_p50 <= 3", outcomes), judge("latency_p95 <= 3", outcomes)
+    assert (median.status, median.value, median.n, median.ci95) == ("passed", 3.0, 5, None)
+    assert (tail.status, tail.n, tail.worst[:2]) == (
+        "failed",
+        5,
+        (("test_a.py::test_a[100]", 100.0), ("test_a.py::test_a[4]", 4.0)),
+    )
+    assert tail.value == pytest.approx(80.8)
+    assert judge("latency_p50 <= 3", [outcome("none", 1.0)]).status == "failed"
+
+
+def test_cost_and_tokens_are_sums_and_unknown_where_a_part_is() -> None:
+    known = [
+        outcome("a", 1.0, usage=Usage(10, 5, 0.25)),
+        outcome("b", 0.0, usage=Usage(1, 0, 0.5)),
+        skipped("c"),
+    ]
+    cost, tokens = judge("cost_usd <= 0.75", known), judge("tokens < 16", known)
+    assert (cost.status, cost.value, cost.n, cost.ci95) == ("passed", 0.75, 2, None)
+    assert (tokens.status, tokens.value, tokens.n) == ("failed", 16, 2)
+    partly = [*known, outcome("d", 1.0, usage=Usage(prompt_tokens=3))]
+    for text in ("cost_usd <= 100", "tokens <= 1e6"):
+        result = judge(text, partly)
+        assert (result.status, result.value) == ("failed", None)
+        assert result.reason == f"{result.gate.metric} is unknown, as 1 of 3 answers do not tell it"
+
+
+def test_a_metric_of_which_nothing_is_known_takes_students_interval() -> None:
+    outcomes = [outcome("a", 0.0, metric="mine"), outcome("b", 1.0, metric="mine"), outcome("c", 1.0, metric="mine")]
+    assert judge("mine >= 0", outcomes).ci95 == t_interval([0.0, 1.0, 1.0])

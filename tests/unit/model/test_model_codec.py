@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.case import Instance, Passage, Turn
+from pytest_rageval.model.codec import decode_outcome, encode_instance, encode_outcome, without_texts
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+OUTCOME = Outcome(
+    nodeid="test_a.py::test_a[q1]",
+    case_id="q1",
+    testbed="test_a.py::test_a",
+    facets={"noise_rate": "0.4"},
+    system="mine",
+    status="scored",
+    answer=Answer(
+        "Paris.",
+        Ranking((ScoredPassage("d1", 1.5, "about Paris", "Paris"), ScoredPassage("d2"))),
+        False,
+        (Step("search", {"query": "capital", "k": 3, "score": 0.5, "cached": True, "error": None}),),
+        Usage(10, 2, 0.001, 0.2),
+    ),
+    scores={"accuracy": Score(1.0), "faithfulness": Score(reason="judge_unavailable")},
+    supplied=("d1", "d2"),
+)
+INSTANCE = Instance(
+    "q1",
+    "Which?",
+    (("Paris", "the capital"), ("1889",)),
+    (Passage("p0", "about Paris", "Paris", "positive", 0), Passage("n0", "noise", role="negative")),
+    (("Lyon",),),
+    history=(Turn("Who?", "Her."),),
+)
+
+
+def test_an_outcome_is_written_as_the_contract_has_it() -> None:
+    assert encode_outcome(OUTCOME) == {
+        "nodeid": "test_a.py::test_a[q1]",
+        "testbed": "test_a.py::test_a",
+        "case_id": "q1",
+        "facets": {"noise_rate": "0.4"},
+        "system": "mine",
+        "status": "scored",
+        "answer": {
+            "text": "Paris.",
+            "abstained": False,
+            "ranking": [{"doc_id": "d1", "score": 1.5, "text": "about Paris", "title": "Paris"},
+                        {"doc_id": "d2", "score": None}],
+            "trace": [{"kind": "search",
+                       "detail": {"query": "capital", "k": 3, "score": 0.5, "cached": True, "error": None}}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 2, "cost_usd": 0.001, "latency_s": 0.2},
+        },
+        "scores": {"accuracy": {"value": 1.0}, "faithfulness": {"value": None, "reason": "judge_unavailable"}},
+        "supplied": ["d1", "d2"],
+        "error": None,
+        "error_type": None,
+    }  # fmt: skip
+
+
+def test_an_instance_is_written_with_its_whole_pool() -> None:
+    assert encode_instance(INSTANCE) == {
+        "question": "Which?",
+        "gold": [["Paris", "the capital"], ["1889"]],
+        "history": [{"question": "Who?", "answer": "Her."}],
+        "passages": {
+            "p0": {"text": "about Paris", "role": "positive", "title": "Paris"},
+            "n0": {"text": "noise", "role": "negative"},
+        },
+        "fake": [["Lyon"]],
+    }
+    bare = {"question": "?", "gold": [], "history": [], "passages": {}}
+    assert encode_instance(Instance("q", "?")) == bare
+
+
+def test_no_text_is_left_where_texts_are_left_out() -> None:
+    outcome = replace(OUTCOME, status="error", error="ValueError: Paris.", error_type="system_error")
+    encoded = encode_outcome(outcome)
+    bare = without_texts(encoded)
+    assert bare == {
+        **encoded,
+        "answer": {
+            "text": None,
+            "abstained": False,
+            "ranking": [{"doc_id": "d1", "score": 1.5}, {"doc_id": "d2", "score": None}],
+            "trace": [],
+            "usage": encoded["answer"]["usage"],
+        },
+        "error": None,
+    }
+    assert encoded == encode_outcome(outcome)
+    assert without_texts(encode_instance(INSTANCE)) == {
+        "passages": {"p0": {"role": "positive"}, "n0": {"role": "negative"}}
+    }
+    unanswered = encode_outcome(replace(OUTCOME, answer=None))
+    assert without_texts(unanswered) == unanswered
+    unranked = encode_outcome(replace(OUTCOME, answer=Answer("Paris.")))
+    assert without_texts(unranked)["answer"]["ranking"] is None
+    assert decode_outcome(bare).answer is not None
+
+
+NAN = float("nan")
+
+
+class Text(str):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        (Answer(Text("Paris")), Answer("Paris")),
+        (Answer(cast("str", np.str_("Paris"))), Answer("Paris")),
+        (Answer("half \ud83d of a pair, 基"), Answer("half \\ud83d of a pair, 基")),
+        (Answer("", abstained=cast("bool", np.bool_(True))), Answer("", abstained=True)),
+        (
+            Answer("", Ranking((ScoredPassage(cast("str", 7), cast("float", np.float32(0.5)), "\udc00", Text("t")),))),
+            Answer("", Ranking((ScoredPassage("7", 0.5, "\\udc00", "t"),))),
+        ),
+        (
+            Answer("", Ranking((ScoredPassage("a", NAN), ScoredPassage("b", float("-inf"))))),
+            Answer("", Ranking((ScoredPassage("a"), ScoredPassage("b")))),
+        ),
+        (
+            Answer("", usage=Usage(cast("int", np.int64(3)), cast("int", 2.0), NAN, cast("float", np.float64(0.5)))),
+            Answer("", usage=Usage(3, 2, None, 0.5)),
+        ),
+        (
+            Answer("", trace=(Step(Text("tool"), cast("Any", {"args": ["x"], "n": np.int64(1), 2: NAN})),)),
+            Answer("", trace=(Step("tool", {"args": "['x']", "n": "1", "2": None}),)),
+        ),
+    ],
+    ids=["str", "numpy str", "surrogate", "numpy bool", "passage", "not finite", "usage", "detail"],
+)  # fmt: skip
+def test_what_a_system_returned_becomes_builtins(answer: Answer, wanted: Answer) -> None:
+    encoded = encode_outcome(replace(OUTCOME, answer=answer))
+    text = json.dumps(encoded, ensure_ascii=False, allow_nan=False)
+    assert text.encode("utf-8")
+    assert only_builtins(encoded)
+    assert decode_outcome(json.loads(text)).answer == wanted
+
+
+def test_what_a_metric_a_loader_or_an_exception_gave_becomes_builtins() -> None:
+    outcome = replace(
+        OUTCOME,
+        facets={Text("topic"): Text("A"), "half": "\ud83d"},
+        scores={"mine": Score(cast("float", np.float64(0.5))), "int": Score(1), "why": Score(reason=Text("\udfff"))},
+        supplied=(Text("d1"),),
+        error="ValueError: \ud83d",
+    )  # fmt: skip
+    encoded = encode_outcome(outcome)
+    assert only_builtins(encoded)
+    assert encoded["facets"] == {"topic": "A", "half": "\\ud83d"}
+    assert encoded["scores"] == {
+        "mine": {"value": 0.5},
+        "int": {"value": 1.0},
+        "why": {"value": None, "reason": "\\udfff"},
+    }
+    assert (encoded["supplied"], encoded["error"]) == (["d1"], "ValueError: \\ud83d")
+    words = Text("\ud83d")
+    instance = Instance(
+        "q", words, ((words,),), (Passage(words, words, words),), ((words,),), {}, (Turn(words, words),)
+    )
+    encoded = encode_instance(instance)
+    assert only_builtins(encoded)
+    assert json.dumps(encoded, ensure_ascii=False).encode("utf-8")
+
+
+def only_builtins(value: object) -> bool:
+    if type(value) is dict:
+        return all(type(key) is str and only_builtins(item) for key, item in value.items())
+    if type(value) is list:
+        return all(map(only_builtins, value))
+    return value is None or type(value) in (str, int, float, bool)

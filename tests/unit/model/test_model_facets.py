@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.model.facets import ABILITIES, FACETS, LEVELS, TASKS, facet_text, matches, sort_key
+
+
+def test_the_names_are_those_of_the_contract() -> None:
+    assert FACETS == (
+        "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
+    )  # fmt: skip
+    every = [*ABILITIES, *LEVELS, *TASKS]
+    assert len(every) == 17
+    assert len(set(every)) == 17
+    assert all(name.isidentifier() for name in every)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("Funds", "Funds"), ("0.40", "0.40"), ("", ""), (True, "true"), (False, "false"), (3, "3"), (0.4, "0.4"),
+        (1.0, "1"), (0.0, "0"), (-0.0, "0"), (0.1 + 0.2, "0.3"), (1 / 3, "0.333333"), (1e-7, "1e-07"),
+        (2024.0, "2024"), (1234567.0, "1234567"), (20241231.0, "20241231"), (-1e9, "-1000000000"), (1e22, "1e+22"),
+        (10**20, "100000000000000000000"), (float("inf"), "inf"), (float("nan"), "nan"),
+    ],
+)  # fmt: skip
+def test_a_facet_is_written_shortly(value: object, text: str) -> None:
+    assert facet_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("0.8", "0.8", True), ("0.80", "0.8", True), ("0.8", ".8", True), ("1", "1.0", True), ("1e1", "10", True),
+        ("0", "-0", True), ("0.8", "0.81", False), ("Funds", "Funds", True), ("Funds", "funds", False),
+        ("Funds", " Funds", False), ("", "", True), ("", "0", False), ("true", "1", False), ("nan", "nan", True),
+        ("nan", "1", False), ("nan", "NaN", False), ("sNaN", "1", False), ("v1", "1", False), ("基金", "基金", True),
+        ("20240101000000001", "20240101000000002", False), ("9" * 400, "9" * 399 + "8", False),
+    ],
+)  # fmt: skip
+def test_values_are_the_same_as_text_or_as_numbers(one: str, other: str, same: bool) -> None:
+    assert matches({"facet": one}, {"facet": other}) is same
+    assert matches({"facet": other}, {"facet": one}) is same
+
+
+def test_every_wanted_facet_must_be_there() -> None:
+    facets = {"topic": "A", "noise_rate": "0.4"}
+    assert matches(facets, {})
+    assert matches(facets, {"topic": "A", "noise_rate": "0.40"})
+    assert not matches(facets, {"topic": "A", "noise_rate": "0.5"})
+    assert not matches(facets, {"task": "qa"})
+
+
+def test_a_star_wants_the_facet_whatever_its_value() -> None:
+    assert matches({"topic": ""}, {"topic": "*"})
+    assert not matches({"task": "qa"}, {"topic": "*"})
+    assert not matches({"topic": "*"}, {"topic": "A"})
+
+
+def test_values_are_ordered_numbers_first_and_nothing_last() -> None:
+    values = ["-", "b", "10", "nan", "a", "9", "-1", "inf", "0.5", "基"]
+    assert sorted(values, key=sort_key) == ["-1", "0.5", "9", "10", "a", "b", "inf", "nan", "基", "-"]

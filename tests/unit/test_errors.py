@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval import errors
+from pytest_rageval.errors import (
+    CaseError,
+    DataError,
+    GateSyntaxError,
+    MissingDependencyError,
+    RagEvalError,
+    SettingError,
+    SystemContractError,
+    UnknownNameError,
+    UnscoredError,
+    ascii_safe,
+    did_you_mean,
+    found,
+)
+
+HOSTILE = "a\x1b[31mred\x1b[0m\r\n\u202ecba\u200b\x00\x9b\ud800"
+
+
+def test_every_error_is_one_of_ours() -> None:
+    ours = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
+    assert len(ours) == 9
+    assert all(issubclass(getattr(errors, name), RagEvalError) for name in ours)
+    assert issubclass(GateSyntaxError, SettingError)
+    assert issubclass(UnknownNameError, SettingError)
+    assert issubclass(UnscoredError, LookupError)
+    assert not issubclass(SystemContractError, SettingError)
+
+
+def test_a_data_error_says_where() -> None:
+    error = DataError("cases.jsonl:3", "the field id is missing")
+    assert (str(error), error.where, error.problem) == (
+        "cases.jsonl:3: the field id is missing",
+        "cases.jsonl:3",
+        "the field id is missing",
+    )
+
+
+def test_a_case_error_keeps_its_kind() -> None:
+    error = CaseError("system_error", "it broke")
+    assert (str(error), error.kind) == ("it broke", "system_error")
+
+
+def test_a_missing_dependency_names_the_extra() -> None:
+    error = MissingDependencyError("the dense retriever", "dense")
+    assert str(error) == "the dense retriever needs an optional dependency: pip install 'pytest-rageval[dense]'"
+
+
+def test_an_unknown_name_is_shown_inert_and_short() -> None:
+    error = UnknownNameError("facet", HOSTILE, ["topic", "b\x1b[2J"], "here")
+    assert str(error).isprintable()
+    assert str(error) == (
+        r"here: unknown facet 'a\x1b[31mred\x1b[0m\r\n\u202ecba\u200b\x00\x9b\ud800'; known: b\x1b[2J, topic"
+    )
+    assert len(str(UnknownNameError("facet", "x" * 100_000, ["topic"]))) < 120
+
+
+def test_an_unknown_name_may_be_anything() -> None:
+    assert str(UnknownNameError("ability", 3, ["a"])) == "unknown ability 3; known: a"
+    assert str(UnknownNameError("ability", ["x"], ["a"])) == "unknown ability ['x']; known: a"
+    assert str(UnknownNameError("ability", None, [])) == "unknown ability None; none is known here"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "words"),
+    [
+        ("acuracy", ["accuracy", "token_f1"], "did you mean 'accuracy'?"),
+        ("Accuracy", ["accuracy"], "did you mean 'accuracy'?"),
+        ("xyz", ["b", "a"], "known: a, b"),
+        ("", ["b", "a"], "known: a, b"),
+        ("xyz", [], "none is known here"),
+        ("topic\x1b", ["topic\x1b[m"], r"did you mean 'topic\x1b[m'?"),
+    ],
+)
+def test_the_nearest_known_name_is_offered(name: str, known: list[str], words: str) -> None:
+    assert did_you_mean(name, iter(known)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("plain, 基金 é — “x”", "plain, 基金 é — “x”"),
+        ("\x1b[31m", r"\x1b[31m"),
+        ("a\tb\nc\rd", r"a\tb\nc\rd"),
+        ("\u202e\u2066\u200f", r"\u202e\u2066\u200f"),
+        ("\x9b0m", r"\x9b0m"),
+        ("\x00\x7f", r"\x00\x7f"),
+        ("\ud83d", r"\ud83d"),
+        ("\u2028\ufeff", r"\u2028\ufeff"),
+        ("\U000e0001", r"\U000e0001"),
+    ],
+)
+def test_what_a_terminal_would_act_on_is_escaped(text: str, shown: str) -> None:
+    assert ascii_safe(text) == shown
+    assert ascii_safe(text).isprintable()
+
+
+class BadRepr:
+    def __repr__(self) -> str:
+        raise RuntimeError("no picture")
+
+
+def test_a_picture_of_a_value_is_one_short_inert_line() -> None:
+    assert found("x") == "'x'"
+    assert found({"a": [1, None]}) == "{'a': [1, None]}"
+    assert found("x" * 100) == "'" + "x" * 56 + "..."
+    assert len(found("x" * 10_000_000)) == 60
+    assert found("abcdef", limit=6) == "'ab..."
+    assert found(HOSTILE, limit=1_000).isprintable()
+    assert found(BadRepr()) == "<BadRepr, whose repr raises RuntimeError>"
+
+
+def test_a_value_nested_too_deep_still_has_a_picture() -> None:
+    value: list[object] = []
+    for _ in range(100_000):
+        value = [value]
+    shown = found(value)
+    assert len(shown) <= 60
+    while value:  # a list this deep is taken apart from the outside
+        value = value.pop()  # type: ignore[assignment]

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.registry import Registry
+
+MODULE = """
+FIRST = object()
+TABLE = {"first": "registry_sample:FIRST", "broken": "registry_sample:NOT_THERE"}
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "registry_sample.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "registry_sample", raising=False)
+    return "registry_sample"
+
+
+@pytest.mark.parametrize("lazy", ["registry_sample:TABLE", {"first": "registry_sample:FIRST"}])
+def test_a_builtin_is_imported_when_it_is_asked_for(sample: str, lazy: str | dict[str, str]) -> None:
+    registry: Registry[object] = Registry("part", lazy)
+    assert sample not in sys.modules
+    value = registry.get("first")
+    assert value is sys.modules[sample].FIRST
+    vars(sys.modules[sample])["FIRST"] = object()
+    assert registry.get("first") is value
+
+
+def test_knowing_the_names_imports_no_value(sample: str) -> None:
+    registry: Registry[object] = Registry("part", {"first": "registry_sample:FIRST"})
+    assert (list(registry), len(registry)) == (["first"], 1)
+    assert "first" in registry
+    assert sample not in sys.modules
+
+
+def test_a_registry_without_builtins_is_empty() -> None:
+    registry: Registry[int] = Registry("part")
+    assert (list(registry), len(registry)) == ([], 0)
+    with pytest.raises(UnknownNameError, match="unknown part 'x'; none is known here"):
+        registry.get("x")
+
+
+def test_what_is_registered_stands_beside_the_builtins_in_order(sample: str) -> None:
+    registry: Registry[object] = Registry("part", "registry_sample:TABLE")
+    registry.register("zebra", 1)
+    registry.register("abc", 2)
+    assert list(registry) == ["abc", "broken", "first", "zebra"]
+    assert (len(registry), registry.get("abc"), registry.get("zebra")) == (4, 2, 1)
+    assert "abc" in registry
+    assert "other" not in registry
+    assert 3 not in registry
+    registry.get("first")
+    assert (len(registry), list(registry)) == (4, ["abc", "broken", "first", "zebra"])
+
+
+@pytest.mark.parametrize("name", ["first", "mine"])
+def test_a_name_is_given_once(sample: str, name: str) -> None:
+    registry: Registry[object] = Registry("part", "registry_sample:TABLE")
+    registry.register("mine", 1)
+    with pytest.raises(SettingError) as caught:
+        registry.register(name, 2)
+    assert str(caught.value) == f"part {name!r} is already registered; choose another name"
+    assert registry.get("mine") == 1
+    assert registry.get("first") is sys.modules[sample].FIRST
+
+
+def test_an_unknown_name_offers_the_nearest_and_says_where() -> None:
+    registry: Registry[int] = Registry("dataset format")
+    registry.register("jsonl", 1)
+    registry.register("rgb", 2)
+    with pytest.raises(UnknownNameError) as caught:
+        registry.get("json", "tests/test_a.py:3")
+    assert str(caught.value) == "tests/test_a.py:3: unknown dataset format 'json'; did you mean 'jsonl'?"
+    assert (caught.value.kind, caught.value.name, caught.value.known) == ("dataset format", "json", ("jsonl", "rgb"))
+    with pytest.raises(UnknownNameError, match=r"^unknown dataset format 'zzz'; known: jsonl, rgb$"):
+        registry.get("zzz")
+
+
+def test_values_that_are_false_are_values() -> None:
+    registry: Registry[object] = Registry("part")
+    registry.register("none", None)
+    registry.register("zero", 0)
+    assert registry.get("none") is None
+    assert registry.get("zero") == 0
+
+
+def test_a_builtin_that_is_not_there_is_a_fault_of_the_package(sample: str) -> None:
+    registry: Registry[object] = Registry("part", "registry_sample:TABLE")
+    with pytest.raises(AttributeError, match="NOT_THERE"):
+        registry.get("broken")
+
+
+@pytest.mark.parametrize("kind", ["datasets", "metrics", "retrievers", "systems"])
+def test_every_builtin_of_the_catalog_resolves(kind: str) -> None:
+    registry: Registry[object] = getattr(Catalog(), kind)
+    assert len(registry) > 0
+    for name in registry:
+        value = registry.get(name)
+        assert callable(value) or getattr(value, "name", None) == name
+
+
+def test_two_catalogs_do_not_share_what_is_registered() -> None:
+    one, other = Catalog(), Catalog()
+    one.systems.register("mine", lambda parts: lambda query: "")
+    assert "mine" in one.systems
+    assert "mine" not in other.systems
