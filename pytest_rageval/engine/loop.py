@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
+    import threading
 
 __all__ = ["LoopThread"]
 
 T = TypeVar("T")
+
+PATIENCE_S = 5.0
+"""Seconds that cancelled coroutines are given to end."""
 
 
 class LoopThread:
@@ -22,42 +27,63 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run ``coroutine`` on the loop and return its result or raise its exception.
+    def run(self, awaitable: Awaitable[T]) -> T:
+        """Await ``awaitable`` on the loop and return its result or raise its exception.
 
-        An interrupt of the waiting thread cancels the coroutine.
+        An interrupt of the waiting thread cancels it.
         """
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
+        import asyncio
+
+        future = asyncio.run_coroutine_threadsafe(_contained(awaitable), self._started())
         try:
-            return future.result()
+            result, error = future.result()
         except BaseException:
             future.cancel()
             raise
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]
 
     def close(self) -> None:
-        """Stop the loop, cancel what still runs on it, and end the thread."""
+        """Stop the loop, cancel what still runs on it, and end the thread.
+
+        What swallows its cancellation is left behind after a few seconds; the thread does not outlive the process.
+        """
         if self._loop is None or self._thread is None:
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
+        self._thread.join(2 * PATIENCE_S)
         self._loop = self._thread = None
 
     def _started(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
+            import asyncio
+            import threading
+
             loop = self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=_serve, args=(loop,), name="rageval-loop", daemon=True)
             self._thread.start()
         return self._loop
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
+async def _contained(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+    """Hand an exception over with its traceback; some would end the loop, and leave who waits for ever."""
     try:
-        loop.run_forever()
-        pending = asyncio.all_tasks(loop)
-        for task in pending:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
+        return await awaitable, None
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        return None, error
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    import asyncio
+
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+    pending = asyncio.all_tasks(loop)
+    for task in pending:
+        task.cancel()
+    if pending:
+        loop.run_until_complete(asyncio.wait(pending, timeout=PATIENCE_S))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    if not asyncio.all_tasks(loop):
         loop.close()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.tracebacks import shortest_traceback
-from pytest_rageval.errors import CaseError, SystemContractError
+from pytest_rageval.engine.parts import check_parts
+from pytest_rageval.engine.tracebacks import cause_of
+from pytest_rageval.errors import CaseError, SystemContractError, found
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric, Sample
@@ -17,9 +19,9 @@ from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.protocols import System
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.systems.calling import checked, is_async
+from pytest_rageval.systems.calling import checked
 
-__all__ = ["Answerer", "Runner", "SystemAnswerer", "Task"]
+__all__ = ["Answerer", "Runner", "SystemAnswerer", "Task", "outcome_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Answerer(Protocol):
 
 
 class SystemAnswerer:
-    """Answers by calling a system, sync or async, and notes the time it took.
+    """Answers by calling a system, awaits what it returns if need be, and notes the time it took.
 
     Raises `SystemContractError` when the system does not return ``str | Answer``, and `CaseError`
     of kind "system_error" when it raises.
@@ -60,26 +62,27 @@ class SystemAnswerer:
         self.system = system
         self.name = name
         self._loop = loop
-        self._async = is_async(system)
 
     def __call__(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``."""
         query = case.query
         start = time.perf_counter()
         try:
-            value = self._loop.run(self.system(query)) if self._async else self.system(query)  # type: ignore[arg-type]
+            value: object = self.system(query)
+            if inspect.isawaitable(value):
+                value = self._loop.run(value)
         except (CaseError, SystemContractError):
             raise
-        except Exception as error:
-            cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            message = f"system {self.name!r} failed on case {case.id!r}: {cause}\n{shortest_traceback(error)}"
+        except (Exception, SystemExit) as error:
+            message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("system_error", message) from error
         seconds = time.perf_counter() - start
         answer = checked(value, self.name)
-        usage = answer.usage or Usage()
-        if usage.latency_s is None:
-            answer = replace(answer, usage=replace(usage, latency_s=seconds))
-        return answer
+        check_parts(answer, self.name)
+        usage = answer.usage
+        if usage is None:
+            return replace(answer, usage=Usage(latency_s=seconds))
+        return answer if usage.latency_s is not None else replace(answer, usage=replace(usage, latency_s=seconds))
 
 
 class Runner:
@@ -104,11 +107,14 @@ class Runner:
     def score(self, case: Case, answer: Answer, metric: Metric) -> Score:
         """Return one metric's score; a metric that raises is a `CaseError` of kind "metric_error"."""
         try:
-            return metric.compute(Sample(case, answer, self._markers))
+            score: object = metric.compute(Sample(case, answer, self._markers))
         except Exception as error:
-            cause = f"{type(error).__name__}: {error}"
-            message = f"metric {metric.name!r} failed on case {case.id!r}: {cause}\n{shortest_traceback(error)}"
+            message = f"metric {metric.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("metric_error", message) from error
+        if not isinstance(score, Score):
+            message = f"metric {metric.name!r} returned {found(score)} for case {case.id!r}; it must return a Score"
+            raise CaseError("metric_error", message)
+        return score
 
     def _score(self, task: Task, answer: Answer, scores: dict[str, Score]) -> None:
         for metric in task.metrics:

@@ -1,27 +1,49 @@
-"""The shortest useful traceback of an exception a user's code raised."""
+"""An exception of a user's code, told in few lines: what it was, and where."""
 
 from __future__ import annotations
 
+import os
 import sysconfig
 import traceback
 from pathlib import Path
 
-__all__ = ["shortest_traceback"]
+from pytest_rageval.errors import ascii_safe
+
+__all__ = ["cause_of", "described"]
 
 FRAMES = 3
-_OURS = str(Path(__file__).parent.parent)
-_STDLIB = sysconfig.get_paths()["stdlib"]
+LONGEST = 1000  # characters of an exception's message
+_OURS = str(Path(__file__).parent.parent) + os.sep
 
 
-def shortest_traceback(error: BaseException) -> str:
-    """Return the last few frames outside this package and the standard library, innermost last."""
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [f for f in frames if not f.filename.startswith(_OURS) and not _is_stdlib(f.filename)]
-    lines = [
-        f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ") for f in (theirs or frames)[-FRAMES:]
-    ]
-    return "\n".join(lines)
+def described(error: BaseException) -> str:
+    """Return an exception's type and message, inert and cut to a length that a terminal bears."""
+    name = type(error).__name__
+    try:
+        text = "\n".join(ascii_safe(line) for line in str(error).splitlines())
+    except Exception as fault:
+        text = f"its message cannot be shown, as that raises {type(fault).__name__}"
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return f"{name}: {text}" if text else name
+
+
+def cause_of(error: BaseException) -> str:
+    """Return what `described` says and, below it, the shortest useful traceback.
+
+    That is the last few frames of the user's own code, and the innermost one of a library they called.
+    Frames of this package and, where there are others, of the standard library are left out.
+    """
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_OURS)]
+    theirs = [f for f in frames if not _is_stdlib(f.filename)] or frames
+    own = [f for f in theirs if "site-packages" not in f.filename] or theirs
+    shown = own[-FRAMES:]
+    if theirs and theirs[-1] is not shown[-1]:
+        shown = [*shown[1 - FRAMES :], theirs[-1]]
+    lines = (f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ") for f in shown)
+    return "\n".join((described(error), *lines))
 
 
 def _is_stdlib(filename: str) -> bool:
-    return filename.startswith("<") or (filename.startswith(_STDLIB) and "site-packages" not in filename)
+    stdlib = sysconfig.get_paths()["stdlib"] + os.sep
+    return filename.startswith("<") or (filename.startswith(stdlib) and "site-packages" not in filename)

@@ -1,0 +1,46 @@
+"""Whether the parts of an answer are of the types they are declared as, which Python itself does not check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+__all__ = ["check_parts"]
+
+USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
+
+
+def check_parts(answer: Answer, name: str) -> None:
+    """Raise `SystemContractError` when ``answer``, of the system ``name``, has a part no report could hold."""
+    for part, value, wanted in _wrong(answer):
+        raise SystemContractError(
+            f"rag_system {name!r} returned an Answer whose {part} is {found(value)}; it must be {wanted} or left out"
+        )
+
+
+def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
+    ranking: object = answer.ranking
+    if not (ranking is None or (isinstance(ranking, Ranking) and all(map(_is_scored, ranking.items)))):
+        yield "ranking", ranking, "a Ranking of ScoredPassage, its scores numbers or None,"
+    trace: object = answer.trace
+    if not (isinstance(trace, Sequence) and all(isinstance(s, Step) and isinstance(s.detail, Mapping) for s in trace)):
+        yield "trace", trace, "a tuple of Step"
+    usage: object = answer.usage
+    if isinstance(usage, Usage):
+        for name in USAGE:
+            value = getattr(usage, name)
+            if not (value is None or (_is_number(value) and not value < 0)):
+                yield f"usage.{name}", value, "a number of 0 or more"
+    elif usage is not None:
+        yield "usage", usage, "a Usage"
+
+
+def _is_scored(item: object) -> bool:
+    return isinstance(item, ScoredPassage) and (item.score is None or _is_number(item.score))
+
+
+def _is_number(value: object) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool)

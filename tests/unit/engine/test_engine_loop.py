@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Generator, Iterator
+
+import pytest
+
+from pytest_rageval.engine.loop import LoopThread
+
+WAIT = 10.0  # seconds after which something has gone wrong
+
+
+@pytest.fixture
+def loop() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.close()
+
+
+def running() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "rageval-loop"]
+
+
+async def answer(value: str) -> str:
+    await asyncio.sleep(0)
+    return value
+
+
+def test_a_coroutine_gives_its_result(loop: LoopThread) -> None:
+    assert loop.run(answer("yes")) == "yes"
+
+
+def test_anything_that_can_be_awaited_is_run(loop: LoopThread) -> None:
+    class Later:
+        def __await__(self) -> Generator[object, None, str]:
+            yield from asyncio.sleep(0).__await__()
+            return "later"
+
+    assert loop.run(Later()) == "later"
+
+
+def test_nothing_is_started_before_the_first_coroutine(loop: LoopThread) -> None:
+    assert running() == []
+    loop.run(answer(""))
+    assert running() == ["rageval-loop"]
+
+
+def test_every_coroutine_runs_on_the_same_loop_of_the_same_thread(loop: LoopThread) -> None:
+    async def place() -> tuple[int, int]:
+        return id(asyncio.get_running_loop()), threading.get_ident()
+
+    first = loop.run(place())
+    assert loop.run(place()) == first
+    assert first[1] != threading.get_ident()
+
+
+def test_a_client_that_lives_on_the_loop_outlives_one_call(loop: LoopThread) -> None:
+    async def make() -> asyncio.Queue[int]:
+        queue: asyncio.Queue[int] = asyncio.Queue()
+        task = asyncio.get_running_loop().call_later(0.01, queue.put_nowait, 7)
+        assert not task.cancelled()
+        return queue
+
+    async def take(queue: asyncio.Queue[int]) -> int:
+        return await asyncio.wait_for(queue.get(), WAIT)
+
+    assert loop.run(take(loop.run(make()))) == 7
+
+
+@pytest.mark.parametrize("error", [ValueError("bad"), LookupError(), pytest.skip.Exception("not now"), SystemExit(3)])
+def test_an_exception_is_raised_where_the_result_was_wanted(loop: LoopThread, error: BaseException) -> None:
+    async def fail() -> None:
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        loop.run(fail())
+    assert caught.value is error
+    assert loop.run(answer("still alive")) == "still alive"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be sent a signal")
+def test_an_interrupt_of_who_waits_cancels_the_coroutine(loop: LoopThread) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("only the main thread is interrupted")
+    cancelled = threading.Event()
+
+    async def wait() -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        try:
+            await asyncio.sleep(WAIT)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(wait())
+    assert cancelled.wait(WAIT)
+    assert loop.run(answer("still alive")) == "still alive"
+
+
+def test_closing_cancels_what_still_runs_and_ends_the_thread(loop: LoopThread) -> None:
+    ends: list[str] = []
+
+    async def leftover() -> None:
+        try:
+            await asyncio.sleep(WAIT)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            ends.append("cancelled")
+            raise
+
+    async def generator() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            ends.append("closed")
+
+    kept: list[object] = []
+
+    async def start() -> None:
+        values = generator()
+        kept.extend([asyncio.create_task(leftover()), values, await anext(values)])
+        await asyncio.sleep(0)
+
+    loop.run(start())
+    loop.close()
+    assert ends == ["cancelled", "closed"]
+    assert running() == []
+
+
+def test_closing_twice_or_before_the_start_does_nothing() -> None:
+    loop = LoopThread()
+    loop.close()
+    loop.run(answer(""))
+    loop.close()
+    loop.close()
+    assert running() == []
+
+
+def test_a_closed_loop_starts_anew(loop: LoopThread) -> None:
+    loop.run(answer(""))
+    loop.close()
+    assert loop.run(answer("again")) == "again"
