@@ -19,7 +19,7 @@ def explain_check(gate: Gate, score: Score, case: Case, answer: Answer) -> str:
     value = f"{score.value:.4g}" if score.value is not None else f"unscored ({score.reason})"
     lines = [
         f"check {gate} failed: {gate.metric} is {value}",
-        f"  case      {case.id}",
+        f"  case      {_shown(case.id)}",
         f"  question  {_shown(case.instance.question)}",
         f"  answer    {_shown(answer.text)}",
     ]

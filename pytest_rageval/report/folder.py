@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
+
+from pytest_rageval.report.json_text import JsonText, json_lines
 
 __all__ = ["RunFolder", "write_atomically"]
 
@@ -33,10 +35,15 @@ class RunFolder:
         """The run's name: when it started, with a number behind it if that second was taken."""
         return self.path.name
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: JsonText) -> None:
         """Write one outcome as a line of its own and hand it to the operating system."""
-        self._stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+        self._stream.write(f"{record}\n")
         self._stream.flush()
+
+    def close(self) -> None:
+        """Keep no more; what is still held back is lost where it cannot be written."""
+        with suppress(OSError):
+            self._stream.close()
 
     def finish(self, results: Mapping[str, Any]) -> None:
         """Write results.json and close the folder."""
@@ -47,31 +54,13 @@ class RunFolder:
 def write_atomically(path: Path, results: Mapping[str, Any]) -> None:
     """Write ``results`` as JSON beside ``path`` and move it there, so that no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.writelines(_lines(results))
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the JSON text, one line an outcome and an instance: as quick as on one line, and to be read."""
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-    mark = "{\n"
-    for key, value in results.items():
-        yield f"{mark}{encode(key)}: "
-        if isinstance(value, list) and value:
-            yield "[\n" + ",\n".join(map(encode, value)) + "\n]"
-        elif isinstance(value, dict) and value:
-            yield "{\n" + ",\n".join(f"{encode(k)}: {encode(v)}" for k, v in value.items()) + "\n}"
-        else:
-            yield encode(value)
-        mark = ",\n"
-    yield "\n}\n"
+        with part.open("w", encoding="utf-8") as stream:
+            stream.writelines(json_lines(results))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _unused(runs: Path, name: str) -> Path:
@@ -84,9 +73,3 @@ def _unused(runs: Path, name: str) -> Path:
             continue
         return path
     raise FileExistsError(f"{runs} holds too many runs that started at {name}; remove old ones")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -57,6 +57,7 @@ class Plan:
         session_gates: gates over all cases, as text.
         fingerprint: sha256 of the data files and the settings.
         notes: sentences the summary prints as warnings.
+        unselected: how many cases of the testbeds do not run.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class Plan:
     session_gates: tuple[str, ...] = ()
     fingerprint: str = ""
     notes: tuple[str, ...] = ()
+    unselected: int = 0
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -87,6 +89,7 @@ class Plan:
             session_gates=tuple(plain["session_gates"]),
             fingerprint=plain["fingerprint"],
             notes=tuple(plain["notes"]),
+            unselected=plain["unselected"],
         )
 
     @property

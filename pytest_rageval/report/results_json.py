@@ -11,7 +11,6 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.analysis.matrix import Cell, Matrix
-from pytest_rageval.model.codec import without_texts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import MatrixChoice, NamedGate, Run
@@ -22,22 +21,16 @@ SCHEMA = 1
 _PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
-def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice, *, texts: bool) -> dict[str, Any]:
-    """Return a run as builtins, in the shape that `schema` describes.
+def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
+    """Return a run in the shape that `schema` describes, its outcomes and instances as JSON text.
 
     Args:
         run: the run, its gates evaluated.
         run_id: the name of its folder.
         finished: when it ended.
         choice: which matrix stands in ``matrix``.
-        texts: False leaves every text of the data and of the answers out.
     """
     outcomes = run.ordered()
-    encoded = [dict(run.encoded[outcome.nodeid]) for outcome in outcomes]
-    instances = {key: dict(run.instances[key]) for key in sorted(run.instances)}
-    if not texts:
-        encoded = [without_texts(outcome) for outcome in encoded]
-        instances = {key: without_texts(value) for key, value in instances.items()}
     matrices = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     return {
         "schema": SCHEMA,
@@ -50,9 +43,9 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice, 
             "interrupted": run.interrupted,
         },
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
-        "instances": instances,
-        "outcomes": encoded,
-        "gates": [_encode_gate(named) for named in run.gates],
+        "instances": {key: run.instances[key] for key in sorted(run.instances)},
+        "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
+        "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
         "matrix": matrices[0] if matrices else None,
         "matrices": matrices,
         "usage": _usage(outcomes),
@@ -80,8 +73,9 @@ def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
     }
 
 
-def _encode_gate(named: NamedGate) -> dict[str, Any]:
+def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
     result = named.result
+    reason = result.reason if texts or result.reason is None else result.reason.partition(": ")[0]  # a cause is behind
     return {
         "expr": str(result.gate),
         "scope": result.scope,
@@ -95,7 +89,7 @@ def _encode_gate(named: NamedGate) -> dict[str, Any]:
         "baseline": None,
         "p_value": None,
         "verdict": None,
-        "reason": result.reason,
+        "reason": reason,
         "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}

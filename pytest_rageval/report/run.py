@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.verdicts import GateResult, MetricInfo, evaluate
-from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.model.codec import decode_outcome, without_texts
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
 
 __all__ = ["MatrixChoice", "NamedGate", "Run"]
@@ -44,27 +45,31 @@ class Run:
         started: when the session began, with its time zone.
         plan: what was to be run.
         outcomes: node id -> what came of it.
-        encoded: node id -> the same, as builtins.
-        instances: case id -> the instance, as builtins.
+        records: node id -> the same, as it is reported.
+        instances: case id -> the instance, as it is reported.
         gates: the gates' results, once they have been evaluated.
         interrupted: whether the session was cut short by the user.
+        texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
     started: datetime
     plan: Plan = field(default_factory=Plan)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    encoded: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    instances: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    records: dict[str, JsonText] = field(default_factory=dict)
+    instances: dict[str, JsonText] = field(default_factory=dict)
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
+    texts: bool = True
 
-    def take(self, encoded: Mapping[str, Any], instance: Mapping[str, Any] | None) -> None:
-        """Keep an outcome, and its instance where it comes along."""
+    def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
+        """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported."""
         nodeid = encoded["nodeid"]
-        self.encoded[nodeid] = encoded
         self.outcomes[nodeid] = decode_outcome(encoded)
-        if instance is not None:
-            self.instances.setdefault(encoded["case_id"], instance)
+        reported = encoded if self.texts else without_texts(encoded)
+        self.records[nodeid] = to_json(reported)
+        if instance is not None and encoded["case_id"] not in self.instances:
+            self.instances[encoded["case_id"]] = to_json(instance if self.texts else without_texts(instance))
+        return reported
 
     def ordered(self) -> list[Outcome]:
         """Return the outcomes in the order of the data, whatever order they ran in."""
@@ -80,18 +85,17 @@ class Run:
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
         outcomes = self.ordered()
-        metrics = self.plan.metrics
         self.gates = []
         for nodeid, testbed in self.plan.testbeds.items():
             mine = [outcome for outcome in outcomes if outcome.testbed == nodeid]
             unfinished = self.unfinished(nodeid) if testbed.gates else 0
             for text in testbed.gates:
-                result = evaluate(parse_gate(text), testbed.name, mine, metrics, unfinished)
+                result = self._evaluated(parse_gate(text), testbed.name, mine, unfinished)
                 self.gates.append(NamedGate(f"{nodeid}[gate: {text}]", result))
         for text in self.plan.session_gates:
             gate = parse_gate(text)
             mine = [o for o in outcomes if gate.metric in PSEUDO_METRICS or gate.metric in self._metrics_of(o)]
-            result = evaluate(gate, SESSION, mine, metrics, self.unfinished())
+            result = self._evaluated(gate, SESSION, mine, self.unfinished())
             self.gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
         return self.gates
 
@@ -125,6 +129,11 @@ class Run:
                 if len(distinct("noise_rate", group)) > 1:
                     found.append((testbed.name, system, testbed.primary, group))
         return found
+
+    def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
+        if self.interrupted:
+            return GateResult(gate, scope, "skipped", slice=gate.slice, reason="the session was interrupted")
+        return evaluate(gate, scope, outcomes, self.plan.metrics, unfinished)
 
     def _by_metric(self, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
         asked = [outcome for outcome in outcomes if outcome.status != "skipped"]

@@ -8,16 +8,16 @@ from pytest_rageval.analysis.matrix import FEW, Cell, Matrix, cell_of, distinct
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["curve_table", "matrix_blocks", "table_lines"]
+__all__ = ["curve_blocks", "matrix_blocks", "table_lines"]
 
 ABSENT = "–"
 ALL = "all"
 
 
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
-    """Return the matrix as one table, or as several blocks of columns, each at most ``width`` cells wide.
+    """Return the matrix as one table, or as several blocks of columns that keep within ``width``.
 
-    The last column and the last row are the micro means. A block holds at least one column.
+    The last column and the last row are the micro means of rows and columns.
     """
     head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.rows, ALL]
     columns = [
@@ -29,11 +29,41 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     if len(matrix.rows) == 1:
         head.pop()
         columns = [column[:-1] for column in columns]
+    return _blocks(head, columns, width)
+
+
+def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> list[list[str]]:
+    """Return a metric at each noise rate, one row a testbed, with the drop from the lowest rate to the highest.
+
+    Args:
+        curves: (label, whether the metric is a rate, outcomes) of each testbed.
+        metric: the metric.
+        width: columns of the terminal.
+    """
+    rates = distinct("noise_rate", [outcome for *_, group in curves for outcome in group])
+    cells = [[_at_rate(metric, binary, group, rate) for rate in rates] for _, binary, group in curves]
+    head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
+    columns = [[rate, *(_cell_text(row[at]) for row in cells)] for at, rate in enumerate(rates)]
+    columns.append(["drop", *(_drop(row) for row in cells)])
+    return _blocks(head, columns, width)
+
+
+def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return rows (the first is the head) as aligned lines; the first ``left`` columns to the left."""
+    from tabulate import tabulate
+
+    safe = [[ascii_safe(text) for text in row] for row in rows]
+    align = ["left" if at < left else "right" for at in range(len(safe[0]))]
+    text = tabulate(safe[1:], headers=safe[0], tablefmt="simple", disable_numparse=True, colalign=align)
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def _blocks(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """Return tables of as many columns as fit, each with the head; a block holds at least one column."""
     blocks: list[list[str]] = []
     at = 0
     while at < len(columns):
-        fitting = _table([head, columns[at]])
-        taken = 1
+        fitting, taken = _table([head, columns[at]]), 1
         while at + taken < len(columns):
             wider = _table([head, *columns[at : at + taken + 1]])
             if _width(wider) > width:
@@ -44,36 +74,14 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     return blocks
 
 
-def curve_table(rows: Sequence[tuple[str, str, bool, Sequence[Outcome]]]) -> list[str]:
-    """Return one line a testbed: its metric at each noise rate, and the drop from the lowest to the highest.
-
-    Args:
-        rows: (label, metric, whether it is a rate, outcomes) of each testbed.
-    """
-    rates = distinct("noise_rate", [outcome for *_, group in rows for outcome in group])
-    table = [["testbed", "metric", *(f"noise {rate}" for rate in rates), "drop"]]
-    for label, metric, binary, group in rows:
-        cells = [
-            cell_of(metric, binary, mine) if mine else None
-            for rate in rates
-            for mine in [[outcome for outcome in group if outcome.facets.get("noise_rate") == rate]]
-        ]
-        means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
-        drop = f"{means[0] - means[-1]:+.2f}" if len(means) > 1 else ABSENT
-        table.append([label, metric, *(_cell_text(cell) for cell in cells), drop])
-    return table_lines(table)
+def _at_rate(metric: str, binary: bool, group: Sequence[Outcome], rate: str) -> Cell | None:
+    mine = [outcome for outcome in group if outcome.facets.get("noise_rate") == rate]
+    return cell_of(metric, binary, mine) if mine else None
 
 
-def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return rows (the first is the head) as aligned lines; the first ``left`` columns to the left."""
-    from tabulate import tabulate
-
-    safe = [[ascii_safe(text) for text in row] for row in rows]
-    align = ["left" if at < left else "right" for at in range(len(safe[0]))]
-    text = tabulate(
-        safe[1:], headers=safe[0], tablefmt="simple", disable_numparse=True, colalign=align, headersglobalalign="left"
-    )
-    return [line.rstrip() for line in text.splitlines()]
+def _drop(cells: Sequence[Cell | None]) -> str:
+    means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
+    return f"{means[-1] - means[0]:+.2f}" if len(means) > 1 else ABSENT
 
 
 def _table(columns: Sequence[Sequence[str]]) -> list[str]:

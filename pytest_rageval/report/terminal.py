@@ -8,12 +8,14 @@ from typing import Literal, NamedTuple
 from pytest_rageval.analysis.matrix import FEW
 from pytest_rageval.analysis.verdicts import GateResult, MetricInfo
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.run import MatrixChoice, NamedGate, Run
-from pytest_rageval.report.tables import curve_table, matrix_blocks, table_lines
+from pytest_rageval.report.run import MatrixChoice, Run
+from pytest_rageval.report.tables import curve_blocks, matrix_blocks
 
 __all__ = ["Line", "gate_failure", "summary_lines"]
 
 Style = Literal["", "green", "red", "yellow", "bold"]
+
+_STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 
 
 class Line(NamedTuple):
@@ -36,7 +38,7 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield Line(_counts(run), "bold")
         yield from _matrices(run, choice, width)
         if verbosity > -1:
-            yield from _curves(run)
+            yield from _curves(run, width)
     yield from _gates(run, failed_only=verbosity < 0)
     if verbosity > -2:
         yield from _warnings(run)
@@ -66,11 +68,14 @@ def gate_failure(result: GateResult) -> str:
 def _counts(run: Run) -> str:
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
-    parts = [f"{len(outcomes)} cases: {by_status['scored']} scored", f"{by_status['error']} errors"]
+    cases = _counted(len(outcomes), "case")
+    parts = [f"{cases}: {by_status['scored']} scored", _counted(by_status["error"], "error")]
     if by_status["skipped"]:
         parts.append(f"{by_status['skipped']} skipped")
     if unfinished := run.unfinished():
         parts.append(f"{unfinished} not run")
+    if run.plan.unselected:
+        parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
     return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
 
@@ -87,48 +92,49 @@ def _matrices(run: Run, choice: MatrixChoice, width: int) -> Iterator[Line]:
         legend = ""
 
 
-def _curves(run: Run) -> Iterator[Line]:
+def _curves(run: Run, width: int) -> Iterator[Line]:
     found = run.curves()
-    if not found:
-        return
     several = len({system for _, system, _, _ in found}) > 1
-    rows = [
-        (f"{name} ({system})" if several else name, metric, run.plan.metrics.get(metric, MetricInfo()).binary, group)
-        for name, system, metric, group in found
-    ]
-    yield Line("")
-    yield Line("over noise rates")
-    yield Line("")
-    yield from map(Line, curve_table(rows))
+    for metric in dict.fromkeys(metric for _, _, metric, _ in found):
+        binary = run.plan.metrics.get(metric, MetricInfo()).binary
+        rows = [
+            (f"{name} ({system})" if several else name, binary, group)
+            for name, system, its_metric, group in found
+            if its_metric == metric
+        ]
+        yield Line("")
+        yield Line(f"{metric} over noise rates")
+        for block in curve_blocks(rows, metric, width):
+            yield Line("")
+            yield from map(Line, block)
 
 
 def _gates(run: Run, *, failed_only: bool) -> Iterator[Line]:
-    shown = [gate for gate in run.gates if gate.result.status == "failed" or not failed_only]
+    shown = [gate.result for gate in run.gates if gate.result.status == "failed" or not failed_only]
     if not shown:
         return
-    rows = [["gate", "", "value", "n", "errors", "95 % interval", "scope"], *map(_gate_row, shown)]
     yield Line("")
-    head, rule, *lines = table_lines(rows, left=2)
-    yield Line(head)
-    yield Line(rule)
-    for gate, line in zip(shown, lines, strict=True):
-        yield Line(line, {"passed": "green", "failed": "red", "skipped": "yellow"}[gate.result.status])  # type: ignore[arg-type]
+    yield Line("gates")
+    room = min(40, max(len(str(result.gate)) for result in shown))
+    scope = ""
+    for result in shown:
+        if result.scope != scope:
+            scope = result.scope
+            yield Line(ascii_safe(f"  {scope}"))
+        yield Line(ascii_safe(_gate_text(result, room)), _STYLE[result.status])
 
 
-def _gate_row(named: NamedGate) -> list[str]:
-    result = named.result
-    shown = str(result.gate)
+def _gate_text(result: GateResult, room: int) -> str:
+    facts = [f"{_number(result.value):>6}", f"n {result.n}"]
+    if result.ci95 is not None:
+        facts.append(_interval(result))
+    if result.n_errors:
+        facts.append(_counted(result.n_errors, "error"))
     if result.cells and result.slice:
-        shown += f"  (worst: {', '.join(f'{k}={v}' for k, v in result.slice.items())})"
-    return [
-        shown,
-        result.status.upper(),
-        _number(result.value),
-        str(result.n),
-        str(result.n_errors),
-        _interval(result),
-        result.scope,
-    ]
+        facts.append("worst at " + ", ".join(f"{key}={value}" for key, value in result.slice.items()))
+    if result.status == "skipped":
+        facts = [result.reason or ""]
+    return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
 
 
 def _warnings(run: Run) -> Iterator[Line]:
@@ -141,9 +147,13 @@ def _warnings(run: Run) -> Iterator[Line]:
         yield Line(ascii_safe(f"warning: {note}"), "yellow")
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
 def _interval(result: GateResult) -> str:
-    return "–" if result.ci95 is None else f"{result.ci95[0]:.3f} .. {result.ci95[1]:.3f}"
+    return "–" if result.ci95 is None else f"[{result.ci95[0]:.2f}, {result.ci95[1]:.2f}]"

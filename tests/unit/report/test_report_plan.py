@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from run_samples import NOISE, plan
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.plan import Plan, TestbedPlan
+
+TEXTS = st.text(max_size=10)
+MANY = st.lists(TEXTS, max_size=3).map(tuple)
+testbeds = st.builds(TestbedPlan, TEXTS, TEXTS, st.lists(TEXTS, min_size=1, max_size=3).map(tuple), MANY,
+                     st.integers(0, 10**6), st.booleans(), MANY)  # fmt: skip
+plans = st.builds(
+    Plan,
+    testbeds=st.dictionaries(TEXTS, testbeds, max_size=3),
+    cases=st.dictionaries(TEXTS, st.tuples(TEXTS, TEXTS, TEXTS, st.integers(0, 9)), max_size=4),
+    facets=st.lists(st.dictionaries(TEXTS, TEXTS, max_size=3), max_size=3),
+    metrics=st.dictionaries(TEXTS, st.builds(MetricInfo, st.booleans(), st.booleans()), max_size=3),
+    session_gates=MANY,
+    fingerprint=TEXTS,
+    notes=MANY,
+)
+
+
+@given(plans)
+def test_a_plan_comes_back_from_its_text_as_itself(plan: Plan) -> None:
+    text = plan.dumps()
+    assert Plan.loads(text) == plan
+    assert Plan.loads(text).dumps() == text
+
+
+def test_a_plan_with_everything_comes_back_with_its_order_and_types() -> None:
+    planned = plan()
+    read = Plan.loads(planned.dumps())
+    assert read == planned
+    assert list(read.cases) == list(planned.cases)
+    assert list(read.testbeds) == list(planned.testbeds)
+    testbed = read.testbeds[NOISE]
+    assert (testbed.gates, testbed.notes, testbed.metrics) == (
+        ("accuracy[topic=*] >= 0.9",), ("short pools",), ("accuracy", "token_f1"),
+    )  # fmt: skip
+    assert type(read.cases[f"{NOISE}[q1]"]) is tuple
+
+
+def test_a_plan_crosses_processes_as_plain_ascii() -> None:
+    text = Plan(notes=("基金 \ud83d",)).dumps()
+    assert text.isascii()
+    assert json.loads(text)["notes"] == ["基金 \ud83d"]
+
+
+def test_the_first_metric_is_the_primary_one() -> None:
+    assert plan().testbeds[NOISE].primary == "accuracy"
+
+
+def test_the_gates_of_testbeds_and_session_are_counted() -> None:
+    assert plan().n_gates == 3
+    assert Plan().n_gates == 0
+
+
+def test_a_planned_case_whose_process_died_is_an_error() -> None:
+    assert plan().lost(f"{NOISE}[q1]", "worker 'gw1' crashed") == Outcome(
+        f"{NOISE}[q1]",
+        "q1",
+        NOISE,
+        {"topic": "A", "task": "qa", "noise_rate": "0.4"},
+        "mine",
+        "error",
+        error="worker 'gw1' crashed",
+        error_type="worker_crashed",
+    )
+    assert plan().lost("test_a.py::test_other", "worker 'gw1' crashed") is None

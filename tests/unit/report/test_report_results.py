@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import jsonschema
+import pytest
+from run_samples import FINISHED, MARK, NOISE, PLAIN, STARTED, finished_run, instance, outcome, take
+
+from pytest_rageval.model.case import Instance
+from pytest_rageval.model.codec import encode_instance, encode_outcome
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.plan import Plan
+from pytest_rageval.report.results_json import results_of, schema
+from pytest_rageval.report.run import MatrixChoice, Run
+
+
+def results(run: Run, *, run_id: str = "r1") -> dict[str, Any]:
+    return plain(results_of(run, run_id, FINISHED, MatrixChoice()))
+
+
+def validate(made: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker()).validate(made)
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_an_empty_run_is_valid() -> None:
+    made = results(Run(STARTED), run_id="")
+    validate(made)
+    assert made == {
+        "schema": 1,
+        "run": {
+            "id": "",
+            "started": "2026-01-02T03:04:05+00:00",
+            "duration_s": 1.5,
+            "versions": made["run"]["versions"],
+            "fingerprint": "",
+            "interrupted": False,
+        },
+        "testbeds": {},
+        "instances": {},
+        "outcomes": [],
+        "gates": [],
+        "matrix": None,
+        "matrices": [],
+        "usage": {"calls": 0, "replayed": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0},
+    }
+    assert made["run"]["versions"]["pytest-rageval"] == version("pytest-rageval")
+    assert {"python", "pytest"} <= set(made["run"]["versions"])
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_run_with_everything_is_valid(texts: bool, interrupted: bool) -> None:
+    run = finished_run(texts=texts)
+    if not interrupted:
+        take(run, outcome(NOISE, "late", accuracy=Score(0.0)))
+    run.interrupted = interrupted
+    run.evaluate_gates()
+    made = results(run)
+    validate(made)
+    assert made["run"]["interrupted"] is interrupted
+    assert {gate["status"] for gate in made["gates"]} == ({"skipped"} if interrupted else {"failed", "passed"})
+    assert len(made["outcomes"]) == (3 if interrupted else 4)
+    assert set(made["testbeds"]) == {NOISE, PLAIN}
+
+
+def test_no_text_of_the_data_or_of_an_answer_is_written_when_texts_are_left_out() -> None:
+    with_texts, without = finished_run(), finished_run(texts=False)
+    with_texts.evaluate_gates()
+    without.evaluate_gates()
+    assert json.dumps(results(with_texts), ensure_ascii=False).count(MARK) > 20
+    assert MARK not in json.dumps(results(without), ensure_ascii=False)
+
+
+def test_outcomes_and_instances_stand_as_they_came_in_the_order_of_the_data() -> None:
+    run = finished_run()
+    made = results(run)
+    assert made["outcomes"] == [encode_outcome(o) for o in run.ordered()]
+    assert list(made["instances"]) == ["q1", "q2", "q3"]
+    assert made["instances"]["q1"] == encode_instance(instance("q1"))
+
+
+def test_a_gate_is_written_with_its_numbers_cells_and_worst_cases() -> None:
+    run = take(finished_run(), outcome(NOISE, "late", accuracy=Score(0.0)))
+    run.evaluate_gates()
+    gate, rate, _ = results(run)["gates"]
+    result = run.gates[0].result
+    assert result.ci95 is not None
+    assert gate == {
+        "expr": "accuracy[topic=*] >= 0.9",
+        "scope": "test_noise",
+        "nodeid": f"{NOISE}[gate: accuracy[topic=*] >= 0.9]",
+        "slice": {"topic": "A"},
+        "status": "failed",
+        "value": 0.5,
+        "n": 2,
+        "n_errors": 1,
+        "ci95": list(result.ci95),
+        "baseline": None,
+        "p_value": None,
+        "verdict": None,
+        "reason": "accuracy is 0.5",
+        "worst": [{"nodeid": f"{NOISE}[late]", "value": 0.0}, {"nodeid": f"{NOISE}[q2]", "value": 1.0}],
+        "cells": [{"slice": {"topic": "A"}, "status": "failed", "value": 0.5, "n": 2, "ci95": list(result.ci95)}],
+    }
+    assert (rate["expr"], rate["slice"], rate["cells"]) == ("error_rate <= 50%", {}, [])
+
+
+def test_the_matrix_is_the_first_of_the_matrices() -> None:
+    made = results(finished_run())
+    assert made["matrix"] == made["matrices"][0]
+    assert [m["metric"] for m in made["matrices"]] == ["accuracy", "token_f1"]
+    cell = {"mean": 1.0, "n": 1, "n_unscored": 1, "ci95": made["matrix"]["total"]["ci95"]}
+    assert made["matrix"] == {
+        "metric": "accuracy", "system": "", "row_facet": "topic", "col_facet": "task", "rows": ["A"], "cols": ["qa"],
+        "cells": [[cell]], "row_margin": [cell], "col_margin": [cell], "total": cell,
+    }  # fmt: skip
+
+
+def test_usage_is_summed_and_unknown_where_a_part_is() -> None:
+    run = finished_run()
+    assert results(run)["usage"] == {
+        "calls": 3, "replayed": 0, "prompt_tokens": 30, "completion_tokens": 15, "cost_usd": 0.75,
+    }  # fmt: skip
+    encoded = encode_outcome(outcome(NOISE, "late"))
+    encoded["answer"]["usage"]["cost_usd"] = None
+    run.take(encoded, None)
+    assert results(run)["usage"] == {
+        "calls": 4, "replayed": 0, "prompt_tokens": 40, "completion_tokens": 20, "cost_usd": None,
+    }  # fmt: skip
+    run.take({**encoded, "answer": {**encoded["answer"], "usage": None}}, None)
+    assert results(run)["usage"]["prompt_tokens"] is None
+
+
+def test_a_worker_that_died_leaves_a_valid_outcome() -> None:
+    run = finished_run()
+    lost = run.plan.lost(f"{NOISE}[late]", "worker 'gw0' crashed")
+    assert lost is not None
+    run.take(encode_outcome(lost), None)
+    run.evaluate_gates()
+    made = results(run)
+    validate(made)
+    assert made["outcomes"][2]["error_type"] == "worker_crashed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": 2}, {"extra": 1}, {"outcomes": [{}]}, {"gates": [{}]}, {"matrix": []}, {"usage": {}},
+        {"instances": {"q1": {"passages": {"p0": {"role": "gold"}}}}},
+    ],
+)  # fmt: skip
+def test_the_schema_refuses_what_is_something_else(change: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        validate({**results(Run(STARTED)), **change})
+
+
+@pytest.mark.parametrize("score", [{"value": None}, {"value": 1.0, "reason": "why"}, {"value": "1"}, {}])
+def test_the_schema_refuses_a_score_that_is_neither_or_both(score: dict[str, Any]) -> None:
+    encoded = encode_outcome(outcome(NOISE, "q1"))
+    made = results(Run(STARTED, Plan()))
+    validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": {"value": 1.0}}}]})
+    with pytest.raises(jsonschema.ValidationError):
+        validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": score}}]})
+
+
+def test_an_instance_without_passages_is_valid() -> None:
+    validate({**results(Run(STARTED)), "instances": {"q": encode_instance(Instance("q", "?"))}})

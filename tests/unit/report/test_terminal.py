@@ -1,0 +1,96 @@
+"""The summary says what counts, and less of it when less is asked for."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.run import MatrixChoice, Run
+from pytest_rageval.report.terminal import gate_failure, summary_lines
+
+TESTBED = "t.py::test_noise"
+
+
+def run_of(values: list[float | None], gates: tuple[str, ...] = ("accuracy >= 0.5",), **plan: object) -> Run:
+    run = Run(datetime(2024, 1, 1, tzinfo=timezone.utc))
+    run.plan = Plan(metrics={"accuracy": MetricInfo(binary=True)})
+    run.plan.testbeds[TESTBED] = TestbedPlan(TESTBED, "test_noise", ("accuracy",), gates, len(values), **plan)  # type: ignore[arg-type]
+    for number, value in enumerate(values):
+        nodeid = f"{TESTBED}[q{number}]"
+        facets = {"topic": "Funds", "task": "qa", "noise_rate": "0" if number % 2 else "0.8"}
+        scores = {} if value is None else {"accuracy": Score(value)}
+        error = "it broke" if value is None else None
+        status = "scored" if error is None else "error"
+        made = Outcome(nodeid, f"q{number}", TESTBED, facets, "desk", status, Answer("x"), scores, (), error)  # type: ignore[arg-type]
+        run.take(encode_outcome(made), None)
+        run.plan.cases[nodeid] = (f"q{number}", TESTBED, "desk", 0)
+    run.evaluate_gates()
+    return run
+
+
+def text_of(run: Run, verbosity: int = 0, width: int = 80) -> str:
+    return "\n".join(line.text for line in summary_lines(run, MatrixChoice(), width, verbosity))
+
+
+def test_the_summary_counts_and_shows_matrix_curve_and_gates() -> None:
+    text = text_of(run_of([1.0, 1.0, 0.0, None]))
+    assert "4 cases: 3 scored, 1 error · system desk" in text
+    assert "accuracy by topic x task" in text
+    assert "accuracy over noise rates" in text
+    assert "PASSED  accuracy >= 0.5" in text
+    assert "1 error" in text.partition("gates")[2]
+
+
+def test_q_leaves_out_curves_and_gates_that_hold() -> None:
+    text = text_of(run_of([1.0, 1.0]), verbosity=-1)
+    assert "accuracy by topic x task" in text
+    assert "over noise rates" not in text
+    assert "PASSED" not in text
+
+
+def test_qq_leaves_failed_gates_only() -> None:
+    assert text_of(run_of([1.0, 1.0]), verbosity=-2) == ""
+    text = text_of(run_of([0.0, 0.0]), verbosity=-2)
+    assert "FAILED  accuracy >= 0.5" in text
+    assert "topic" not in text
+
+
+def test_gates_are_coloured_by_how_they_ended() -> None:
+    lines = list(summary_lines(run_of([0.0], ("accuracy >= 0.5", "n >= 1")), MatrixChoice(), 80, 0))
+    styles = {line.text.split()[1]: line.style for line in lines if "FAILED" in line.text or "PASSED" in line.text}
+    assert styles == {"accuracy": "red", "n": "green"}
+
+
+def test_a_testbed_that_nothing_decides_is_warned_of_once() -> None:
+    text = text_of(run_of([1.0], gates=()))
+    assert text.count("no gate and no assertion decides") == 1
+    assert "no gate" not in text_of(run_of([1.0], gates=(), asserts=True))
+
+
+def test_notes_and_data_texts_are_inert() -> None:
+    run = run_of([1.0], notes=("a\x1b[2Jb",))
+    assert "\x1b" not in text_of(run)
+    assert "a\\x1b[2Jb" in text_of(run)
+
+
+def test_a_failed_gate_tells_value_n_errors_interval_bound_and_the_worst() -> None:
+    run = run_of([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, None])
+    text = gate_failure(run.gates[0].result)
+    assert "accuracy is 0.1429" in text
+    assert "n 7" in text
+    assert "errors 1" in text
+    assert "bound >= 0.5" in text
+    assert "95 % interval [0.0" in text
+    assert text.count("t.py::test_noise[q") == 5
+    assert "[q2]" not in text
+
+
+def test_a_gate_in_every_cell_names_the_worst_cell() -> None:
+    run = run_of([0.0, 1.0, 0.0, 1.0], gates=("accuracy[noise_rate=*] >= 0.5",))
+    text = gate_failure(run.gates[0].result)
+    assert "worst cell noise_rate=0.8 (1 of 2 cells fail)" in text
+    assert "worst at noise_rate=0.8" in text_of(run)
