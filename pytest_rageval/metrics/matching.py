@@ -28,7 +28,8 @@ _NUMBER = re.compile(
 
 def fold_spaces(text: str) -> str:
     """Return ``text`` trimmed, with each run of white space as one space, and none beside a Han character."""
-    return _SPACE_AT_HAN.sub("", " ".join(text.split()))
+    single = " ".join(text.split())
+    return single if single.isascii() else _SPACE_AT_HAN.sub("", single)
 
 
 @lru_cache(maxsize=32)

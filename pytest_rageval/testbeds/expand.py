@@ -91,7 +91,7 @@ def _refuse_duplicates(instances: Sequence[Instance]) -> None:
     for instance in instances:
         if instance.id in seen:
             problem = f"the id {found(instance.id)} was used at {seen[instance.id]} already, wanted each once"
-            raise DataError(instance.origin, problem)
+            raise DataError(instance.origin or "dataset", problem)
         seen[instance.id] = instance.origin
 
 

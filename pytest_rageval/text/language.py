@@ -14,7 +14,7 @@ _HAN = re.compile(f"[{CJK}]")
 
 def has_chinese(text: str) -> bool:
     """Return whether ``text`` holds a Han character."""
-    return _HAN.search(text) is not None
+    return not text.isascii() and _HAN.search(text) is not None
 
 
 def detect_language(text: str) -> str:

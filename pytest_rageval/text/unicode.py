@@ -21,7 +21,7 @@ def nfkc(text: str) -> str:
     broken up with U+034F COMBINING GRAPHEME JOINER first, which is the Stream-Safe Text Format of UAX #15;
     no writing system has such runs.
     """
-    return unicodedata.normalize("NFKC", _MARKS.sub(_broken_up, text))
+    return text if text.isascii() else unicodedata.normalize("NFKC", _MARKS.sub(_broken_up, text))
 
 
 def _broken_up(run: re.Match[str]) -> str:
