@@ -11,12 +11,11 @@ from pytest_rageval.analysis.verdicts import NOT_ASKED
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.recorded import RecordedAnswerer
 from pytest_rageval.engine.runner import Answerer, Runner, SystemAnswerer, Task, outcome_of
-from pytest_rageval.engine.tracebacks import shortest_traceback
+from pytest_rageval.engine.tracebacks import cause_of, described
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.keys import RESULT
 from pytest_rageval.hooks.planning import case_ids
 from pytest_rageval.hooks.result import RagResult
-from pytest_rageval.systems.loading import load_system
 from pytest_rageval.systems.parts import SystemParts
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from pytest_rageval.model.protocols import System
 
 __all__ = ["Answering"]
+
+BUILD, CONTRACT = "system_build", "system_contract"
+"""The error_types after which a system is not asked again."""
 
 
 class Answering:
@@ -40,8 +42,8 @@ class Answering:
         self._loop = LoopThread()
         self._case_ids = case_ids(collected)
         self._named: dict[str, System] = {}
-        self._lasting: dict[tuple[str, str], SystemAnswerer] = {}
-        self._broken: dict[object, str] = {}
+        self._lasting: dict[object, SystemAnswerer] = {}
+        self._broken: dict[object, Outcome] = {}
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
@@ -51,12 +53,15 @@ class Answering:
         task = Task(
             item.nodeid, entry.testbed.nodeid, entry.responder.name, case, tuple(entry.testbed.metrics.values())
         )
-        answerer = self._answerer(request, entry, task)
-        try:
-            outcome = self._runner.run(task, answerer)
-        except SystemContractError as error:
-            self._broken[id(getattr(answerer, "system", None))] = str(error)
-            outcome = outcome_of(task, error=CaseError("system_contract", str(error)))
+        origin = self._origin(request, entry)
+        broken = self._broken.get(origin)
+        if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, and may go well
+            self._not_asked(request, task, broken)
+        outcome = self._outcome(request, entry, task, origin)
+        if outcome.error_type in (BUILD, CONTRACT):
+            self._broken[origin] = outcome
+        elif broken is not None:
+            del self._broken[origin]
         result = self._keep(request, task, outcome)
         if outcome.status == "error":
             pytest.fail(outcome.error or "", pytrace=False)
@@ -66,57 +71,60 @@ class Answering:
         """End the event loop's thread."""
         self._loop.close()
 
-    def _answerer(self, request: pytest.FixtureRequest, entry: Entry, task: Task) -> Answerer:
+    def _origin(self, request: pytest.FixtureRequest, entry: Entry) -> object:
+        """Return what gives the system: a name, or the ``rag_system`` fixture in force with its parameter."""
+        if entry.responder.named or self._collected.recorded is not None:
+            return entry.responder.name
+        found = request.session._fixturemanager.getfixturedefs("rag_system", request.node) or ()
+        return (*found[-1:], request.node.callspec.indices.get("rag_system"))
+
+    def _outcome(self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: object) -> Outcome:
+        try:
+            answerer = self._answerer(request, entry, origin)
+        except RagEvalError as error:
+            return outcome_of(task, error=CaseError(BUILD, f"system {task.system!r} could not be built: {error}"))
+        except (Exception, pytest.fail.Exception) as error:
+            message = f"system {task.system!r} could not be built: {cause_of(error)}"
+            return outcome_of(task, error=CaseError(BUILD, message))
+        try:
+            return self._runner.run(task, answerer)
+        except SystemContractError as error:
+            return outcome_of(task, error=CaseError(CONTRACT, str(error)))
+        except pytest.fail.Exception as error:  # of pytest-timeout, for one
+            message = f"system {task.system!r} failed on case {task.case.id!r}: {described(error)}"
+            return outcome_of(task, error=CaseError("system_error", message))
+
+    def _answerer(self, request: pytest.FixtureRequest, entry: Entry, origin: object) -> Answerer:
         if self._collected.recorded is not None:
             return RecordedAnswerer(self._collected.recorded, entry.responder.name, entry.name)
-        key = (entry.responder.name, entry.testbed.nodeid)
-        answerer = self._lasting.get(key)
+        answerer = self._lasting.get(origin)
         if answerer is None:
-            try:
-                system = self._system(request, entry)
-            except Exception as error:
-                self._fail_to_build(request, task, error)
-            answerer = SystemAnswerer(system, entry.responder.name, self._loop)
+            answerer = SystemAnswerer(self._system(request, entry), entry.responder.name, self._loop)
             if entry.responder.lasting:
-                self._lasting[key] = answerer
-        if id(answerer.system) in self._broken:
-            self._not_asked(request, task, self._broken[id(answerer.system)])
+                self._lasting[origin] = answerer
         return answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry) -> System:
         if not entry.responder.named:
             system: System = request.getfixturevalue("rag_system")
-            if not callable(system):
-                raise SystemContractError(
-                    f"the rag_system fixture gave {type(system).__name__}, which cannot be called"
-                )
-            return system
+            return _callable(system, "the rag_system fixture")
         name = entry.responder.name
         if name not in self._named:
-            if ":" in name and name not in self._collected.catalog.systems:
-                self._named[name] = load_system(name)
+            loaded = self._collected.named.get(name)
+            if loaded is not None:
+                self._named[name] = loaded
             else:
                 parts = SystemParts(
                     request.getfixturevalue("rag_retriever"),
                     request.getfixturevalue("rag_generator"),
                     self._collected.options.top_k,
                 )
-                self._named[name] = self._collected.catalog.systems.get(name)(parts)
+                built = self._collected.catalog.systems.get(name)(parts)
+                self._named[name] = _callable(built, "its factory")
         return self._named[name]
 
-    def _fail_to_build(self, request: pytest.FixtureRequest, task: Task, error: Exception) -> NoReturn:
-        known = self._broken.get((task.system, type(error), str(error)))
-        if known is not None:
-            self._not_asked(request, task, known)
-        cause = str(error) if isinstance(error, RagEvalError) else f"{type(error).__name__}: {error}"
-        message = f"system {task.system!r} could not be built: {cause}"
-        self._broken[task.system, type(error), str(error)] = message
-        trace = "" if isinstance(error, RagEvalError) else f"\n{shortest_traceback(error)}"
-        self._keep(request, task, outcome_of(task, error=CaseError("system_build", message + trace)))
-        pytest.fail(message + trace, pytrace=False)
-
-    def _not_asked(self, request: pytest.FixtureRequest, task: Task, why: str) -> NoReturn:
-        first = why.partition("\n")[0]
+    def _not_asked(self, request: pytest.FixtureRequest, task: Task, broken: Outcome) -> NoReturn:
+        first = (broken.error or "").partition("\n")[0]
         outcome = outcome_of(task, error=CaseError(NOT_ASKED, first))
         self._keep(request, task, replace(outcome, status="skipped"))
         pytest.skip(f"not asked: {first}")
@@ -125,3 +133,9 @@ class Answering:
         result = RagResult(task.case, outcome, self._collected.catalog.metrics, self._runner)
         request.node.stash[RESULT] = result
         return result
+
+
+def _callable(system: System, giver: str) -> System:
+    if not callable(system):
+        raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
+    return system

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.markers import marks_of
+from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Source, Sources
 from pytest_rageval.model.facets import FACETS, matches
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.expand import Shortfalls, expand, shortfalls
 from pytest_rageval.testbeds.ids import safe
+from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import Settings, parse_settings
 
 if TYPE_CHECKING:
@@ -27,7 +29,26 @@ if TYPE_CHECKING:
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.metric import Metric
 
-__all__ = ["Collected", "Entry", "Responder", "Testbed"]
+__all__ = ["Collected", "Entry", "Responder", "Site", "Testbed", "parametrize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A test function with ``@rag_case``, not yet multiplied.
+
+    Attributes:
+        nodeid: its node id.
+        name: its name.
+        where: its ``file:line``, for messages.
+        folders: where the data that it names is looked for first.
+        asserts: whether its body may fail a case on its own.
+    """
+
+    nodeid: str
+    name: str
+    where: str
+    folders: tuple[Path, ...]
+    asserts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +71,9 @@ class Testbed:
     """One ``@rag_case``, or one entry of a suite, with its cases.
 
     Attributes:
-        nodeid: node id of its function; "#2" and so on is added for further markers of one function.
-        name: the function's name, likewise.
+        nodeid: node id of its function, and its suffix.
+        name: the function's name, and its suffix.
+        suffix: "", then "#2" and so on for the further markers of one function.
         settings: the marker's arguments.
         seed: the seed in force.
         asserts: whether the function's body may fail a case on its own.
@@ -66,6 +88,7 @@ class Testbed:
 
     nodeid: str
     name: str
+    suffix: str
     settings: Settings
     seed: int
     asserts: bool
@@ -104,40 +127,38 @@ class Collected:
         self.catalog = catalog
         self.options = options
         self.sources = Sources(catalog.datasets, rootdir)
+        self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}
         self.entries: list[Entry] = []
-        self.session_gates = [
-            (parse_gate(text, where), where)
-            for where, texts in (("rag_gates", options.ini_gates), ("--rag-gate", options.cli_gates))
-            for text in texts
-        ]
+        self.session_gates: list[tuple[Gate, str]] = []
+        for where, texts in (("--rag-gate", options.cli_gates), ("rag_gates", options.ini_gates)):
+            for gate in (parse_gate(text, where) for text in texts):
+                if all(gate != known for known, _ in self.session_gates):
+                    self.session_gates.append((gate, where))
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
 
     def add(
         self,
-        function: pytest.Function,
+        site: Site,
+        number: int,
         raw: dict[str, object],
-        where: str,
-        asserts: bool,
         responders: Sequence[Responder],
     ) -> list[tuple[str, Entry]]:
         """Make one marker a testbed and return its (parameter id, entry) pairs.
 
         Args:
-            function: the test function, not yet multiplied.
+            site: the test function.
+            number: which of the function's markers this is, from 1.
             raw: the marker's arguments by name.
-            where: ``file:line`` of the function, for messages.
-            asserts: whether the function's body may fail a case on its own.
             responders: who answers; each case is asked of each.
         """
-        settings = parse_settings(raw, where)
+        settings = parse_settings(raw, site.where)
         seed = next((s for s in (self.options.seed, settings.seed) if s is not None), 0)
-        source = self.sources.load(settings.dataset, function.path, where)
+        source = self.sources.load(settings.dataset, site.folders, site.where)
         expanded = expand(settings, source.instances, seed)
-        number = sum(nodeid.partition("#")[0] == function.nodeid for nodeid in self.testbeds) + 1
         suffix = "" if number == 1 else f"#{number}"
-        testbed = Testbed(function.nodeid + suffix, function.name + suffix, settings, seed, asserts)
+        testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         answering = self._recorded_systems() or responders
         made = []
         for name, case in expanded:
@@ -154,8 +175,10 @@ class Collected:
     def check_session(self) -> None:
         """Check what can only be checked when all is collected; raises `SettingError`.
 
-        A metric that a session gate or ``--rag-matrix`` names and no testbed computes is computed by all.
+        The systems that are named are loaded. A metric that a session gate or ``--rag-matrix`` names and no testbed
+        computes is computed by all.
         """
+        self.named.load((e.responder.name for e in self.entries if e.responder.named), self.catalog.systems)
         facets = set().union(*(testbed.facets for testbed in self.testbeds.values()))
         for gate, where in self.session_gates:
             check_gate(gate, list(self.catalog.metrics), facets, where)
@@ -174,8 +197,13 @@ class Collected:
         """The recorded answers, read when first asked for; None without ``--rag-answers``."""
         if self._recorded is None and self.options.answers is not None:
             from pytest_rageval.datasets.recorded import load_recorded
+            from pytest_rageval.datasets.source import shown_path
             from pytest_rageval.engine.recorded import RecordedAnswers
 
+            if not self.options.answers.exists():
+                raise SettingError(
+                    f"--rag-answers: there is no file {shown_path(self.options.answers)}; correct the path"
+                )
             self._recorded = RecordedAnswers(load_recorded(self.options.answers))
         return self._recorded
 
@@ -189,7 +217,8 @@ class Collected:
         return self._answering
 
     def close(self) -> None:
-        """End what answering has started."""
+        """End what answering has started, and take off what loading has added to Python's path."""
+        self.named.close()
         if self._answering is not None:
             self._answering.close()
 
@@ -200,6 +229,8 @@ class Collected:
         """Add metrics and gates; a gate computes the metric it names."""
         settings, where = testbed.settings, testbed.settings.origin
         testbed.facets.update(*(case.facets for case in cases))
+        if not select(cases, settings.where, None, None, 0, where):
+            raise SettingError(f"{where}: where matches no case; {_told(settings.where, cases)}")
         short = shortfalls(cases)
         if short.count:
             testbed.notes.append(_short_pools(short))
@@ -211,7 +242,7 @@ class Collected:
             check_gate(gate, testbed.metrics, testbed.facets, where)
             _refuse_baseline(gate, where)
             if not any(matches(case.facets, gate.slice) for case in cases):
-                raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate, cases)}")
+                raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
             if gate in testbed.gates:
                 raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
             testbed.gates.append(gate)
@@ -227,12 +258,10 @@ class Collected:
 
 def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) -> None:
     """Turn a test function's entries into parameters of its ``rag`` fixture, with unique ids."""
-    seen: set[str] = set()
-    params = []
-    for name, entry in made:
-        unique = name if name not in seen else f"{name}#{entry.testbed.nodeid.rpartition('#')[2]}"
-        seen.add(unique)
-        params.append(pytest.param(entry, marks=marks_of(entry.case.facets, metafunc.config), id=unique))
+    params = [
+        pytest.param(entry, marks=marks_of(entry.case.facets, metafunc.config), id=name + entry.testbed.suffix)
+        for name, entry in made
+    ]
     metafunc.parametrize("rag", params, indirect=True)
 
 
@@ -241,9 +270,10 @@ def _refuse_baseline(gate: Gate, where: str) -> None:
         raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; use a number")
 
 
-def _told(gate: Gate, cases: Sequence[Case]) -> str:
+def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:
+    """Return which values the wanted facets have."""
     parts = []
-    for name in gate.slice:
+    for name in wanted:
         known = sorted({case.facets[name] for case in cases if name in case.facets})
         parts.append(f"{name} is {', '.join(map(found, known[:8]))}" if known else f"no case has {name}")
     return "; ".join(parts)

@@ -5,16 +5,26 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Generator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, ENTRY
-from pytest_rageval.hooks.refusal import REFUSED, refuse
+from pytest_rageval.hooks.refusal import REFUSED, raised, refuse
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.collected import Collected, Entry, Responder
+    from pytest_rageval.hooks.collected import Collected, Entry, Responder, Site
+
+__all__ = [
+    "collected_of",
+    "pytest_collection_modifyitems",
+    "pytest_generate_tests",
+    "pytest_itemcollected",
+    "pytest_make_collect_report",
+    "pytest_pycollect_makeitem",
+]
 
 _PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
 
@@ -32,25 +42,26 @@ def collected_of(config: pytest.Config) -> Collected:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
     """Let a test with ``@rag_case`` that does not ask for ``rag`` be answered and scored all the same."""
-    if not inspect.isfunction(obj):
+    function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
+    if not inspect.isfunction(function):
         return
-    marked = any(mark.name == "rag_case" for mark in getattr(obj, "pytestmark", ()))
+    marked = any(mark.name == "rag_case" for mark in getattr(function, "pytestmark", ()))
     if not (marked or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
         return
-    code = obj.__code__
+    code = function.__code__
     if "rag" not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-        pytest.mark.usefixtures("rag")(obj)
+        pytest.mark.usefixtures("rag")(function)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Multiply a test with ``@rag_case`` into one item a case."""
-    marks = list(metafunc.definition.iter_markers("rag_case"))
+    marks = _marks(metafunc.definition)
     if not marks:
         return
     from pytest_rageval.hooks.collected import parametrize
 
     try:
-        made = _entries(metafunc, marks)
+        made = _entries(metafunc, marks) if REFUSED not in metafunc.config.stash else []
     except RagEvalError as error:
         metafunc.config.stash.setdefault(REFUSED, []).append(str(error))
         made = []
@@ -61,19 +72,33 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Refuse the session as soon as a marker, a suite or a data file turned out to be unusable."""
+    """Refuse the session as soon as a marker, a suite or a data file turned out to be unusable.
+
+    So too when a conftest that is met on the way registers a name that is taken.
+    """
     report = yield
-    for message in collector.config.stash.get(REFUSED, ())[:1]:
+    refused = collector.config.stash.get(REFUSED, [])
+    call: pytest.CallInfo[object] | None = getattr(report, "call", None)
+    if not refused and call is not None and call.excinfo is not None and call.excinfo.errisinstance(RagEvalError):
+        refused = [raised(call.excinfo.value, collector.config.rootpath)]
+    for message in refused[:1]:
         refuse(collector.config, collector.nodeid, message)
     return report
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Put each item's case where the other hooks find it."""
+    """Put each item's case where the other hooks find it; a marker that had no effect refuses the session."""
     callspec = getattr(item, "callspec", None)
     entry = None if callspec is None else callspec.params.get("rag")
     if entry is not None and COLLECTED in item.config.stash:
-        item.stash[ENTRY] = entry
+        from pytest_rageval.hooks.collected import Entry
+
+        if isinstance(entry, Entry):
+            item.stash[ENTRY] = entry
+            return
+    if item.get_closest_marker("rag_case") and REFUSED not in item.config.stash:
+        problem = "rag_case has no effect here; put it on a function, a class that is no unittest.TestCase, or a module"
+        refuse(item.config, item.nodeid, f"{item.nodeid}: {problem}")
 
 
 @pytest.hookimpl(trylast=True)
@@ -99,18 +124,45 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:
     collected = collected_of(metafunc.config)
-    definition, function = metafunc.definition, metafunc.function
-    where = f"{definition.nodeid.partition('::')[0]}:{function.__code__.co_firstlineno}"
+    definition = metafunc.definition
+    site = _site(definition)
     responders = _responders(definition, collected)
     made: list[tuple[str, Entry]] = []
-    for mark in marks:
+    for number, mark in enumerate(marks, 1):
         raw: dict[str, Any] = dict(mark.kwargs)
         if len(mark.args) > 1 or (mark.args and "dataset" in raw):
-            raise SettingError(f"{where}: rag_case takes one positional argument, the dataset; name the others")
+            raise SettingError(f"{site.where}: rag_case takes one positional argument, the dataset; name the others")
         if mark.args:
             raw["dataset"] = mark.args[0]
-        made += collected.add(definition, raw, where, _asserts(function), responders)
+        made += collected.add(site, number, raw, responders)
     return made
+
+
+def _marks(definition: pytest.Function) -> list[pytest.Mark]:
+    """Return the ``rag_case`` markers in the order they are read: module, class, function, the top one first."""
+    marks: list[pytest.Mark] = []
+    for node in definition.listchain():
+        own = [mark for mark in node.own_markers if mark.name == "rag_case"]
+        marks += own if isinstance(node, pytest.Module) else own[::-1]
+    return marks
+
+
+def _site(definition: pytest.Function) -> Site:
+    """Return where a test function stands; an inherited one stands in another file than its class."""
+    from pytest_rageval.datasets.source import shown_path
+    from pytest_rageval.hooks.collected import Site
+
+    function = inspect.unwrap(definition.obj)
+    written = Path(function.__code__.co_filename)
+    inherited = function.__module__ not in (None, definition.module.__name__)
+    shown = shown_path(written) if inherited else definition.nodeid.partition("::")[0]
+    return Site(
+        nodeid=definition.nodeid,
+        name=definition.name,
+        where=f"{shown}:{function.__code__.co_firstlineno}",
+        folders=(definition.path.parent, written.parent),
+        asserts=any(step.opname not in _PASSIVE for step in dis.get_instructions(function)),
+    )
 
 
 def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
@@ -126,8 +178,3 @@ def _responders(definition: pytest.Function, collected: Collected) -> list[Respo
         if found and found[-1].func.__module__ != "pytest_rageval.hooks.fixtures":
             return [Responder("rag_system", lasting=found[-1].scope == "session")]
     return [Responder(name, named=True) for name in options.ini_systems or ("extractive",)]
-
-
-def _asserts(function: object) -> bool:
-    """Return whether a test's body does anything, and so may fail a case on its own."""
-    return any(step.opname not in _PASSIVE for step in dis.get_instructions(inspect.unwrap(function)))  # type: ignore[arg-type]

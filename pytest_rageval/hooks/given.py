@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Options", "read_options"]
@@ -27,6 +28,7 @@ class Options:
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
         top_k: passages a retriever is asked for.
+        folders: where the modules of systems are looked for behind Python's own path.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
     """
@@ -44,6 +46,7 @@ class Options:
     cols: str | None
     json: Path | None
     top_k: int
+    folders: tuple[Path, ...]
     texts: bool
     markers: Markers
 
@@ -58,21 +61,29 @@ def read_options(config: pytest.Config) -> Options:
     here = config.invocation_params.dir
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
-        ini_systems=_distinct("rag_system", config.getini("rag_system")),
+        ini_systems=_distinct("rag_system", _ini(config, "rag_system")),
         answers=here / option.rag_answers if option.rag_answers else None,
         limit=option.rag_limit,
         sample=option.rag_sample,
         seed=option.rag_seed,
         cli_gates=tuple(option.rag_gate),
-        ini_gates=tuple(config.getini("rag_gates")),
+        ini_gates=tuple(_ini(config, "rag_gates")),
         matrix=option.rag_matrix,
         rows=option.rag_rows,
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
-        top_k=_top_k(config.getini("rag_top_k")),
-        texts=config.getini("rag_report_texts"),
+        top_k=_top_k(_ini(config, "rag_top_k")),
+        folders=(config.rootpath, here),
+        texts=_ini(config, "rag_report_texts"),
         markers=_markers(config),
     )
+
+
+def _ini(config: pytest.Config, name: str) -> Any:
+    try:
+        return config.getini(name)
+    except (TypeError, ValueError, pytest.UsageError) as error:
+        raise SettingError(f"{name} in the ini cannot be used: {ascii_safe(str(error))}") from None
 
 
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
@@ -97,7 +108,7 @@ def _markers(config: pytest.Config) -> Markers:
 
 def _by_language(config: pytest.Config, name: str) -> dict[str, tuple[str, ...]]:
     by_language: dict[str, tuple[str, ...]] = {}
-    for line in config.getini(name):
+    for line in _ini(config, name):
         language, _, text = (part.strip() for part in line.partition(":"))
         if not language or not text:
             raise SettingError(

@@ -39,22 +39,27 @@ def marks_of(facets: Mapping[str, str], config: pytest.Config) -> list[pytest.Ma
     A task of the user's own gets a marker too, registered on the way, unless its name is no
     identifier or already means something to pytest or to a plugin.
     """
-    marks = [pytest.mark.rag.with_args(**facets)]
-    for facet in _MARKED:
-        name = facets.get(facet)
-        if name is not None and _usable(name, config):
-            marks.append(getattr(pytest.mark, name))
-    return marks
+    made = config.stash.setdefault(_MADE, {})
+    key = tuple(facets.items())
+    if key not in made:
+        # "self" is no keyword that a marker could take
+        marks = [pytest.mark.rag.with_args(**{name: value for name, value in facets.items() if name != "self"})]
+        named = [facets[facet] for facet in _MARKED if facet in facets]
+        made[key] = [*marks, *(getattr(pytest.mark, name) for name in named if _usable(name, config))]
+    return made[key]
 
 
+_MADE = pytest.StashKey[dict[tuple[tuple[str, str], ...], list[pytest.MarkDecorator]]]()
 _USABLE = pytest.StashKey[dict[str, bool]]()
 
 
 def _usable(name: str, config: pytest.Config) -> bool:
-    known = config.stash.setdefault(_USABLE, dict.fromkeys((*ABILITIES, *LEVELS, *TASKS), True))
+    if _USABLE not in config.stash:
+        taken = dict.fromkeys(_marker_names(config.getini("markers")), False)
+        config.stash[_USABLE] = taken | dict.fromkeys((*ABILITIES, *LEVELS, *TASKS), True)
+    known = config.stash[_USABLE]
     if name not in known:
-        taken = name in _marker_names(config.getini("markers"))
-        known[name] = name.isidentifier() and not name.startswith("_") and not taken
+        known[name] = name.isidentifier() and not name.startswith("_")
         if known[name]:
             config.addinivalue_line("markers", f"{name}: RAG cases of this kind (pytest-rageval)")
     return known[name]

@@ -36,6 +36,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         )
         for name, metric in testbed.metrics.items():
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better)
+    plan.unselected = len(collected.entries) - len({entry.ordinal for entry in nodes.values()})
     ids = case_ids(collected)
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER
-from pytest_rageval.model.codec import encode_outcome, without_texts
+from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.folder import RunFolder, write_atomically
+from pytest_rageval.report.json_text import JsonText, plain
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import MatrixChoice, Run
@@ -32,10 +36,9 @@ class Recorder:
         self._config = config
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
-        self.run = Run(datetime.now(timezone.utc))
+        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
         self.faults: list[str] = []
         self._planned = False
-        self._crashed: dict[str, str] = {}
         self._folder: RunFolder | None = None
         try:
             self._folder = RunFolder(config.rootpath, self.run.started)
@@ -50,50 +53,51 @@ class Recorder:
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""
-        outcome = payload["outcome"]
-        self.run.take(outcome, payload["instance"])
-        self._append(outcome)
+        outcome = self.run.take(payload["outcome"], payload["instance"])
+        self._append(self.run.records[outcome["nodeid"]])
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
-    def take_crash(self, nodeid: str, message: str) -> None:
-        """Remember an item whose worker died; it becomes an error once the plan says it was a case."""
-        self._crashed[nodeid] = message
+    def settle(self, crashed: Mapping[str, str], *, interrupted: bool) -> None:
+        """Turn crashes into errors and evaluate the gates.
 
-    def settle(self, *, interrupted: bool) -> None:
-        """Turn crashes into errors and evaluate the gates."""
-        for nodeid, message in self._crashed.items():
-            lost = self.run.plan.lost(nodeid, message)
+        Args:
+            crashed: node id -> message of each item whose worker died; one that ended before that has its outcome.
+            interrupted: whether the user ended the session.
+        """
+        for nodeid, message in crashed.items():
+            lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
             if lost is not None:
                 self.take_outcome({"outcome": encode_outcome(lost), "instance": None})
-        self._crashed.clear()
         self.run.interrupted = interrupted
         self.run.evaluate_gates()
 
-    def finish(self) -> None:
-        """Write results.json, in the run's folder and where ``--rag-json`` says."""
+    def finish(self) -> bool:
+        """Write results.json, to the folder and to ``--rag-json``, and return whether the latter went well."""
         run_id = self._folder.id if self._folder else ""
         finished = datetime.now(timezone.utc)
-        results = results_of(self.run, run_id, finished, self.choice, texts=self.options.texts)
-        self._config.hook.pytest_rageval_finish(results=results)
+        results = results_of(self.run, run_id, finished, self.choice)
+        if self._config.hook.pytest_rageval_finish.get_hookimpls():
+            self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None:
-            self._guarded(self._folder.path / "results.json", lambda folder=self._folder: folder.finish(results))
-        if self.options.json is not None:
-            path = self.options.json
-            self._guarded(path, lambda: write_atomically(path, results))
+            self._written(self._folder.path / "results.json", results, self._folder.finish)
+        path = self.options.json
+        return path is None or self._written(path, results, partial(write_atomically, path))
 
-    def _append(self, outcome: dict[str, Any]) -> None:
+    def _append(self, record: JsonText) -> None:
         folder = self._folder
         if folder is None:
             return
-        record = outcome if self.options.texts else without_texts(outcome)
         try:
             folder.append(record)
         except OSError as error:
+            folder.close()
             self._folder = None
             self.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")
 
-    def _guarded(self, path: object, write: Any) -> None:
+    def _written(self, path: Path, results: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> bool:
         try:
-            write()
+            write(results)
         except OSError as error:
             self.faults.append(f"{path} could not be written: {error.strerror or error}")
+            return False
+        return True

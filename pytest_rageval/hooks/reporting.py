@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pytest_rageval.report.run import NamedGate
     from pytest_rageval.report.terminal import Line
 
+__all__ = ["Reporting", "WorkerReporting", "pytest_sessionfinish"]
+
 
 class Reporting:
     """A plugin of the main process only (with xdist: of the controller)."""
@@ -21,13 +23,18 @@ class Reporting:
         self._config = config
         self._session: pytest.Session | None = None
         self._counted = False
+        self._crashed: dict[str, str] = {}
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the plan and the outcome from a report, and note an item whose worker died."""
+        """Take the plan and the outcome from a report, and note an item whose worker died.
+
+        Pytest keeps every report, so what was taken and stands elsewhere is taken off it.
+        """
         plan, payload = getattr(report, "rag_plan", None), getattr(report, "rag", None)
-        crashed = report.when not in ("setup", "call", "teardown")
-        if plan is None and payload is None and not (crashed and hasattr(report, "node")):
+        if report.when not in ("setup", "call", "teardown") and hasattr(report, "node"):
+            self._crashed[report.nodeid] = str(report.longrepr)
+        if plan is None and payload is None:
             return
         from pytest_rageval.hooks.recorder import recorder_of
         from pytest_rageval.report.plan import Plan
@@ -37,9 +44,9 @@ class Reporting:
             recorder.take_plan(Plan.loads(plan))
             self._count_gates()
         if payload is not None:
+            self._crashed.pop(report.nodeid, None)  # what crashed was run again
             recorder.take_outcome(payload)
-        if crashed:
-            recorder.take_crash(report.nodeid, str(report.longrepr))
+            report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -51,29 +58,31 @@ class Reporting:
 
             recorder_of(self._config).take_plan(Plan.loads(plan))
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Report every gate as one more test once all cases have ended."""
         self._session = session
         self._count_gates()
         try:
             result = yield
-        except (session.Interrupted, session.Failed):
-            self._settle(interrupted=False)
-            raise
-        except KeyboardInterrupt:
-            self._settle(interrupted=True)
+        except BaseException as error:
+            self._settle(interrupted=not _stopped_itself(session, error))
             raise
         self._settle(interrupted=False)
         return result
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write results.json, and let ``--lf`` rerun the cases of a gate that failed."""
+        """Write results.json, and let ``--lf`` rerun the cases of a gate that failed.
+
+        A ``--rag-json`` that could not be written fails a session that would have passed: who asked for the
+        file reads it next, and would read an old one.
+        """
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None:
             return
-        recorder.finish()
+        if not recorder.finish() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         _remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -93,27 +102,39 @@ class Reporting:
             _write(terminalreporter, line)
 
     def _count_gates(self) -> None:
-        recorder = self._config.stash.get(RECORDER, None)
-        if recorder is not None and self._session is not None and not self._counted:
+        """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""
+        recorder, session = self._config.stash.get(RECORDER, None), self._session
+        if recorder is not None and session is not None and session.testscollected and not self._counted:
             self._counted = True
-            self._session.testscollected += recorder.run.plan.n_gates
+            session.testscollected += recorder.run.plan.n_gates
 
     def _settle(self, *, interrupted: bool) -> None:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None:
             return
-        recorder.settle(interrupted=interrupted)
+        recorder.settle(self._crashed, interrupted=interrupted)
         if not interrupted:
             for gate in recorder.run.gates:
                 _report_gate(self._config, gate)
 
 
 class WorkerReporting:
-    """A plugin of xdist workers only: hands the plan over when no report could take it along."""
+    """A plugin of xdist workers only: hands the plan over."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Send the plan ahead of the first test, which may be the one that ends this process."""
+        from pytest_rageval.hooks.runtest import PLAN
+
+        plan = item.config.stash.get(PLAN, None)
+        if plan is not None:
+            del item.config.stash[PLAN]
+            report = pytest.TestReport(item.nodeid, item.location, {}, "passed", None, "setup", rag_plan=plan)
+            item.config.hook.pytest_runtest_logreport(report=report)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Leave an unsent plan in the worker's output."""
+        """Leave a plan that no test took along in the worker's output."""
         from pytest_rageval.hooks.runtest import PLAN
 
         plan = session.config.stash.get(PLAN, None)
@@ -126,6 +147,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     collected = session.config.stash.get(COLLECTED, None)
     if collected is not None:
         collected.close()
+
+
+def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
+    """Return whether the session stopped for a failure (``-x`` and the like), not for the user."""
+    if isinstance(error, (session.Failed, session.Interrupted)):
+        return True
+    # Of xdist's own exception the text alone tells -x from an interrupt that reached a worker first.
+    return type(error).__module__ == "xdist.dsession" and "keyboard-interrupt" not in str(error)
 
 
 def _report_gate(config: pytest.Config, named: NamedGate) -> None:

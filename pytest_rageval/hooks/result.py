@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
-from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.runner import Runner
-from pytest_rageval.errors import SettingError, UnscoredError, found
+from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
@@ -59,15 +59,23 @@ class RagResult:
             AssertionError: with question, answer and gold slots, when the bound is missed or the score has no value.
             SettingError: when the gate is malformed, names an unknown metric, or has a slice, a pseudo-metric
                 or a baseline, which a single case cannot have.
+            CaseError: when the metric raises.
         """
         __tracebackhide__ = True
-        parsed = parse_gate(gate, "rag.check")
-        check_gate(parsed, list(self._metrics), self.case.facets, "rag.check")
-        if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
-            raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
-        score = self._score(parsed.metric)
+        try:
+            parsed = self._parsed(gate)
+            score = self._score(parsed.metric)
+        except RagEvalError as error:
+            raise error.with_traceback(None) from None  # the frames of this package are no help
         if score.value is None or not parsed.holds(score.value):
             raise AssertionError(explain_check(parsed, score, self.case, self.answer))
+
+    def _parsed(self, gate: str) -> Gate:
+        parsed = parse_gate(gate, "rag.check")
+        if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
+            raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
+        check_gate(parsed, list(self._metrics), self.case.facets, "rag.check")
+        return parsed
 
     def _score(self, name: str) -> Score:
         if name not in self.outcome.scores:

@@ -13,27 +13,32 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Entry
     from pytest_rageval.model.outcome import Outcome
 
+__all__ = [
+    "PLAN",
+    "SENT",
+    "pytest_collection_finish",
+    "pytest_report_teststatus",
+    "pytest_runtest_makereport",
+]
+
 SENT = pytest.StashKey[set[str]]()
 """On the config: case ids whose instance this process has put on a report."""
 
 PLAN = pytest.StashKey[str]()
-"""On a worker's config: the plan, until the first report takes it along."""
+"""On a worker's config: the plan, until it has been handed over."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the outcome to the report that ends a case, and the plan to a worker's first report."""
+    """Attach the outcome to the report that ends a case."""
     report = yield
     if ENTRY in item.stash:
         if call.when == "call" or (call.when == "setup" and not report.passed):
             report.rag = _payload(item, report)  # type: ignore[attr-defined]
         elif call.when == "teardown" and RESULT in item.stash:
             del item.stash[RESULT]
-    if PLAN in item.config.stash:
-        report.rag_plan = item.config.stash[PLAN]  # type: ignore[attr-defined]
-        del item.config.stash[PLAN]
     return report
 
 
@@ -59,7 +64,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
     """Show a case that missed, and that only a gate can fail, as ``m`` (MISSED)."""
     payload: dict[str, Any] | None = getattr(report, "rag", None)
-    if payload is not None and report.when == "call" and report.passed and payload["missed"]:
+    if hasattr(report, "wasxfail") or payload is None:
+        return None
+    if report.when == "call" and report.passed and payload["missed"]:
         return "missed", "m", ("MISSED", {"yellow": True})
     return None
 
@@ -96,7 +103,8 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     task = Task(item.nodeid, entry.testbed.nodeid, entry.responder.name, entry.case, ())
     if report.skipped:
         return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
-    cause = report.longreprtext.strip().rpartition("\n")[2]
+    crash = getattr(report.longrepr, "reprcrash", None)
+    cause = report.longreprtext.strip().rpartition("\n")[2] if crash is None else crash.message.partition("\n")[0]
     return outcome_of(
         task, error=CaseError("setup_error", f"the test's setup failed before the case was asked: {cause}")
     )

@@ -8,7 +8,7 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks import markers
 from pytest_rageval.hooks.keys import CATALOG, is_worker
-from pytest_rageval.hooks.refusal import Refusals
+from pytest_rageval.hooks.refusal import Refusals, raised
 from pytest_rageval.hooks.reporting import Reporting, WorkerReporting
 
 __all__ = ["configure"]
@@ -18,7 +18,10 @@ def configure(config: pytest.Config) -> None:
     """Register the markers, the users' own names, and what this process reports with."""
     markers.register(config)
     catalog = config.stash[CATALOG] = Catalog()
-    config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
+    try:
+        config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
+    except RagEvalError as error:
+        raise pytest.UsageError(raised(error, config.rootpath)) from None
     if is_worker(config):
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError, ascii_safe, found
 
 if TYPE_CHECKING:
     from pytest_rageval.datasets import Loader
@@ -47,32 +47,38 @@ class Sources:
     def __iter__(self) -> Iterator[Source]:
         return iter(sorted(self._read.values(), key=lambda source: source.name))
 
-    def load(self, dataset: str, file: Path, where: str) -> Source:
-        """Return the dataset ``format:path`` that ``file`` names; ``where`` is for messages.
+    def load(self, dataset: str, folders: Sequence[Path], where: str) -> Source:
+        """Return the dataset ``format:path``; ``where`` is for messages.
 
-        The path is relative to the folder of ``file``, then to the rootdir.
+        The path is relative to the first of ``folders`` that has it, those of the file that names it, then to the
+        rootdir.
         """
         format_name, colon, text = dataset.partition(":")
         if not colon or not text:
             hint = found(f"jsonl:{dataset.strip(':')}")
             raise SettingError(f"{where}: dataset {found(dataset)} is not format:path; write for instance {hint}")
         loader = self._loaders.get(format_name, where)
-        path = self._find(text, file, where)
+        path = self._find(text, folders, where)
         key = (format_name, path.resolve())
         if key not in self._read:
-            self._read[key] = Source(f"{format_name}:{self._shown(path)}", path, tuple(loader(path)))
+            name = f"{format_name}:{self._shown(path)}"
+            instances = tuple(loader(path))
+            if not instances:
+                raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
+            self._read[key] = Source(name, path, instances)
         return self._read[key]
 
-    def _find(self, text: str, file: Path, where: str) -> Path:
-        beside, below = file.parent / text, self._rootdir / text
+    def _find(self, text: str, folders: Sequence[Path], where: str) -> Path:
+        places = dict.fromkeys(folder / text for folder in (*folders, self._rootdir))
         try:
-            there = [path for path in (beside, below) if path.exists()]
+            there = [path for path in places if path.exists()]
         except (OSError, ValueError) as error:
-            raise DataError(where, f"dataset path {found(text)} cannot be used: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise DataError(where, f"dataset path {found(text)} cannot be used: {why}") from None
         if there:
             return there[0]
-        places = str(beside) if beside == below else f"{beside} nor {below}"
-        raise DataError(where, f"dataset {found(text)} is not there: no {places}; correct the path")
+        tried = " nor ".join(ascii_safe(str(path)) for path in places)
+        raise DataError(where, f"dataset {found(text)} is not there: no {tried}; correct the path")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()

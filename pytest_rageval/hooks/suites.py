@@ -21,10 +21,12 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["SuiteModule"]
+__all__ = ["SuiteModule", "line_of"]
 
 _HEADER = re.compile(r"^\s*\[\[\s*testbed\s*\]\]")
-_NAME = re.compile(r"[^\s:\[\]/\\]+")
+_NAME = re.compile(r"[^\s:\[\]/\\#]+")
+_PYTEST = re.compile(r"_.*|pytest.*|(setup|teardown)_(module|function)|(setUp|tearDown)Module")
+_AT_LINE = re.compile(r"at line (\d+)")
 
 
 def _testbed(rag: object) -> None:
@@ -59,7 +61,7 @@ def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
     lines = text.splitlines()
     for key in suite:
         if key != "testbed":
-            raise UnknownNameError("key", key, ["testbed"], f"{shown}:{_line_of(lines, key, 0)}")
+            raise UnknownNameError("key", key, ["testbed"], f"{shown}:{line_of(lines, key, 0)}")
     entries = suite.get("testbed")
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(f"{shown}:1", "a suite holds one or more [[testbed]] tables; add one")
@@ -79,31 +81,45 @@ def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
 
 def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        raw = path.read_bytes()
+        text = raw.decode("utf-8-sig")
         return text, tomllib.loads(text)
+    except OSError as error:
+        raise DataError(shown, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise DataError(shown, f"byte {error.start} is not UTF-8; save the suite as UTF-8") from None
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(shown, f"this is not valid TOML: {ascii_safe(str(error))}") from None
+        at = _AT_LINE.search(str(error))
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise DataError(f"{shown}:{line}", f"this is not valid TOML: {ascii_safe(str(error))}") from None
 
 
 def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> str:
     """Return a testbed's name; a key that is not known is refused with its line."""
     for key in entry:
         if key not in SETTINGS and key != "name":
-            where = f"{shown}:{_line_of(lines, key, header)}"
+            where = f"{shown}:{line_of(lines, key, header)}"
             raise UnknownNameError("key", key, [*SETTINGS, "name"], where)
     name = entry.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
         what = "no name" if name is None else f"the name {found(name)}"
-        problem = f"a testbed has {what}; name it without spaces, colons, slashes and brackets"
+        problem = f"a testbed has {what}; name it without spaces, colons, slashes, brackets and #"
+        raise DataError(f"{shown}:{header + 1}", problem)
+    if _PYTEST.fullmatch(name):
+        problem = f"a testbed has the name {found(name)}, which means something to pytest; choose another"
         raise DataError(f"{shown}:{header + 1}", problem)
     return name
 
 
-def _line_of(lines: list[str], key: str, start: int) -> int:
-    pattern = re.compile(rf"""^\s*\[*\s*["']?{re.escape(key)}["']?\s*(=|\]|\.)""")
-    return next((at + 1 for at in range(start, len(lines)) if pattern.match(lines[at])), start + 1)
+def line_of(lines: list[str], key: str, start: int) -> int:
+    """Return the line, from 1, that first sets ``key`` after the line ``start``, from 0."""
+    written = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
+    for place in (rf"^\s*\[*\s*(testbed\s*\.\s*)?{written}", rf"(?<![\w.-]){written}"):
+        for at in range(start, len(lines)):
+            if re.search(place, lines[at]):
+                return at + 1
+    return start + 1
 
 
 def _function(name: str, path: Path, line: int) -> FunctionType:

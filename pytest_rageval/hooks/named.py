@@ -1,0 +1,55 @@
+"""Systems that an option or the ini names, loaded when collection ends: a bad name stops all before anything runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.model.protocols import System
+from pytest_rageval.systems.loading import load_system
+
+__all__ = ["NamedSystems"]
+
+
+class NamedSystems:
+    """The systems of one process that are named ``module:attribute``.
+
+    Their modules are found where Python finds any, and then in ``folders``, the rootdir and the folder that pytest
+    was started in, which stand at the end of ``sys.path`` from `load` until `close`.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._added: list[str] = []
+        self._loaded: dict[str, System] = {}
+
+    def load(self, names: Iterable[str], registered: Iterable[str]) -> None:
+        """Load those of ``names`` that are not ``registered``; one that cannot be had is a `SettingError`."""
+        known = set(registered)
+        for name in dict.fromkeys(names):
+            if name in known or name in self._loaded:
+                continue
+            if ":" not in name:
+                hint = f"(one of your own is module:attribute); {did_you_mean(name, known)}"
+                raise SettingError(f"unknown system {found(name)} {hint}")
+            self._extend_path()
+            self._loaded[name] = load_system(name)
+
+    def get(self, name: str) -> System | None:
+        """Return the system loaded as ``name``; None for one that is registered."""
+        return self._loaded.get(name)
+
+    def close(self) -> None:
+        """Take the folders off ``sys.path``."""
+        for folder in self._added:
+            if folder in sys.path:
+                sys.path.remove(folder)
+        self._added.clear()
+
+    def _extend_path(self) -> None:
+        for folder in dict.fromkeys(map(str, self._folders)):
+            if folder not in sys.path:
+                sys.path.append(folder)
+                self._added.append(folder)

@@ -1,0 +1,35 @@
+"""What every refused session has to look like."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from rag_project import Project, Run
+
+import pytest_rageval.hooks.collected
+import pytest_rageval.model.metric  # what a run within this process imports first, it also takes away  # noqa: F401
+
+NOISE = ("Traceback", "INTERNALERROR", "crashed", "PluggyTeardownRaisedWarning", "Exception", "= rag =", " passed")
+
+
+def refused(project: Project, *args: str, subprocess: bool = False) -> str:
+    """Run a session that has to be refused; return the one sentence that says why."""
+    run = project.run(*args, subprocess=subprocess)
+    return sentence_of(run, project)
+
+
+def sentence_of(run: Run, project: Project) -> str:
+    """Check that a session ended as a usage error, clean, before anything ran; return its sentence."""
+    out, err = run.text, run.result.stderr.str()
+    assert run.status == pytest.ExitCode.USAGE_ERROR, out + err
+    for noise in NOISE:
+        assert noise not in out + err
+    sentences = [line.removeprefix("ERROR: ") for line in err.splitlines() if line.strip()]
+    assert len(sentences) == 1, err
+    assert not out.strip() or re.search(r"no tests (ran|collected) in", out), out
+    assert run.results is None
+    assert not (project.path / ".rageval").exists()
+    assert sentences[0].isprintable()
+    assert len(sentences[0]) < 1000
+    return sentences[0]

@@ -1,0 +1,143 @@
+"""Which cases run: ``where``, ``limit``, ``sample``, their options, and pytest's own selection beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from rag_project import Mode, Project, Run, cases
+from test_multiplying import names
+
+TOPICS = ("Funds", "Funds", "Bonds", "Funds", "Bonds", "Cash")
+
+
+def prepare(project: Project, arguments: str = "") -> None:
+    rows = cases(*["say Paris"] * 12)
+    project.says([{**row, "topic": TOPICS[n % 6], "task": "ab"[n % 2]} for n, row in enumerate(rows)], arguments)
+
+
+def ran(run: Run) -> list[str]:
+    return [outcome["case_id"] for outcome in run.results["outcomes"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "args", "chosen"),
+    [
+        ("where={'topic': 'Cash'}", [], "q6 q12"),
+        ("where={'topic': '*', 'task': 'a'}, limit=2", [], "q1 q3"),
+        ("limit=3", [], "q1 q2 q3"),
+        ("limit=30", [], "q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11 q12"),
+        ("limit=3", ["--rag-limit", "2"], "q1 q2"),
+        ("limit=2", ["--rag-limit", "3"], "q1 q2"),
+        ("", ["--rag-limit", "2"], "q1 q2"),
+        ("", ["--rag-limit", "2", "-k", "not q1"], "q2 q3"),
+        ("where={'topic': 'Bonds'}", ["--rag-limit", "2", "-m", "b"], ""),
+        ("where={'topic': 'Bonds'}", ["--rag-limit", "2", "-m", "a"], "q3 q5"),
+    ],
+)
+def test_where_then_limit_then_the_option(project: Project, arguments: str, args: list[str], chosen: str) -> None:
+    prepare(project, arguments)
+    run = project.run(*args)
+    expected = chosen.split()
+    assert ran(run) == expected
+    out = 12 - len(expected)
+    assert run.status == (0 if expected else pytest.ExitCode.NO_TESTS_COLLECTED)
+    if out:
+        run.said(f"*{out} deselected*")
+    else:
+        assert "deselected" not in run.text
+
+
+@pytest.mark.parametrize("shuffled", [(), ("-p", "randomly")], ids=["in order", "randomly"])
+def test_selection_does_not_depend_on_the_order_or_the_workers(
+    project: Project, mode: Mode, shuffled: tuple[str, ...]
+) -> None:
+    prepare(project, "where={'topic': '*'}")
+    run = project.run(*shuffled, "--rag-limit", "3", *mode)
+    assert ran(run) == ["q1", "q2", "q3"]
+    assert ("--randomly-seed" in run.text) == bool(shuffled)
+
+
+def test_a_sample_is_stratified_and_of_the_seed(project: Project) -> None:
+    prepare(project)
+    chosen = {seed: ran(project.run("--rag-sample", "6", "--rag-seed", seed)) for seed in "0123"}
+    topics = {f"q{n + 1}": (TOPICS[n % 6], n % 2) for n in range(12)}
+    for ids in chosen.values():
+        assert len(ids) == 6
+        assert len(Counter(topics[name] for name in ids)) == len(set(topics.values()))
+    assert len({tuple(ids) for ids in chosen.values()}) > 1
+    assert ran(project.run("--rag-sample", "6", "--rag-seed", "2")) == chosen["2"]
+    assert ran(project.run("--rag-sample", "6")) == chosen["0"]
+    prepare(project, "sample=6, seed=2")
+    assert ran(project.run()) == chosen["2"]
+    assert ran(project.run("-n2")) == chosen["2"]
+    assert ran(project.run("-p", "randomly")) == chosen["2"]
+    assert ran(project.run("--rag-seed", "1")) == chosen["1"]
+
+
+def test_what_multiplies_a_case_counts_once(project: Project) -> None:
+    prepare(project)
+    project.file("test_it.py", """
+        import pytest
+        from pytest_rageval import rag_case
+
+        @pytest.mark.parametrize("style", ["short", "long"])
+        @rag_case("jsonl:cases.jsonl")
+        def test_it(rag, style): ...
+    """)  # fmt: skip
+    run = project.run("--rag-limit", "3", "--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
+    run.result.assert_outcomes(passed=12, deselected=36)
+    assert Counter((outcome["case_id"], outcome["system"]) for outcome in run.results["outcomes"]) == {
+        (name, system): 2 for name in ("q1", "q2", "q3") for system in ("builtins:repr", "builtins:ascii")
+    }
+
+
+def test_compared_systems_are_asked_the_same_sample(project: Project) -> None:
+    prepare(project, "sample=5")
+    run = project.run("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
+    asked = Counter(outcome["case_id"] for outcome in run.results["outcomes"])
+    assert len(asked) == 5
+    assert set(asked.values()) == {2}
+
+
+def test_where_can_choose_a_system_and_a_setting(project: Project) -> None:
+    prepare(project, "passages=[1, 2], where={'system': 'builtins:ascii', 'passages': 2}, limit=2")
+    run = project.run("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
+    assert [(o["system"], o["facets"]["passages"]) for o in run.results["outcomes"]] == [("builtins:ascii", "2")] * 2
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "worksteal"])
+def test_every_way_of_distributing(project: Project, dist: str) -> None:
+    prepare(project, "gates=['n >= 3']")
+    run = project.run("-n2", "--dist", dist, "--rag-limit", "3")
+    assert run.status == 0
+    assert ran(run) == ["q1", "q2", "q3"]
+    run.result.assert_outcomes(passed=4)
+
+
+def test_one_case_by_its_id(project: Project, mode: Mode) -> None:
+    prepare(project, "gates=['n >= 1'], limit=3")
+    run = project.run(*mode, "test_it.py::test_it[q2]")
+    assert run.status == 0
+    assert ran(run) == ["q2"]
+    missing = project.run("test_it.py::test_it[q99]")
+    assert missing.status == pytest.ExitCode.USAGE_ERROR
+    assert "not found: " in missing.result.stderr.str()
+
+
+def test_collect_only_selects_and_writes_nothing(project: Project, mode: Mode) -> None:
+    prepare(project, "limit=3, gates=['n >= 1']")
+    run = project.run("--collect-only", *mode, json_path=None)
+    assert run.status == 0
+    if mode != ("-n2",):
+        run.said("*3/12 tests collected (9 deselected)*")
+    assert names(project) == ["test_it[q1]", "test_it[q2]", "test_it[q3]"]
+    assert not (project.path / ".rageval").exists()
+    assert "= rag =" not in run.text
+
+
+def test_a_selection_by_keyword_that_where_has_no_case_of_is_no_error(project: Project) -> None:
+    prepare(project, "where={'topic': 'Cash'}, gates=['n >= 1']")
+    run = project.run("-k", "q1 and not q12")
+    run.result.assert_outcomes(skipped=1, deselected=12)
+    assert run.gates["n >= 1"]["reason"] == "all its cases were deselected"

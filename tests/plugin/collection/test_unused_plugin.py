@@ -1,0 +1,87 @@
+"""Installed and unused, the plugin costs next to nothing: these modules and no others are loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ALLOWED = {
+    "pytest_rageval", "pytest_rageval.engine", "pytest_rageval.engine.catalog", "pytest_rageval.errors",
+    "pytest_rageval.hooks", "pytest_rageval.hooks.collection", "pytest_rageval.hooks.fixtures",
+    "pytest_rageval.hooks.keys", "pytest_rageval.hooks.markers", "pytest_rageval.hooks.options",
+    "pytest_rageval.hooks.refusal", "pytest_rageval.hooks.reporting", "pytest_rageval.hooks.runtest",
+    "pytest_rageval.hooks.setup", "pytest_rageval.hookspecs", "pytest_rageval.model", "pytest_rageval.model.facets",
+    "pytest_rageval.plugin", "pytest_rageval.registry",
+}  # fmt: skip
+"""What the plugin itself may load before a rag case is met."""
+
+SCRIPT = """
+import json, sys
+import pytest
+
+class Spy:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self):
+        with open("loaded.json", "w") as stream:
+            json.dump(sorted(sys.modules), stream)
+
+sys.exit(pytest.main(sys.argv[1:], plugins=[Spy()]))
+"""
+
+
+def loaded(folder: Path, *args: str, status: int = 0) -> set[str]:
+    """Return the modules that a session of its own has loaded at its end, with no other plugin than these."""
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COVERAGE_PROCESS_START": ""}
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-c", SCRIPT, "-p", "no:cacheprovider", *args]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == status, done.stdout + done.stderr
+    return set(json.loads((folder / "loaded.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "test_plain.py").write_text("def test_plain(): ...\n", encoding="utf-8")
+    (tmp_path / "other.toml").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("args", [("--collect-only",), (), ("--markers",), ("--rag-limit", "3", "--rag-system", "x:y")])
+def test_only_these_modules_are_loaded_without_a_rag_case(folder: Path, args: tuple[str, ...]) -> None:
+    without = loaded(folder, *(arg for arg in args if arg in ("--collect-only", "--markers")))
+    used = loaded(folder, "-p", "pytest_rageval.plugin", *args)
+    own = {name for name in used if name.split(".")[0] == "pytest_rageval"}
+    assert own <= ALLOWED
+    assert {name.split(".")[0] for name in used - without} <= {
+        "pytest_rageval",
+        "dis",
+        "opcode",
+        "_opcode",
+        "_opcode_metadata",
+    }
+    assert not (folder / ".rageval").exists()
+
+
+def test_a_conftest_that_registers_loads_no_more_than_it_imports(folder: Path) -> None:
+    (folder / "conftest.py").write_text(
+        "def pytest_rageval_register(registry):\n    registry.systems.register('x', 1)\n"
+    )
+    used = loaded(folder, "-p", "pytest_rageval.plugin")
+    for heavy in ("numpy", "bm25s", "rjieba", "jieba", "litellm", "torch", "jinja2", "tabulate"):
+        assert heavy not in used
+
+
+def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None:
+    (folder / "cases.jsonl").write_text('{"id": 1, "question": "Q", "answers": ["a"]}\n', encoding="utf-8")
+    (folder / "test_rag.py").write_text(
+        "from pytest_rageval import rag_case\n@rag_case('jsonl:cases.jsonl')\ndef test_it(rag): ...\n", encoding="utf-8"
+    )
+    used = loaded(folder, "-p", "pytest_rageval.plugin", "--collect-only")
+    assert "pytest_rageval.hooks.collected" in used
+    for heavy in ("numpy", "bm25s", "litellm", "torch", "jinja2", "tabulate"):
+        assert heavy not in used

@@ -1,0 +1,196 @@
+"""What plugin tests share: a small project of a user's, run in every way that pytest runs tests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import STDOUT, Popen
+from textwrap import dedent
+from typing import Any
+
+import bm25s  # noqa: F401 - pytester forgets what a run imports; numpy and asyncio do not bear to be imported twice
+import pytest
+from jsonschema import Draft202012Validator
+
+import pytest_rageval.engine.loop  # noqa: F401
+from pytest_rageval.report.results_json import schema
+
+Process = Popen[bytes]
+Row = dict[str, Any]
+Mode = tuple[str, ...]
+
+MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
+
+QUIET = ("-p", "no:hypothesispytest")
+"""What costs each run half a second and has no part in it."""
+
+SAYS = """
+    import pytest
+
+    def say(query):
+        word, _, rest = query.question.partition(" ")
+        if word == "raise":
+            raise ValueError(rest)
+        return rest
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return say
+"""
+"""A conftest whose system says what the question tells it to: right for "say Paris", an error for "raise ..."."""
+
+RUNS = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"]{arguments})
+    def test_it(rag):
+        ...
+"""
+
+
+def case(name: str, question: str = "say Paris", gold: str = "Paris", **more: Any) -> Row:
+    """Return a record whose gold answer is ``gold``."""
+    return {"id": name, "question": question, "answers": [gold], **more}
+
+
+RIGHT, WRONG, RAISES = "say Paris", "say Rome", "raise no such model"
+
+
+def cases(*questions: str, **more: Any) -> list[Row]:
+    """Return one record a question, named q1, q2 and so on; the gold answer is Paris."""
+    return [case(f"q{number}", question, **more) for number, question in enumerate(questions, 1)]
+
+
+@dataclass
+class Run:
+    """What came of one run of pytest: its own result and the valid results.json (None when there is none)."""
+
+    result: pytest.RunResult
+    results: Any
+
+    @property
+    def status(self) -> int:
+        return int(self.result.ret)
+
+    @property
+    def text(self) -> str:
+        return self.result.stdout.str()
+
+    @property
+    def outcomes(self) -> dict[str, Any]:
+        """Outcomes by case id; where a case has several, the last."""
+        return {outcome["case_id"]: outcome for outcome in self.results["outcomes"]}
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        return {name: outcome["status"] for name, outcome in self.outcomes.items()}
+
+    @property
+    def gates(self) -> dict[str, Any]:
+        return {gate["expr"]: gate for gate in self.results["gates"]}
+
+    def said(self, *lines: str) -> None:
+        """Assert that the output has each of ``lines`` (fnmatch patterns), in any order."""
+        for line in lines:
+            self.result.stdout.fnmatch_lines([line])
+
+
+class Project:
+    """A user's project in a temporary folder."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path = pytester.path
+
+    def file(self, name: str, text: str) -> Path:
+        """Write a file below the project, its text dedented and ended with a line break."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text).strip("\n") + "\n", encoding="utf-8")
+        return path
+
+    def data(self, rows: Sequence[Row], name: str = "cases.jsonl") -> Path:
+        """Write records as JSON Lines."""
+        return self.file(name, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+    def says(self, rows: Sequence[Row], arguments: str = "", test: str = RUNS, conftest: str = SAYS) -> None:
+        """Make the project of one testbed whose system says what its questions tell it to."""
+        self.data(rows)
+        self.file("conftest.py", conftest)
+        self.file("test_it.py", test.replace("{arguments}", f", {arguments}" if arguments else ""))
+
+    def run(
+        self, *args: str, subprocess: bool = False, json_path: str | None = "results.json", randomly: bool = False
+    ) -> Run:
+        """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema."""
+        if (self.path / ".rageval").is_dir():
+            shutil.rmtree(self.path / ".rageval")
+        if json_path is not None:
+            (self.path / json_path).unlink(missing_ok=True)
+            args = (*args, "--rag-json", json_path)
+        args = (*QUIET, *(() if randomly else ("-p", "no:randomly")), *args)
+        run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
+        result = run(*args)
+        return Run(result, self.read(json_path))
+
+    def started(self, *args: str) -> Process:
+        """Start pytest in a process group of its own; its output goes to output.txt."""
+        command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
+        with Path(self.path / "output.txt").open("ab") as output:
+            return Process(command, cwd=self.path, stdout=output, stderr=STDOUT, start_new_session=True)
+
+    def read(self, json_path: str | None = "results.json") -> Any:
+        """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
+        kept = self.kept()
+        if kept is not None:
+            validate(kept)
+        if json_path is None or not (self.path / json_path).exists():
+            return kept
+        results = json.loads((self.path / json_path).read_text(encoding="utf-8"))
+        validate(results)
+        assert kept in (None, results)
+        return results
+
+    def kept(self) -> Any:
+        """Return results.json of the last run's folder, or None."""
+        found = sorted(self.path.glob(".rageval/runs/*/results.json"))
+        return json.loads(found[-1].read_text(encoding="utf-8")) if found else None
+
+    def lines(self) -> list[Any]:
+        """Return what the last run's folder holds in outcomes.jsonl."""
+        found = sorted(self.path.glob(".rageval/runs/*/outcomes.jsonl"))
+        return [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()] if found else []
+
+
+def validate(results: Mapping[str, Any]) -> None:
+    """Assert that ``results`` is what the shipped schema describes."""
+    Draft202012Validator(schema()).validate(results)
+
+
+def bare(results: Mapping[str, Any]) -> Any:
+    """Return results.json without what two runs of the same may differ in: times, and the run's name."""
+    copy: Any = json.loads(json.dumps(results))
+    for key in ("id", "started", "duration_s"):
+        del copy["run"][key]
+    for outcome in copy["outcomes"]:
+        for usage in [(outcome["answer"] or {}).get("usage")]:
+            if usage:
+                del usage["latency_s"]
+        for step in (outcome["answer"] or {}).get("trace", ()):
+            step["detail"].pop("seconds", None)
+    return copy
+
+
+@pytest.fixture(params=list(MODES))
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """Arguments that run pytest plain, on two xdist workers, and without xdist."""
+    return MODES[request.param]
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    return Project(pytester)

@@ -1,0 +1,237 @@
+"""What goes wrong is an error with its cause: never a zero, never lost, never a thousand times the same."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
+
+GATES = "gates=['accuracy >= 0.5', 'error_rate <= 0.25', 'n >= 1']"
+
+
+def test_an_exception_in_the_system_is_an_error_with_its_cause(project: Project, mode: Mode) -> None:
+    project.says(cases(RIGHT, RAISES, WRONG, RIGHT), GATES)
+    run = project.run("-v", *mode)
+    outcome = run.outcomes["q2"]
+    assert outcome["status"] == "error"
+    assert outcome["error_type"] == "system_error"
+    assert outcome["scores"] == {}
+    assert outcome["answer"] is None
+    sentence, *frames = outcome["error"].splitlines()
+    assert sentence == "system 'rag_system' failed on case 'q2': ValueError: no such model"
+    assert len(frames) == 1
+    assert frames[0].endswith("conftest.py:6 in say: raise ValueError(rest)")
+    run.result.assert_outcomes(passed=5, errors=1)  # with three gates; what missed is counted apart
+    run.said("*ERROR at setup of test_it?q2?*", f"*{sentence}*", "*conftest.py:6 in say*")
+    assert "pytest_rageval/" not in run.text
+    # The error stays in the denominator of error_rate and out of every mean.
+    assert (run.gates["accuracy >= 0.5"]["value"], run.gates["accuracy >= 0.5"]["n"]) == (pytest.approx(2 / 3), 3)
+    assert (run.gates["error_rate <= 0.25"]["value"], run.gates["error_rate <= 0.25"]["n"]) == (0.25, 4)
+    assert run.gates["n >= 1"]["value"] == 3
+    assert run.gates["accuracy >= 0.5"]["n_errors"] == 1
+    assert run.results["matrix"]["total"]["n_unscored"] == 1
+    assert run.status == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("raise RuntimeError", "RuntimeError"),
+        ("raise ValueError('one\\ntwo \\x1b[31m')", "ValueError: one"),
+        ("raise ValueError('x' * 5000)", "xxx… (5,000 characters)"),
+        ("pytest.fail('no')", "Failed: no"),
+        ("raise Odd()", "Odd: its message cannot be shown, as that raises TypeError"),
+    ],
+)
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_whatever_is_raised_is_that_error(project: Project, keyword: str, body: str, cause: str) -> None:
+    conftest = f"""
+        import pytest
+
+        class Odd(Exception):
+            def __str__(self):
+                return None
+
+        {keyword} answer(query):
+            {body}
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return answer
+    """
+    project.says(cases("?", "?"), conftest=conftest)
+    run = project.run("--timeout", "20")
+    run.result.assert_outcomes(errors=2)
+    for outcome in run.results["outcomes"]:
+        assert outcome["error_type"] == "system_error"
+        assert cause in outcome["error"]
+        assert "\x1b" not in outcome["error"]
+
+
+def test_a_traceback_shows_the_users_frames_and_the_librarys_last(project: Project) -> None:
+    conftest = """
+        import pytest
+        from packaging.version import Version
+
+        def version(query):
+            return Version(query.question)
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return version
+    """
+    project.says(cases("no version"), conftest=conftest)
+    error = project.run().outcomes["q1"]["error"].splitlines()
+    assert "InvalidVersion" in error[0]
+    assert "conftest.py:5 in version" in error[1]
+    assert "version.py" in error[2]
+    assert len(error) == 3
+
+
+METRICS = """
+    import pytest
+    from pytest_rageval import Metric, Score
+
+    def breaks(sample):
+        if sample.case.id == "q2":
+            raise KeyError("no such key")
+        return Score(1.0)
+
+    def pytest_rageval_register(registry):
+        registry.metrics.register("breaks", Metric("breaks", breaks))
+        registry.metrics.register("floats", Metric("floats", lambda sample: 0.5))
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return lambda query: "Paris"
+"""
+
+
+def test_a_metric_that_raises_is_an_error_of_the_case(project: Project) -> None:
+    project.says(cases("?", "?"), conftest=METRICS, test=RUNS.replace('"accuracy"', '"accuracy", "breaks"'))
+    run = project.run()
+    run.result.assert_outcomes(passed=1, errors=1)
+    outcome = run.outcomes["q2"]
+    assert (outcome["status"], outcome["error_type"]) == ("error", "metric_error")
+    assert outcome["error"].startswith("metric 'breaks' failed on case 'q2': KeyError: 'no such key'\n")
+    assert "conftest.py:6 in breaks" in outcome["error"]
+    assert outcome["answer"]["text"] == "Paris"
+    assert outcome["scores"] == {"accuracy": {"value": 1.0}}  # what was reached is kept
+
+
+def test_a_metric_that_returns_no_score_is_an_error(project: Project) -> None:
+    project.says(cases("?"), conftest=METRICS, test=RUNS.replace('"accuracy"', '"floats"'))
+    outcome = project.run().outcomes["q1"]
+    assert outcome["error"] == "metric 'floats' returned 0.5 for case 'q1'; it must return a Score"
+
+
+def test_a_metric_that_raises_in_a_check_fails_the_test(project: Project) -> None:
+    test = RUNS.replace("...", "rag.check('breaks >= 1')")
+    project.says(cases("?", "?"), conftest=METRICS, test=test)
+    run = project.run()
+    run.result.assert_outcomes(passed=1, failed=1)
+    run.said("*metric 'breaks' failed on case 'q2': KeyError*")
+
+
+WRONG_TYPES = {
+    "None": ("None", "*rag_system*returned None; it must return a str or an Answer*"),
+    "dict": ("{'text': 'Paris'}", "*rag_system*returned dict *"),
+    "text": ("Answer(None)", "*returned an Answer whose text is None*"),
+    "ranking": ("Answer('a', ranking=[('d1', 1.0)])", "*Answer whose ranking is *('d1', 1.0)*must be a Ranking*"),
+    "score": ("Answer('a', ranking=Ranking((ScoredPassage('d', 'high'),)))", "*Answer whose ranking is *"),
+    "trace": ("Answer('a', trace=({'kind': 'x'},))", "*Answer whose trace is *must be a tuple of Step*"),
+    "usage": ("Answer('a', usage={'cost_usd': 1})", "*Answer whose usage is *must be a Usage*"),
+    "tokens": ("Answer('a', usage=Usage(prompt_tokens=-1))", "*Answer whose usage.prompt_tokens is -1*0 or more*"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_TYPES)
+def test_a_wrong_return_type_is_one_error_that_names_the_system(project: Project, kind: str) -> None:
+    value, said = WRONG_TYPES[kind]
+    conftest = f"""
+        import pytest
+        from pytest_rageval import Answer, Ranking, ScoredPassage, Usage
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return lambda query: {value}
+    """
+    project.says(cases(*["?"] * 5), conftest=conftest)
+    run = project.run()
+    run.result.assert_outcomes(errors=1, skipped=4)
+    run.said(said)
+    assert [o["error_type"] for o in run.results["outcomes"]] == ["system_contract", *["not_asked"] * 4]
+
+
+BROKEN = {
+    "wrong type": ("session", "return lambda query: 42", "system_contract"),
+    "wrong type, built for each case": ("function", "return lambda query: 42", "system_contract"),
+    "raises": ("session", "raise ConnectionError('no route')", "system_build"),
+    "raises for each case": ("function", "raise ConnectionError(f'no route {object()}')", "system_build"),
+    "fails": ("session", "pytest.fail('no key')", "system_build"),
+    "cannot be called": ("session", "return 42", "system_build"),
+    "unknown fixture": ("session", "request.getfixturevalue('nothing')", "system_build"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_fixture_is_one_error_whatever_asks_for_it(project: Project, kind: str) -> None:
+    scope, body, error_type = BROKEN[kind]
+    conftest = f"""
+        import pytest
+
+        @pytest.fixture(scope={scope!r})
+        def rag_system(request):
+            {body}
+    """
+    test = RUNS.replace("{arguments}", ", gates=['accuracy >= 0.1', 'error_rate <= 1']")
+    project.says(cases("?", "?", "?"), conftest=conftest, test=test + test.replace("test_it", "test_also"))
+    run = project.run("-rs")
+    errors = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "error"]
+    assert [error["error_type"] for error in errors] == [error_type]
+    assert "rag_system" in errors[0]["error"]
+    run.result.assert_outcomes(errors=1, skipped=5, failed=4)  # each of the four gates
+    run.said("*SKIPPED*not asked: *rag_system*")
+    for gate in run.results["gates"]:
+        assert gate["status"] == "failed"
+        assert "not asked" in gate["reason"]
+
+
+@pytest.mark.parametrize("kind", ["wrong type", "raises"])
+def test_a_broken_system_is_one_error_a_process(project: Project, kind: str, mode: Mode) -> None:
+    _, body, error_type = BROKEN[kind]
+    conftest = f"import pytest\n\n@pytest.fixture(scope='session')\ndef rag_system():\n    {body}\n"
+    project.says(cases(*["?"] * 6), "gates=['accuracy >= 0.1']", conftest=conftest)
+    run = project.run(*mode)
+    types = sorted(outcome["error_type"] for outcome in run.results["outcomes"])
+    processes = 2 if "-n2" in mode else 1
+    assert types == ["not_asked"] * (6 - processes) + [error_type] * processes
+    run.result.assert_outcomes(errors=processes, skipped=6 - processes, failed=1)
+
+
+def test_a_system_that_cannot_be_built_says_where(project: Project) -> None:
+    conftest = """
+        import pytest
+
+        def connect():
+            raise ConnectionError("no route")
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return connect()
+    """
+    project.says(cases("?"), conftest=conftest)
+    error = project.run().outcomes["q1"]["error"].splitlines()
+    assert error[0] == "system 'rag_system' could not be built: ConnectionError: no route"
+    assert [line.rpartition("/")[2] for line in error[1:]] == [
+        "conftest.py:8 in rag_system: return connect()",
+        'conftest.py:4 in connect: raise ConnectionError("no route")',
+    ]
+
+
+def test_a_registered_system_that_cannot_be_called_is_named(project: Project) -> None:
+    register = "def pytest_rageval_register(registry):\n    registry.systems.register('none', lambda parts: None)\n"
+    project.says([case("q1"), case("q2")], conftest=register)
+    run = project.run("--rag-system", "none")
+    assert "system 'none' could not be built" in run.outcomes["q1"]["error"]
+    assert run.statuses == {"q1": "error", "q2": "skipped"}

@@ -1,0 +1,37 @@
+"""``pytest_rageval_outcome`` and ``pytest_rageval_finish``, seen from a conftest."""
+
+from __future__ import annotations
+
+import json
+
+from rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, cases
+
+OBSERVES = """
+    import json
+
+    SEEN = []
+
+    def pytest_rageval_outcome(outcome):
+        SEEN.append(dict(outcome))
+
+    def pytest_rageval_finish(results):
+        with open("seen.json", "w") as stream:
+            json.dump({"outcomes": SEEN, "results": results}, stream)
+"""
+
+
+def test_outcomes_and_results_are_shown_once_in_the_reporting_process(project: Project, mode: Mode) -> None:
+    project.says(cases(RIGHT, WRONG, RAISES), "gates=['accuracy >= 0.5']", conftest=SAYS + OBSERVES)
+    run = project.run(*mode)
+    seen = json.loads((project.path / "seen.json").read_text())
+    assert seen["results"] == run.results
+    by_node = {outcome["nodeid"]: outcome for outcome in seen["outcomes"]}
+    assert len(seen["outcomes"]) == 3
+    assert by_node == {outcome["nodeid"]: outcome for outcome in run.results["outcomes"]}
+
+
+def test_nothing_is_shown_where_no_case_ran(project: Project) -> None:
+    project.file("conftest.py", OBSERVES)
+    project.file("test_plain.py", "def test_plain():\n    pass\n")
+    assert project.run().status == 0
+    assert not (project.path / "seen.json").exists()

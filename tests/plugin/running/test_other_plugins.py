@@ -1,0 +1,106 @@
+"""Beside pytest-rerunfailures, pytest-timeout, pytest-cov and pytest-randomly."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import MODES, RIGHT, WRONG, Mode, Project, bare, cases
+
+FLAKY = """
+    import pathlib
+    import pytest
+
+    def flaky(query):
+        kind, _, rest = query.question.partition(" ")
+        seen = pathlib.Path(f"{query.question.replace(' ', '_')}.seen")
+        first = not seen.exists()
+        seen.touch()
+        if kind == "raises" and first:
+            raise ConnectionError("try again")
+        if kind == "wrong" and first:
+            return None
+        return "Paris" if kind != "misses" or not first else "Rome"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return flaky
+"""
+ASSERTED = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], gates=["accuracy >= 1", "error_rate <= 0", "n >= 3"])
+    def test_it(rag):
+        rag.check("accuracy >= 1")
+"""
+
+
+def test_the_last_run_of_a_case_counts(project: Project, mode: Mode) -> None:
+    project.says(cases("raises", "misses", "right"), test=ASSERTED, conftest=FLAKY)
+    run = project.run("--reruns", "2", *mode)
+    assert run.status == 0
+    assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "scored"}
+    assert [gate["value"] for gate in run.results["gates"]] == [1.0, 0.0, 3]
+    assert len(project.lines()) == 5  # each end is written down as it happens
+    assert run.text.count("3 passed") + run.text.count("6 passed") == 1
+    run.said("*2 rerun*")
+
+
+def test_a_system_that_breaks_its_contract_once_is_asked_again(project: Project) -> None:
+    project.says(cases("wrong", "right", "right"), test=ASSERTED, conftest=FLAKY)
+    run = project.run("--reruns", "1")
+    assert run.status == 0
+    assert set(run.statuses.values()) == {"scored"}
+
+
+def test_a_system_that_stays_broken_is_an_error_after_its_reruns(project: Project) -> None:
+    conftest = "import pytest\n\n@pytest.fixture(scope='session')\ndef rag_system():\n    return lambda query: 7\n"
+    project.says(cases("?", "?", "?"), conftest=conftest)
+    run = project.run("--reruns", "2")
+    assert run.status == 1
+    assert run.statuses == {"q1": "error", "q2": "skipped", "q3": "skipped"}
+    run.result.assert_outcomes(errors=1, skipped=2)
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_a_slow_system_is_timed_out(project: Project, keyword: str) -> None:
+    wait = "await asyncio.sleep(30)" if keyword == "async def" else "time.sleep(30)"
+    conftest = f"""
+        import asyncio
+        import time
+        import pytest
+
+        {keyword} slow(query):
+            if query.question == "wait":
+                {wait}
+            return "Paris"
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return slow
+    """
+    project.says(cases(RIGHT, "wait", RIGHT), "gates=['error_rate <= 0.5', 'accuracy >= 1']", conftest=conftest)
+    run = project.run("--timeout", "0.5")
+    assert run.statuses == {"q1": "scored", "q2": "error", "q3": "scored"}
+    assert run.outcomes["q2"]["error_type"] == "system_error"
+    assert "Timeout" in run.outcomes["q2"]["error"]
+    assert [gate["status"] for gate in run.results["gates"]] == ["passed", "passed"]
+    assert run.status == 1
+    run.result.assert_outcomes(passed=4, errors=1)
+
+
+@pytest.mark.parametrize("mode", [MODES["plain"], MODES["n2"]], ids=["plain", "n2"])
+def test_coverage_is_measured_beside(project: Project, mode: Mode) -> None:
+    project.says(cases(RIGHT, WRONG), "gates=['accuracy >= 0.5']")
+    run = project.run("--cov=.", "--cov-report=term", *mode, subprocess=True)
+    assert run.status == 0
+    assert set(run.statuses.values()) == {"scored"}
+    run.said("*conftest.py*%*")
+
+
+def test_a_random_order_gives_the_same_results(project: Project) -> None:
+    project.says(cases(*[RIGHT, WRONG] * 6), "gates=['accuracy >= 0.5']")
+    ordered = project.run()
+    shuffled = project.run("-p", "randomly", "-p", "no:cacheprovider", "-v", "--randomly-seed=3", randomly=True)
+    ran = [line.split()[0] for line in shuffled.result.outlines if line.startswith("test_it.py::test_it[q")]
+    assert len(ran) == 12
+    assert ran != [outcome["nodeid"] for outcome in shuffled.results["outcomes"]]
+    assert bare(shuffled.results) == bare(ordered.results)

@@ -1,0 +1,101 @@
+"""The parts of the default system: override one, keep the rest."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import Project, case
+
+CORPUS = """
+    import pytest
+    from pytest_rageval import Answer, Passage, Ranking, ScoredPassage
+
+    @pytest.fixture(scope="session")
+    def rag_corpus():
+        return (
+            Passage("d1", "The warranty of a kettle lasts two years.", "Warranty"),
+            Passage("d2", "Parcels leave the warehouse on Mondays.", "Shipping"),
+            Passage("d3", "Refunds take fourteen days.", "Refunds"),
+        )
+"""
+ASKED = [case("q1", "What is the warranty of a kettle?", "two years"), case("q2", "xyzzy?", "nothing")]
+
+
+def test_a_corpus_is_searched_where_a_case_has_no_passages(project: Project) -> None:
+    project.says(ASKED, conftest=CORPUS)
+    run = project.run()
+    found = run.outcomes["q1"]["answer"]
+    assert "two years" in found["text"]
+    assert found["ranking"][0]["doc_id"] == "d1"
+    assert found["ranking"][0]["text"] == "The warranty of a kettle lasts two years."
+    assert [step["kind"] for step in found["trace"]] == ["retrieve", "generate"]
+    assert run.outcomes["q2"]["answer"]["abstained"] is True
+    assert run.outcomes["q1"]["system"] == "extractive"
+
+
+def test_without_a_corpus_a_case_without_passages_is_an_error(project: Project) -> None:
+    project.says(ASKED[:1], conftest="")
+    run = project.run()
+    assert run.status == 1
+    assert run.outcomes["q1"]["error_type"] == "no_passages"
+    run.said("*rag_corpus*rag_retriever*")
+
+
+def test_an_overridden_retriever_feeds_the_reader(project: Project) -> None:
+    conftest = (
+        CORPUS
+        + """
+    class Fixed:
+        def search(self, query, k):
+            return Ranking((ScoredPassage("mine", 1.0, "A kettle's warranty does last nine years."),))
+
+    @pytest.fixture(scope="session")
+    def rag_retriever(rag_corpus):
+        assert len(rag_corpus) == 3
+        return Fixed()
+    """
+    )
+    project.says(ASKED[:1], conftest=conftest)
+    answer = project.run().outcomes["q1"]["answer"]
+    assert [item["doc_id"] for item in answer["ranking"]] == ["mine"]
+    assert "nine years" in answer["text"]
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_an_overridden_generator_reads_what_bm25_found(project: Project, keyword: str) -> None:
+    conftest = (
+        CORPUS
+        + """
+    KEYWORD generate(query):
+        return "read " + " ".join(p.id for p in query.passages)
+
+    @pytest.fixture(scope="session")
+    def rag_generator():
+        return generate
+    """
+    )
+    project.says(ASKED[:1], conftest=conftest.replace("KEYWORD", keyword))
+    project.file("pytest.ini", "[pytest]\nrag_top_k = 1\n")
+    assert project.run().outcomes["q1"]["answer"]["text"] == "read d1"
+
+
+def test_a_registered_retriever_and_system_can_be_named(project: Project) -> None:
+    conftest = (
+        CORPUS
+        + """
+    def pytest_rageval_register(registry):
+        registry.systems.register("desk", lambda parts: lambda query: parts.retriever.search(query.question, 1)[0].text)
+    """
+    )
+    project.says(ASKED[:1], conftest=conftest)
+    run = project.run("--rag-system", "desk")
+    assert run.outcomes["q1"]["answer"]["text"] == "The warranty of a kettle lasts two years."
+    assert run.outcomes["q1"]["system"] == run.outcomes["q1"]["facets"]["system"] == "desk"
+
+
+def test_passages_of_the_case_come_before_the_corpus(project: Project) -> None:
+    row = case("q1", "What is the warranty?", passages=[{"id": "p", "text": "The warranty is a day."}])
+    project.says([row], conftest=CORPUS)
+    outcome = project.run().outcomes["q1"]
+    assert outcome["supplied"] == ["p"]
+    assert outcome["answer"]["ranking"] is None
+    assert "a day" in outcome["answer"]["text"]

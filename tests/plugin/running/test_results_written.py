@@ -1,0 +1,216 @@
+"""results.json and the run's folder: always there, always valid, the same for the same."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from rag_project import RAISES, RIGHT, WRONG, Mode, Project, bare, cases
+
+GATES = "gates=['accuracy >= 0.5', 'error_rate <= 0']"
+NOISE = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", ability="noise_robustness", noise_rate=[0.0, 0.5], passages=4, gates=["n >= 1"])
+    def test_it(rag): ...
+"""
+POOL = [
+    {"id": f"d{number}", "text": f"The capital number {number} is Paris.", "role": role}
+    for number, role in enumerate(["positive", "negative"] * 5)
+]
+
+
+def test_the_same_run_twice_gives_the_same_results(project: Project) -> None:
+    project.says(cases(*["Which is the capital number 2?"] * 5, passages=POOL), test=NOISE, conftest="")
+    first, second = project.run("--rag-seed", "7"), project.run("--rag-seed", "7")
+    assert bare(first.results) == bare(second.results)
+    assert len(first.results["outcomes"]) == 10
+    assert {len(outcome["supplied"]) for outcome in first.results["outcomes"]} == {4}
+    other = project.run("--rag-seed", "8")
+    assert bare(other.results)["outcomes"] != bare(first.results)["outcomes"]
+
+
+def test_workers_give_the_results_that_one_process_gives(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG, RAISES, RIGHT, RIGHT, WRONG), GATES)
+    plain, workers, without = project.run(), project.run("-n2"), project.run("-p", "no:xdist")
+    assert bare(plain.results) == bare(workers.results) == bare(without.results)
+    assert plain.status == workers.status == without.status == 1
+
+
+def test_what_the_file_holds(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG, topic="Funds", passages=POOL[:2]), GATES)
+    results = project.run().results
+    assert results["run"]["fingerprint"].startswith("sha256:")
+    assert results["run"]["id"]
+    assert set(results["instances"]) == {"q1", "q2"}
+    assert results["instances"]["q1"] == {
+        "question": RIGHT,
+        "gold": [["Paris"]],
+        "history": [],
+        "passages": {p["id"]: {"text": p["text"], "role": p["role"]} for p in POOL[:2]},
+    }
+    assert results["matrix"]["rows"] == ["Funds"]
+    assert results["testbeds"]["test_it.py::test_it"]["gates"] == ["accuracy >= 0.5", "error_rate <= 0"]
+
+
+def test_an_edit_of_the_data_changes_the_fingerprint(project: Project) -> None:
+    project.says(cases(RIGHT))
+    before = project.run().results["run"]["fingerprint"]
+    assert project.run().results["run"]["fingerprint"] == before
+    project.says(cases(WRONG))
+    assert project.run().results["run"]["fingerprint"] != before
+
+
+def test_outcomes_are_kept_as_they_happen(project: Project, mode: Mode) -> None:
+    conftest = """
+        import pytest, pathlib
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return lambda query: "Paris"
+
+        def pytest_rageval_outcome(outcome):
+            (file,) = pathlib.Path(".rageval/runs").glob("*/outcomes.jsonl")
+            assert outcome["nodeid"] in file.read_text()  # already there when the hook sees it
+    """
+    project.says(cases(RIGHT, RIGHT, RIGHT), conftest=conftest)
+    run = project.run(*mode)
+    assert run.status == 0
+    by_node = {line["nodeid"]: line for line in project.lines()}
+    assert by_node == {outcome["nodeid"]: outcome for outcome in run.results["outcomes"]}
+    assert (project.path / ".rageval" / ".gitignore").read_text().endswith("*\n")
+
+
+def test_runs_in_one_folder_do_not_meet(project: Project) -> None:
+    project.says(cases(RIGHT))
+    one, two = project.started(), project.started()
+    assert (one.wait(60), two.wait(60)) == (0, 0)
+    found = sorted(project.path.glob(".rageval/runs/*/results.json"))
+    assert len(found) == 2
+    ids = {json.loads(path.read_text())["run"]["id"] for path in found}
+    assert ids == {path.parent.name for path in found}
+
+
+def test_a_folder_that_cannot_be_made_is_one_warning(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG), GATES)
+    (project.path / ".rageval").write_text("a file")
+    run = project.run()
+    assert run.status == 0
+    assert run.text.count("warning: nothing is kept in") == 1
+    assert run.results["run"]["id"] == ""
+    assert run.statuses == {"q1": "scored", "q2": "scored"}
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a folder that not even root may write to")
+def test_a_rootdir_that_cannot_be_written_is_one_warning(project: Project) -> None:
+    project.says(cases(RIGHT))
+    run = project.run("-p", "no:cacheprovider", "--rootdir=/proc")
+    assert run.status == 0
+    assert run.text.count("warning: nothing is kept in /proc/.rageval: ") == 1
+    assert run.statuses == {"q1": "scored"}
+
+
+def test_a_disk_that_fills_up_is_one_warning(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_rageval.report.folder import RunFolder
+
+    def full(self: RunFolder, record: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(RunFolder, "append", full)
+    project.says(cases(RIGHT, RIGHT))
+    run = project.run()
+    assert run.status == 0
+    assert run.text.count("outcomes are no longer kept") == 1
+    run.said("*No space left on device*")
+
+
+def test_the_folder_of_the_file_asked_for_is_made(project: Project) -> None:
+    project.says(cases(RIGHT))
+    run = project.run(json_path="reports/deep/results.json")
+    assert run.status == 0
+    assert run.statuses == {"q1": "scored"}
+    assert os.listdir(project.path / "reports" / "deep") == ["results.json"]  # and nothing half-written beside it
+
+
+@pytest.mark.parametrize(
+    ("target", "args"),
+    [("folder", ()), ("folder", ("-n2",)), ("folder", ("-p", "no:xdist")), ("test_it.py/results.json", ())],
+)
+def test_a_file_that_was_asked_for_and_cannot_be_written_fails_the_session(
+    project: Project, target: str, args: Mode
+) -> None:
+    project.says(cases(RIGHT), "gates=['accuracy >= 1']")
+    (project.path / "folder").mkdir()
+    path = Path(target)
+    run = project.run(*args, "--rag-json", target, json_path=None)
+    assert run.status == 1
+    run.said(f"*warning: *{path.name}*could not be written: *")
+    assert run.results["gates"][0]["status"] == "passed"  # the folder of the run has it
+
+
+def test_an_unwritable_file_hides_no_other_status(project: Project) -> None:
+    project.says(cases(RIGHT), "gates=['accuracy < 1']")
+    (project.path / "folder").mkdir()
+    assert project.run("--rag-json", "folder", json_path=None).status == 1
+    assert project.run("--rag-json", "folder", "-k", "nothing", json_path=None).status == 5
+
+
+SENTINEL = "xyzzy"
+SECRET = f"""
+    import pytest
+    from pytest_rageval import Answer, Ranking, ScoredPassage, Step
+
+    def answer(query):
+        if "break" in query.question:
+            raise ValueError("{SENTINEL} in the message")
+        if "contract" in query.question:
+            return ["{SENTINEL}"]
+        found = Ranking((ScoredPassage("d1", 1.0, "{SENTINEL} text", "{SENTINEL} title"),))
+        return Answer("{SENTINEL} answer", found, trace=(Step("tool", {{"argument": "{SENTINEL}"}}),))
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return answer
+"""
+SECRETS = """
+    import pytest
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", gates=["token_f1 >= 0.9", "error_rate <= 0"])
+    def test_it(rag):
+        if rag.answer.text and "skip" in rag.case.instance.question:
+            pytest.skip(rag.answer.text)
+        rag.check("token_f1 >= 0.9")
+"""
+
+
+def test_texts_are_left_out_on_request(project: Project, mode: Mode) -> None:
+    questions = [f"{SENTINEL} {kind}" for kind in ("plain", "break", "skip", "break", "contract", "plain")]
+    rows = cases(
+        *questions,
+        gold=f"{SENTINEL} gold",
+        passages=[{"id": "d1", "text": f"{SENTINEL} passage", "title": SENTINEL, "role": "positive"}],
+        history=[{"question": f"{SENTINEL} before", "answer": SENTINEL}],
+    )
+    project.says(rows, test=SECRETS, conftest=SECRET + _observer())
+    with_texts = project.run()
+    assert SENTINEL in json.dumps(with_texts.results)
+    project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
+    run = project.run(*mode)
+    assert run.status == 1
+    assert [o["status"] for o in run.results["outcomes"]] == [o["status"] for o in with_texts.results["outcomes"]]
+    written = [path for path in (project.path / ".rageval").rglob("*") if path.is_file()]
+    assert {path.name for path in written} == {".gitignore", "outcomes.jsonl", "results.json"}
+    for path in [*written, project.path / "results.json", project.path / "observed.txt"]:
+        assert SENTINEL not in path.read_text(encoding="utf-8")
+    assert run.outcomes["q1"]["scores"]["token_f1"]["value"] is not None
+
+
+def _observer() -> str:
+    return """
+    def pytest_rageval_outcome(outcome):
+        with open("observed.txt", "a" if "q1]" not in outcome["nodeid"] else "w") as stream:
+            print(outcome, file=stream)
+"""

@@ -1,0 +1,101 @@
+"""A worker that dies in the middle of a case: the case is an error, and all others are scored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rag_project import RIGHT, Mode, Project, case, cases
+
+CRASHES = """
+    import os
+    import pytest
+
+    def crash(query):
+        if query.question == "crash":
+            os._exit(3)
+        return "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return crash
+"""
+GATES = "gates=['error_rate <= 0.5', 'error_rate <= 0', 'n >= 1']"
+
+
+def _crashed(outcome: Any) -> None:
+    assert (outcome["status"], outcome["error_type"]) == ("error", "worker_crashed")
+    assert "crashed while running" in outcome["error"]
+    assert outcome["facets"]["dataset"] == "cases"
+    assert outcome["facets"]["topic"] == "Funds"
+    assert outcome["facets"]["system"] == outcome["system"] == "rag_system"
+    assert outcome["scores"] == {}
+
+
+@pytest.mark.parametrize("at", [0, 4])
+def test_the_case_of_a_dead_worker_is_an_error(project: Project, at: int) -> None:
+    questions = [RIGHT] * 6
+    questions[at] = "crash"
+    project.says(cases(*questions, topic="Funds"), GATES, conftest=CRASHES)
+    run = project.run("-n2", subprocess=True)
+    assert run.status == 1
+    _crashed(run.outcomes.pop(f"q{at + 1}"))
+    assert sorted(run.statuses.values()) == ["error", *["scored"] * 5]
+    assert run.gates["error_rate <= 0.5"]["value"] == pytest.approx(1 / 6)
+    assert [gate["status"] for gate in run.results["gates"]] == ["passed", "failed", "passed"]
+    assert [outcome["case_id"] for outcome in run.results["outcomes"]] == [f"q{n}" for n in range(1, 7)]
+
+
+@pytest.mark.parametrize("args", [("-n1",), ("-n1", "--max-worker-restart=0"), ("-n2", "--max-worker-restart=0")])
+def test_the_only_case_may_be_the_one_that_crashes(project: Project, args: Mode) -> None:
+    project.says([case("q1", "crash", topic="Funds")], GATES, conftest=CRASHES)
+    run = project.run(*args, subprocess=True)
+    assert run.status == 1
+    _crashed(run.outcomes["q1"])
+    assert run.gates["error_rate <= 0"]["status"] == "failed"
+    assert run.gates["error_rate <= 0.5"]["status"] == "failed"
+
+
+def test_without_a_restart_what_did_not_run_is_told(project: Project) -> None:
+    project.says(cases("crash", *[RIGHT] * 9, topic="Funds"), GATES, conftest=CRASHES)
+    run = project.run("-n1", "--max-worker-restart=0", "-rs", subprocess=True)
+    assert run.status == 1
+    _crashed(run.outcomes["q1"])
+    assert {gate["status"] for gate in run.results["gates"]} == {"skipped"}
+    run.said("*9 of its cases did not run*", "*9 not run*")
+
+
+def test_a_crash_after_the_answer_leaves_the_case_scored(project: Project) -> None:
+    test = """
+        import os
+        import pytest
+        from pytest_rageval import rag_case
+
+        @pytest.fixture
+        def dies():
+            yield
+            os._exit(3)
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+        def test_it(rag, dies): ...
+    """
+    project.says(cases(RIGHT), test=test)
+    run = project.run("-n1", "--max-worker-restart=0", subprocess=True)
+    assert run.status == 1
+    assert run.statuses == {"q1": "scored"}
+
+
+def test_a_case_that_is_run_again_after_a_crash_counts_as_it_ended(project: Project) -> None:
+    once = CRASHES.replace(
+        'if query.question == "crash":', 'if not os.path.exists("crashed"):\n            open("crashed", "w")'
+    )
+    project.says(cases("crash", RIGHT, topic="Funds"), GATES, conftest=once)
+    run = project.run("-n1", "--reruns", "2", subprocess=True)
+    assert run.statuses == {"q1": "scored", "q2": "scored"}
+
+
+def test_a_crash_in_a_project_without_cases_leaves_no_folder(project: Project) -> None:
+    project.file("test_plain.py", "import os\n\ndef test_dies():\n    os._exit(3)\n")
+    run = project.run("-n1", "--max-worker-restart=0", subprocess=True, json_path=None)
+    assert run.status == 1
+    assert not (project.path / ".rageval").exists()

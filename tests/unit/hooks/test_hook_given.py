@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.given import Options, read_options
+from pytest_rageval.model.phrases import RGB_MARKERS
+
+
+def given(pytester: pytest.Pytester, *args: str) -> Options:
+    return read_options(pytester.parseconfig("-p", "no:randomly", *args))
+
+
+def test_by_default_nothing_is_given(pytester: pytest.Pytester) -> None:
+    options = given(pytester)
+    assert (options.systems, options.ini_systems, options.cli_gates, options.ini_gates) == ((), (), (), ())
+    assert (options.answers, options.limit, options.sample, options.seed, options.json) == (None,) * 5
+    assert (options.matrix, options.rows, options.cols) == (None, None, None)
+    assert (options.top_k, options.texts, options.markers) == (5, True, RGB_MARKERS)
+    assert options.folders == (pytester.path, pytester.path)
+
+
+def test_everything_given(pytester: pytest.Pytester) -> None:
+    pytester.makeini("""
+        [pytest]
+        rag_system =
+            app:one
+            two
+        rag_gates =
+            accuracy >= 0.5
+            n > 3
+        rag_top_k = 8
+        rag_report_texts = false
+        rag_rejection_markers =
+            en: no idea
+            en: cannot say
+            de: keine Ahnung: wirklich
+        rag_error_markers = zh: 有误
+    """)
+    options = given(
+        pytester, "--rag-system", "a:b", "--rag-system", "c", "--rag-limit", "3", "--rag-seed", "-7",
+        "--rag-gate", "n > 1", "--rag-gate", "n > 2", "--rag-matrix", "m", "--rag-rows", "r", "--rag-cols", "c",
+        "--rag-json", "out/r.json",
+    )  # fmt: skip
+    assert (options.systems, options.ini_systems) == (("a:b", "c"), ("app:one", "two"))
+    assert (options.cli_gates, options.ini_gates) == (("n > 1", "n > 2"), ("accuracy >= 0.5", "n > 3"))
+    assert (options.limit, options.seed, options.json) == (3, -7, pytester.path / "out" / "r.json")
+    assert (options.matrix, options.rows, options.cols) == ("m", "r", "c")
+    assert (options.top_k, options.texts) == (8, False)
+    assert options.markers.rejection["en"] == ("no idea", "cannot say")
+    assert options.markers.rejection["de"] == ("keine Ahnung: wirklich",)
+    assert options.markers.rejection["zh"] == RGB_MARKERS.rejection["zh"]
+    assert options.markers.error == {**RGB_MARKERS.error, "zh": ("有误",)}
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--rag-limit=1", "--rag-sample=1"], "--rag-limit and --rag-sample exclude each other; give one of them"),
+        (["--rag-answers=a", "--rag-system=b"], "--rag-answers and --rag-system exclude each other; give one of them"),
+        (["--rag-system=b", "--rag-system=b"], "--rag-system names 'b' twice; name each system once"),
+        (["-o", "rag_system=b\nb"], "rag_system names 'b' twice; name each system once"),
+        (["-o", "rag_top_k=-1"], "rag_top_k is '-1'; write a whole number of 1 or more"),
+        (["-o", "rag_top_k=²"], "rag_top_k is '²'; write a whole number of 1 or more"),
+        (["-o", "rag_error_markers=en:"], "rag_error_markers has the line 'en:'; write 'language: text', for instance"),
+        (["-o", "rag_report_texts=maybe"], "rag_report_texts in the ini cannot be used: invalid truth value 'maybe'"),
+    ],
+)
+def test_what_cannot_be_used_is_named(pytester: pytest.Pytester, args: list[str], sentence: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        given(pytester, *args)
+    assert str(caught.value).startswith(sentence)

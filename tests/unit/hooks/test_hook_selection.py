@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from pytest_rageval.hooks.collected import Entry, Responder, Testbed
+from pytest_rageval.hooks.given import Options
+from pytest_rageval.hooks.selection import deselected
+from pytest_rageval.hooks.sources import Source
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.testbeds.settings import parse_settings
+
+SOURCE = Source("jsonl:a", Path("a.jsonl"), ())
+
+
+def options(limit: int | None = None, sample: int | None = None) -> Options:
+    return cast("Options", type("Given", (), {"limit": limit, "sample": sample}))
+
+
+def make(name: str = "test_a", seed: int = 0, **settings: Any) -> Testbed:
+    return Testbed(name, name, "", parse_settings({"dataset": "jsonl:a", **settings}, "here"), seed, asserts=False)
+
+
+def entry(ordinal: int, bed: Testbed, name: str, system: str = "s", **facets: str) -> Entry:
+    case = Case(name, Instance(name, "Q?"), None, {**facets, "system": system})
+    return Entry(ordinal, bed, SOURCE, case, name, Responder(system))
+
+
+def test_nothing_is_deselected_when_nothing_is_asked() -> None:
+    bed = make()
+    assert deselected(options(), [entry(n, bed, f"q{n}") for n in range(3)]) == set()
+    assert deselected(options(limit=1), []) == set()
+
+
+def test_the_order_of_the_data_counts_not_that_of_the_items() -> None:
+    bed = make(limit=2)
+    entries = [entry(n, bed, f"q{n}") for n in range(5)]
+    assert deselected(options(), entries) == deselected(options(), entries[::-1]) == {2, 3, 4}
+
+
+def test_each_testbed_has_a_limit_of_its_own() -> None:
+    one, two = make("a"), make("b", limit=1)
+    entries = [entry(n, (one, two)[n % 2], f"q{n}") for n in range(8)]
+    assert deselected(options(limit=2), entries) == {4, 6, 3, 5, 7}
+
+
+def test_an_item_that_stands_there_twice_counts_once() -> None:
+    bed = make(limit=1)
+    first = entry(0, bed, "q0")
+    assert deselected(options(), [first, first, entry(1, bed, "q1")]) == {1}
+
+
+def test_systems_of_one_case_stay_together() -> None:
+    bed = make(sample=2)
+    entries = [entry(2 * n + s, bed, f"q{n}", "ab"[s]) for n in range(9) for s in (0, 1)]
+    kept = {e.ordinal for e in entries} - deselected(options(), entries)
+    assert len(kept) == 4
+    assert {n ^ 1 for n in kept} == kept
+    assert kept == {e.ordinal for e in entries} - deselected(options(sample=7), entries)
+
+
+def test_where_then_the_markers_limit_then_the_options() -> None:
+    bed = make(where={"topic": "x"}, limit=3)
+    entries = [entry(n, bed, f"q{n}", topic="xy"[n % 2]) for n in range(10)]
+    assert {0, 1, 2, 3, 4, 5, 6, 7, 8, 9} - deselected(options(), entries) == {0, 2, 4}
+    assert {0, 1, 2, 3, 4, 5, 6, 7, 8, 9} - deselected(options(limit=1), entries) == {0}
+    assert deselected(options(), [e for e in entries if e.ordinal % 2]) == {1, 3, 5, 7, 9}
+
+
+def test_the_seed_is_the_testbeds() -> None:
+    def kept(seed: int) -> frozenset[int]:
+        bed = make(seed=seed)
+        return frozenset(range(20)) - deselected(options(sample=4), [entry(n, bed, f"q{n}") for n in range(20)])
+
+    assert kept(1) == kept(1)
+    assert len({kept(seed) for seed in range(5)}) > 1
