@@ -1,0 +1,164 @@
+"""The house rules that no tool holds: what is public, what it is called, how long it may be."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import pytest_rageval
+
+HOME = Path(pytest_rageval.__file__).parent
+LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def module_name(path: Path) -> str:
+    return ".".join((HOME.name, *path.relative_to(HOME).with_suffix("").parts)).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in sorted(HOME.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+def definitions(tree: ast.Module) -> list[Definition]:
+    return [node for node in tree.body if isinstance(node, Definition) and not node.name.startswith("_")]
+
+
+def order(name: str) -> tuple[int, str]:
+    """Order names as ruff does: constants, then classes, then the rest."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def test_the_package_names_what_the_contract_has() -> None:
+    names = pytest_rageval.__all__
+    assert names == sorted(names, key=order)
+    assert len(names) == len(set(names))
+    assert {"Answer", "Query", "Ranking", "ScoredPassage", "Usage", "rag_case"} <= set(names)
+
+
+@pytest.mark.parametrize("name", pytest_rageval.__all__)
+def test_every_public_name_is_there_and_at_its_home(name: str) -> None:
+    value = getattr(pytest_rageval, name)
+    home = pytest_rageval._MODULE_OF[name]
+    assert value is getattr(import_module(home), name)
+    assert name in import_module(home).__all__
+    assert name in dir(pytest_rageval)
+
+
+def test_a_star_import_brings_the_public_names_and_nothing_else() -> None:
+    scope: dict[str, object] = {}
+    exec("from pytest_rageval import *", scope)  # noqa: S102 - the one way to write a star import in a function
+    assert set(scope) - {"__builtins__"} == set(pytest_rageval.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'pytest_rageval' has no attribute 'rag_cases'$"):
+        _ = pytest_rageval.rag_cases
+    assert not hasattr(pytest_rageval, "__wrapped__")
+
+
+def imported_by(statement: str) -> set[str]:
+    code = f"import json, sys; before = set(sys.modules)\n{statement}\nprint(json.dumps([*set(sys.modules) - before]))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(result.stdout))
+
+
+def test_importing_the_package_costs_nothing() -> None:
+    ours = {name for name in imported_by("import pytest_rageval") if name.startswith("pytest_rageval")}
+    assert ours == {"pytest_rageval"}
+
+
+def test_neither_the_package_nor_its_values_need_pytest_or_numpy() -> None:
+    names = [name for name in pytest_rageval.__all__ if "hooks" not in pytest_rageval._MODULE_OF[name]]
+    imported = imported_by(f"from pytest_rageval import {', '.join(names)}")
+    assert "pytest_rageval.model.case" in imported
+    assert not {"pytest", "_pytest", "pluggy", "xdist", "numpy", "bm25s", "rjieba", "tabulate"} & imported
+
+
+def test_every_module_says_what_is_public() -> None:
+    assert [fault for name in MODULES for fault in public_faults(name)] == []
+
+
+def public_faults(name: str) -> list[str]:
+    module = import_module(name)
+    public = {node.name for node in definitions(TREES[name])}
+    names = getattr(module, "__all__", None)
+    if names is None:
+        return [f"{name} has no __all__"] if public else []
+    faults = [f"{name} does not have {listed}" for listed in names if not hasattr(module, listed)]
+    faults += [f"{name} hides {hidden}" for hidden in sorted(public - set(names))]
+    if list(names) != sorted(set(names), key=order):
+        faults.append(f"{name} has an unsorted __all__")
+    return faults
+
+
+def test_what_a_module_says_is_public_is_its_own() -> None:
+    passing_on = [name for name, path in MODULES.items() if path.name in ("__init__.py", "plugin.py")]
+    for name in sorted(set(MODULES) - set(passing_on)):
+        imports = [node for node in TREES[name].body if isinstance(node, ast.ImportFrom)]
+        imported = {alias.asname or alias.name for node in imports for alias in node.names}
+        assert imported & set(getattr(import_module(name), "__all__", ())) == set(), name
+
+
+def test_every_module_and_everything_public_has_a_docstring() -> None:
+    bare = [name for name, tree in TREES.items() if not ast.get_docstring(tree)]
+    bare += [f"{name}.{d.name}" for name, tree in TREES.items() for d in definitions(tree) if not ast.get_docstring(d)]
+    assert bare == []
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_no_function_is_too_long() -> None:
+    functions = [
+        (f"{name}.{node.name}", (node.end_lineno or 0) - node.lineno + 1)
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert len(functions) > 300
+    assert [function for function in functions if function[1] > LONGEST_FUNCTION] == []
+
+
+def test_a_name_says_what_is_in_it() -> None:
+    assert [name for name in MODULES if {"utils", "helpers", "common"} & set(name.split("."))] == []
+
+
+def test_nothing_is_left_to_do_and_nothing_is_printed() -> None:
+    for name, path in MODULES.items():
+        words = set(path.read_text(encoding="utf-8").replace(":", " ").split())
+        calls = {n.func.id for n in ast.walk(TREES[name]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        assert not {"TODO", "FIXME", "XXX"} & words, name
+        assert "print" not in calls, name
+
+
+def test_pytest_is_met_in_the_hooks_only() -> None:
+    for name in MODULES:
+        if name.split(".")[1:2] not in (["hooks"], ["hookspecs"], ["plugin"]):
+            assert not {"pytest", "_pytest", "pluggy", "xdist"} & imported_roots(TREES[name]), name
+
+
+def imported_roots(tree: ast.Module) -> set[str]:
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    return {module.partition(".")[0] for module in modules}
+
+
+@pytest.mark.parametrize("room", ["datasets", "metrics", "retrieval", "systems", "testbeds"])
+def test_every_builtin_is_where_its_room_says(room: str) -> None:
+    builtin: dict[str, str] = import_module(f"pytest_rageval.{room}").BUILTIN
+    assert builtin
+    assert list(builtin) == sorted(builtin)
+    for name, reference in builtin.items():
+        module, _, attribute = reference.partition(":")
+        assert module.startswith(f"pytest_rageval.{room}.")
+        value = getattr(import_module(module), attribute)
+        assert getattr(value, "name", name) == name
