@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np  # noqa: F401 - pytester forgets what a run inside imports first, and numpy loads once a process
 import pytest
 
 ROOT = Path(__file__).parent

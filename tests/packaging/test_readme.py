@@ -1,0 +1,92 @@
+"""README.md says nothing that does not work."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from readme_blocks import ROOT, blocks_of, examples_of, lay_out, section_commands
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = blocks_of(TEXT)
+EXAMPLES = examples_of(BLOCKS)
+PROGRAMS = {"bash", "cat", "cd", "cp", "git", "ls", "mkdir", "pip", "pytest", "python"}
+
+
+@pytest.mark.parametrize("section", ["Set up", "Run the example", "Run the tests"])
+def test_the_sections_that_ci_types_have_commands(section: str) -> None:
+    assert section_commands(BLOCKS, section), f"README.md has no console block with commands under '## {section}'"
+
+
+def test_set_up_takes_two_commands_and_the_others_one() -> None:
+    counts = [len(section_commands(BLOCKS, section)) for section in ("Set up", "Run the example", "Run the tests")]
+    assert counts == [2, 1, 1]
+
+
+def test_every_python_block_parses() -> None:
+    for block in BLOCKS:
+        if block.language == "python":
+            ast.parse(block.text, f"README.md:{block.line}")
+
+
+def test_every_toml_and_json_block_parses() -> None:
+    for block in BLOCKS:
+        where = f"README.md:{block.line}"
+        try:
+            if block.language == "toml":
+                tomllib.loads(block.text)
+            elif block.language == "json":
+                json.loads(block.text)
+            elif block.language == "jsonl":
+                list(map(json.loads, block.text.splitlines()))
+        except ValueError as error:
+            pytest.fail(f"{where}: {error}")
+
+
+def test_every_command_is_a_known_program() -> None:
+    for block in BLOCKS:
+        for command in block.commands if block.language == "console" else []:
+            program = re.sub(r"^(\w+=\S* )+", "", command).split()[0]
+            assert program in PROGRAMS, f"README.md:{block.line}: {command}"
+
+
+def test_every_file_it_links_to_is_there() -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", TEXT)
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_runs(name: str, pytester: pytest.Pytester) -> None:
+    lay_out(name, EXAMPLES[name], pytester.path)
+    result = pytester.runpytest("-p", "no:randomly", "--strict-markers", "-ra")
+    outcomes = result.parseoutcomes()
+    assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    assert outcomes.get("passed", 0) + outcomes.get("missed", 0) > 0
+    assert "errors" not in outcomes
+    # Small data stands in for what the example names, so one of its gates may fail, but nothing else.
+    failed = [line for line in result.outlines if line.startswith(("FAILED ", "ERROR "))]
+    assert [line for line in failed if "[gate: " not in line] == []
+
+
+def test_at_least_one_example_is_run() -> None:
+    assert EXAMPLES, "README.md has no <!-- test: NAME --> above a block"
+
+
+def test_an_unmarked_block_is_no_example(tmp_path: Path) -> None:
+    text = "## A\n\n```python\nx = 1\n```\n\n<!-- test: two as conftest.py -->\n```python\ny = 2\n```\n"
+    blocks = blocks_of(text)
+    assert [(block.section, block.line, block.example, block.file) for block in blocks] == [
+        ("A", 3, "", ""),
+        ("A", 8, "two", "conftest.py"),
+    ]
+    lay_out("two", examples_of(blocks)["two"], tmp_path)
+    assert (tmp_path / "conftest.py").read_text(encoding="utf-8") == "y = 2\n"
