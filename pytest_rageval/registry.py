@@ -6,7 +6,7 @@ so that knowing a name costs nothing until it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
@@ -25,10 +25,17 @@ class Registry(Generic[T]):
         kind: what the values are, in the singular, for error messages ("metric", "dataset format").
         builtin: name -> ``"module:attribute"``, imported on first use; or where that mapping is
             found, itself as ``"module:attribute"``.
+        check: says in a few words what is wrong with a value, or None when nothing is.
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str] | str = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        kind: str,
+        builtin: Mapping[str, str] | str = MappingProxyType({}),
+        check: Callable[[str, object], str | None] = lambda name, value: None,
+    ) -> None:
         self.kind = kind
+        self._check = check
         self._builtin = builtin
         self._values: dict[str, T] = {}
 
@@ -36,6 +43,9 @@ class Registry(Generic[T]):
         """Add ``value`` under ``name``; a name that is taken is a `SettingError`."""
         if name in self:
             raise SettingError(f"{self.kind} {name!r} is already registered; choose another name")
+        problem = self._check(name, value)
+        if problem is not None:
+            raise SettingError(f"{self.kind} {name!r} cannot be registered: {problem}")
         self._values[name] = value
 
     def get(self, name: str, where: str = "") -> T:

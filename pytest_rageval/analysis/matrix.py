@@ -63,11 +63,14 @@ def matrix_of(
     """Return the matrix of ``metric`` over ``outcomes``; skipped ones are left out. Linear."""
     asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
     places: dict[tuple[str, str], list[Outcome]] = {}
+    by_row: dict[str, list[Outcome]] = {}
+    by_col: dict[str, list[Outcome]] = {}
     for outcome in asked:
-        place = (outcome.facets.get(row_facet, "-"), outcome.facets.get(col_facet, "-"))
-        places.setdefault(place, []).append(outcome)
-    rows = tuple(sorted({row for row, _ in places}, key=sort_key))
-    cols = tuple(sorted({col for _, col in places}, key=sort_key))
+        row, col = outcome.facets.get(row_facet, "-"), outcome.facets.get(col_facet, "-")
+        places.setdefault((row, col), []).append(outcome)
+        by_row.setdefault(row, []).append(outcome)
+        by_col.setdefault(col, []).append(outcome)
+    rows, cols = sorted(by_row, key=sort_key), sorted(by_col, key=sort_key)
 
     def cell(group: Sequence[Outcome]) -> Cell:
         return cell_of(metric, binary, group)
@@ -76,11 +79,11 @@ def matrix_of(
         metric=metric,
         row_facet=row_facet,
         col_facet=col_facet,
-        rows=rows,
-        cols=cols,
+        rows=tuple(rows),
+        cols=tuple(cols),
         cells=tuple(tuple(cell(places[r, c]) if (r, c) in places else None for c in cols) for r in rows),
-        row_margin=tuple(cell([o for c in cols for o in places.get((r, c), ())]) for r in rows),
-        col_margin=tuple(cell([o for r in rows for o in places.get((r, c), ())]) for c in cols),
+        row_margin=tuple(cell(by_row[row]) for row in rows),
+        col_margin=tuple(cell(by_col[col]) for col in cols),
         total=cell(asked),
         system=system,
     )

@@ -120,15 +120,17 @@ def _value(
     ended = [outcome for outcome in covered if outcome.status != "skipped"]
     scored = [outcome for outcome in ended if outcome.status == "scored"]
     if gate.metric == "n":
-        return float(len(scored)), len(scored), None
+        return (float(len(scored)) if scored else None), len(scored), None
     if gate.metric == "error_rate":
         rate = mean_of([float(outcome.status == "error") for outcome in ended], binary=True)
         return rate.value, rate.n, rate.ci95
+    if gate.metric in USED:
+        answered = _answered(covered)
+        used = [value for _, value in _values(gate.metric, answered)]
+        if gate.metric in ("latency_p50", "latency_p95"):
+            return quantile(used, 0.5 if gate.metric == "latency_p50" else 0.95), len(used), None
+        return (sum(used) if answered and len(used) == len(answered) else None), len(used), None
     values = [value for _, value in _values(gate.metric, scored)]
-    if gate.metric in ("latency_p50", "latency_p95"):
-        return quantile(values, 0.5 if gate.metric == "latency_p50" else 0.95), len(values), None
-    if gate.metric in ("cost_usd", "tokens"):
-        return (sum(values) if scored and len(values) == len(scored) else None), len(values), None
     info = metrics.get(gate.metric, MetricInfo())
     mean = mean_of(values, binary=info.binary)
     return mean.value, mean.n, mean.ci95
@@ -153,11 +155,16 @@ def _used(names: Sequence[str], outcome: Outcome) -> float | None:
     return sum(known) if len(known) == len(parts) else None
 
 
+def _answered(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Return the outcomes that have an answer; it was paid for, whether or not it could be scored."""
+    return [outcome for outcome in outcomes if outcome.answer is not None and outcome.status != "skipped"]
+
+
 def _worst(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
     if gate.metric == "error_rate":
         return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
-    scored = [outcome for outcome in covered if outcome.status == "scored"]
-    rows = sorted(_values(gate.metric, scored), key=lambda row: (_badness(gate, row[1]), row[0]))
+    counted = _answered(covered) if gate.metric in USED else [o for o in covered if o.status == "scored"]
+    rows = sorted(_values(gate.metric, counted), key=lambda row: (_badness(gate, row[1]), row[0]))
     return tuple(rows[:WORST])
 
 
@@ -170,10 +177,10 @@ def _badness(gate: Gate, value: float | None) -> float:
 
 def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:
     errors = sum(outcome.status == "error" for outcome in covered)
-    scored = [outcome for outcome in covered if outcome.status == "scored"]
-    if gate.metric in USED and scored:
-        unknown = len(scored) - len(_values(gate.metric, scored))
-        return f"{gate.metric} is unknown, as {unknown} of {len(scored)} answers do not tell it"
+    answered = _answered(covered)
+    if gate.metric in USED and answered:
+        unknown = len(answered) - len(_values(gate.metric, answered))
+        return f"{gate.metric} is unknown, as {unknown} of {len(answered)} answers do not tell it"
     reasons = sorted({s.reason for o in covered if (s := o.scores.get(gate.metric)) is not None and s.reason})
     why = f" ({'; '.join(reasons[:3])})" if reasons else ""
     return f"nothing was scored: {len(covered)} cases, {errors} errors{why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pytest_rageval.errors import found
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
@@ -33,7 +34,21 @@ class Catalog:
     """
 
     def __init__(self) -> None:
-        self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN")
-        self.metrics: Registry[Metric] = Registry("metric", "pytest_rageval.metrics:BUILTIN")
-        self.retrievers: Registry[RetrieverFactory] = Registry("retriever", "pytest_rageval.retrieval:BUILTIN")
-        self.systems: Registry[SystemFactory] = Registry("system", "pytest_rageval.systems:BUILTIN")
+        self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN", _problem)
+        self.metrics: Registry[Metric] = Registry("metric", "pytest_rageval.metrics:BUILTIN", _metric_problem)
+        self.retrievers: Registry[RetrieverFactory] = Registry(
+            "retriever", "pytest_rageval.retrieval:BUILTIN", _problem
+        )
+        self.systems: Registry[SystemFactory] = Registry("system", "pytest_rageval.systems:BUILTIN", _problem)
+
+
+def _problem(name: str, value: object) -> str | None:
+    return None if callable(value) else f"{found(value)} cannot be called"
+
+
+def _metric_problem(name: str, value: object) -> str | None:
+    from pytest_rageval.model.metric import Metric
+
+    if not isinstance(value, Metric):
+        return f'{found(value)} is no Metric; wrap the function: Metric("{name}", function)'
+    return None if value.name == name else f"the Metric is named {found(value.name)}; give both one name"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.errors import CaseError
@@ -20,6 +20,7 @@ class RecordedAnswers:
     """Recorded answers by system and case id."""
 
     def __init__(self, rows: Sequence[Recorded]) -> None:
+        self._facets: frozenset[str] | None = None
         self._rows: dict[tuple[str, str], list[Recorded]] = {}
         for row in rows:
             self._rows.setdefault((row.system or UNNAMED, row.id), []).append(row)
@@ -34,11 +35,19 @@ class RecordedAnswers:
 
         Of several rows for one id the one that names the most of the case's facets is taken.
         """
-        for key in (name, case.id):
-            rows = [row for row in self._rows.get((system, key), ()) if matches(case.facets, row.where)]
+        for key in (name, case.instance.id):
+            rows = [row for row in self._rows.get((system, key), ()) if matches(case.facets, self._narrowing(row))]
             if rows:
                 return max(rows, key=lambda row: len(row.where)).answer
         return None
+
+    def ignore_but(self, facets: Collection[str]) -> set[str]:
+        """Let only these facets narrow a row; return the other keys, which are no facet of any case."""
+        self._facets = frozenset(facets)
+        return {key for rows in self._rows.values() for row in rows for key in row.where} - self._facets
+
+    def _narrowing(self, row: Recorded) -> dict[str, str]:
+        return {key: value for key, value in row.where.items() if self._facets is None or key in self._facets}
 
     def unused(self, names: set[str]) -> list[str]:
         """Return the ids of rows that no case of the session bears."""

@@ -73,7 +73,9 @@ class SystemAnswerer:
                 value = self._loop.run(value)
         except (CaseError, SystemContractError):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if not isinstance(error, (Exception, SystemExit)) and type(error).__name__ != "CancelledError":
+                raise
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("system_error", message) from error
         seconds = time.perf_counter() - start
@@ -113,6 +115,11 @@ class Runner:
             raise CaseError("metric_error", message) from error
         if not isinstance(score, Score):
             message = f"metric {metric.name!r} returned {found(score)} for case {case.id!r}; it must return a Score"
+            raise CaseError("metric_error", message)
+        value = score.value
+        if value is not None and not (value in (0, 1) if metric.binary else 0 <= value <= 1):
+            wanted = "0 or 1, as it is binary" if metric.binary else "in 0..1"
+            message = f"metric {metric.name!r} gave {value:g} for case {case.id!r}; its values must be {wanted}"
             raise CaseError("metric_error", message)
         return score
 

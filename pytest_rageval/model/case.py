@@ -77,7 +77,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a system receives. Nothing reachable from it holds a gold answer or a passage's role.
+    """What a system receives. Nothing reachable from it holds a gold answer, and no passage its role.
+
+    Passages keep their ids, so that a ranking can name them; RGB's ids tell the pool (``p0`` or ``n0``), which an
+    honest system does not look at.
 
     Attributes:
         question: what is asked.

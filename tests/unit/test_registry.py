@@ -7,6 +7,8 @@ import pytest
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
 from pytest_rageval.registry import Registry
 
 MODULE = """
@@ -111,3 +113,14 @@ def test_two_catalogs_do_not_share_what_is_registered() -> None:
     one.systems.register("mine", lambda parts: lambda query: "")
     assert "mine" in one.systems
     assert "mine" not in other.systems
+
+
+def test_what_is_registered_has_to_be_of_its_kind() -> None:
+    catalog = Catalog()
+    with pytest.raises(SettingError, match=r'is no Metric; wrap the function: Metric\("mine", function\)$'):
+        catalog.metrics.register("mine", print)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match=r"the Metric is named 'other'; give both one name$"):
+        catalog.metrics.register("mine", Metric("other", lambda sample: Score(1.0)))
+    with pytest.raises(SettingError, match=r"^system 'mine' cannot be registered: 3 cannot be called$"):
+        catalog.systems.register("mine", 3)  # type: ignore[arg-type]
+    assert "mine" not in catalog.metrics

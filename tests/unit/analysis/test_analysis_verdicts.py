@@ -142,7 +142,9 @@ def test_the_count_is_of_scored_cases_and_never_unknown() -> None:
     assert (result.status, result.value, result.n, result.n_errors, result.ci95) == ("failed", 2.0, 2, 1, None)
     assert result.reason == "n is 2"
     assert judge("n >= 2", outcomes).status == "passed"
-    assert judge("n >= 1", [failed("c")]).value == 0.0
+    for text in ("n >= 1", "n <= 5"):
+        nothing = judge(text, [failed("c")])
+        assert (nothing.status, nothing.value, nothing.n_errors) == ("failed", None, 1)
 
 
 def test_the_error_rate_is_over_all_that_ended() -> None:
