@@ -14,12 +14,13 @@ __all__ = ["explain_check"]
 LONGEST = 400  # characters of an answer that are shown
 
 
-def explain_check(gate: Gate, score: Score, case: Case, answer: Answer) -> str:
-    """Return the failed check with question, answer, and what matched in each gold slot."""
+def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
+    """Return the failed check with question, answer and what matched in each slot; without texts, the check alone."""
     value = f"{score.value:.4g}" if score.value is not None else f"unscored ({score.reason})"
-    lines = [
-        f"check {gate} failed: {gate.metric} is {value}",
-        f"  case      {_shown(case.id)}",
+    lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_shown(case.id)}"]
+    if not texts:
+        return "\n".join(lines)
+    lines += [
         f"  question  {_shown(case.instance.question)}",
         f"  answer    {_shown(answer.text)}",
     ]

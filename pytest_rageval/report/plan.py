@@ -55,6 +55,7 @@ class Plan:
         facets: the distinct facet mappings.
         metrics: what is known of each metric that is computed.
         session_gates: gates over all cases, as text.
+        unmatched_gates: those of them that no case of this part of the project can meet.
         fingerprint: sha256 of the data files and the settings.
         notes: sentences the summary prints as warnings.
         unselected: how many cases of the testbeds do not run.
@@ -65,6 +66,7 @@ class Plan:
     facets: list[dict[str, str]] = field(default_factory=list)
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
     session_gates: tuple[str, ...] = ()
+    unmatched_gates: tuple[str, ...] = ()
     fingerprint: str = ""
     notes: tuple[str, ...] = ()
     unselected: int = 0
@@ -87,6 +89,7 @@ class Plan:
             facets=plain["facets"],
             metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
             session_gates=tuple(plain["session_gates"]),
+            unmatched_gates=tuple(plain["unmatched_gates"]),
             fingerprint=plain["fingerprint"],
             notes=tuple(plain["notes"]),
             unselected=plain["unselected"],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.verdicts import GateResult, MetricInfo, evaluate
 from pytest_rageval.model.codec import decode_outcome, without_texts
+from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
@@ -76,34 +78,36 @@ class Run:
         place = {nodeid: at for at, nodeid in enumerate(self.plan.cases)}
         return sorted(self.outcomes.values(), key=lambda o: (place.get(o.nodeid, len(place)), o.nodeid))
 
-    def unfinished(self, testbed: str | None = None) -> int:
-        """Return how many selected cases have no outcome, of one testbed or of all."""
-        return sum(
-            nodeid not in self.outcomes and testbed in (None, planned[1]) for nodeid, planned in self.plan.cases.items()
-        )
+    def unfinished(self) -> Counter[str]:
+        """Return how many selected cases have no outcome, by testbed."""
+        return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
-        outcomes = self.ordered()
+        groups, unfinished = self._by_testbed(), self.unfinished()
         self.gates = []
         for nodeid, testbed in self.plan.testbeds.items():
-            mine = [outcome for outcome in outcomes if outcome.testbed == nodeid]
-            unfinished = self.unfinished(nodeid) if testbed.gates else 0
             for text in testbed.gates:
-                result = self._evaluated(parse_gate(text), testbed.name, mine, unfinished)
+                result = self._evaluated(parse_gate(text), testbed.name, groups.get(nodeid, []), unfinished[nodeid])
                 self.gates.append(NamedGate(f"{nodeid}[gate: {text}]", result))
         for text in self.plan.session_gates:
             gate = parse_gate(text)
-            mine = [o for o in outcomes if gate.metric in PSEUDO_METRICS or gate.metric in self._metrics_of(o)]
-            result = self._evaluated(gate, SESSION, mine, self.unfinished())
+            covered = [nodeid for nodeid in self.plan.testbeds if self._covers(gate, nodeid)]
+            mine = [outcome for nodeid in covered for outcome in groups.get(nodeid, ())]
+            result = self._evaluated(gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
+            if text in self.plan.unmatched_gates:
+                result = replace(result, reason="no case of this session matches it")
             self.gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
         return self.gates
 
     def undecided(self) -> list[str]:
         """Return the names of testbeds that no gate and no assertion decides."""
-        if self.plan.session_gates:
-            return []
-        return [t.name for t in self.plan.testbeds.values() if not t.gates and not t.asserts]
+        session = [parse_gate(text) for text in self.plan.session_gates]
+        return [
+            testbed.name
+            for nodeid, testbed in self.plan.testbeds.items()
+            if not testbed.gates and not testbed.asserts and not any(self._covers(gate, nodeid) for gate in session)
+        ]
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the wanted matrix for each system, or one for each primary metric when none is named."""
@@ -122,8 +126,9 @@ class Run:
     def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
         """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
         found = []
+        groups = self._by_testbed()
         for nodeid, testbed in self.plan.testbeds.items():
-            mine = [outcome for outcome in self.ordered() if outcome.testbed == nodeid]
+            mine = groups.get(nodeid, [])
             for system in sorted({outcome.system for outcome in mine}):
                 group = [outcome for outcome in mine if outcome.system == system]
                 if len(distinct("noise_rate", group)) > 1:
@@ -133,7 +138,20 @@ class Run:
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
         if self.interrupted:
             return GateResult(gate, scope, "skipped", slice=gate.slice, reason="the session was interrupted")
+        if "system" not in gate.slice and len({outcome.system for outcome in outcomes}) > 1:
+            each = replace(gate, slice={**gate.slice, "system": ANY})  # systems are compared, never averaged
+            return replace(evaluate(each, scope, outcomes, self.plan.metrics, unfinished), gate=gate)
         return evaluate(gate, scope, outcomes, self.plan.metrics, unfinished)
+
+    def _covers(self, gate: Gate, testbed: str) -> bool:
+        """Return whether a session gate is over a testbed: its metric is computed there, or counted anywhere."""
+        return gate.metric in PSEUDO_METRICS or gate.metric in self.plan.testbeds[testbed].metrics
+
+    def _by_testbed(self) -> dict[str, list[Outcome]]:
+        groups: dict[str, list[Outcome]] = {}
+        for outcome in self.ordered():
+            groups.setdefault(outcome.testbed, []).append(outcome)
+        return groups
 
     def _by_metric(self, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
         asked = [outcome for outcome in outcomes if outcome.status != "skipped"]

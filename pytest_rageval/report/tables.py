@@ -8,24 +8,27 @@ from pytest_rageval.analysis.matrix import FEW, Cell, Matrix, cell_of, distinct
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["curve_blocks", "matrix_blocks", "table_lines"]
+__all__ = ["MOST", "curve_blocks", "matrix_blocks", "table_lines"]
 
 ABSENT = "–"
 ALL = "all"
+MOST = 100  # rows and columns that a terminal is given
 
 
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     """Return the matrix as one table, or as several blocks of columns that keep within ``width``.
 
-    The last column and the last row are the micro means of rows and columns.
+    The last column and the last row are the micro means of rows and columns. Of more than `MOST` rows or
+    columns the first are shown; results.json has them all.
     """
-    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.rows, ALL]
+    shown = range(min(len(matrix.rows), MOST))
+    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *(matrix.rows[at] for at in shown), ALL]
     columns = [
-        [col, *(_cell_text(row[at]) for row in matrix.cells), _cell_text(matrix.col_margin[at])]
-        for at, col in enumerate(matrix.cols)
+        [col, *(_cell_text(matrix.cells[row][at]) for row in shown), _cell_text(matrix.col_margin[at])]
+        for at, col in enumerate(matrix.cols[:MOST])
     ]
     if len(matrix.cols) > 1:
-        columns.append([ALL, *(_cell_text(cell) for cell in matrix.row_margin), _cell_text(matrix.total)])
+        columns.append([ALL, *(_cell_text(matrix.row_margin[row]) for row in shown), _cell_text(matrix.total)])
     if len(matrix.rows) == 1:
         head.pop()
         columns = [column[:-1] for column in columns]
@@ -44,7 +47,7 @@ def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: 
     cells = [[_at_rate(metric, binary, group, rate) for rate in rates] for _, binary, group in curves]
     head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
     columns = [[rate, *(_cell_text(row[at]) for row in cells)] for at, rate in enumerate(rates)]
-    columns.append(["drop", *(_drop(row) for row in cells)])
+    columns.append(["change", *(_drop(row) for row in cells)])
     return _blocks(head, columns, width)
 
 

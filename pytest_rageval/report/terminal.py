@@ -9,7 +9,7 @@ from pytest_rageval.analysis.matrix import FEW
 from pytest_rageval.analysis.verdicts import GateResult, MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run import MatrixChoice, Run
-from pytest_rageval.report.tables import curve_blocks, matrix_blocks
+from pytest_rageval.report.tables import MOST, curve_blocks, matrix_blocks
 
 __all__ = ["Line", "gate_failure", "summary_lines"]
 
@@ -72,7 +72,7 @@ def _counts(run: Run) -> str:
     parts = [f"{cases}: {by_status['scored']} scored", _counted(by_status["error"], "error")]
     if by_status["skipped"]:
         parts.append(f"{by_status['skipped']} skipped")
-    if unfinished := run.unfinished():
+    if unfinished := run.unfinished().total():
         parts.append(f"{unfinished} not run")
     if run.plan.unselected:
         parts.append(f"{run.plan.unselected} not selected")
@@ -89,6 +89,11 @@ def _matrices(run: Run, choice: MatrixChoice, width: int) -> Iterator[Line]:
         for block in matrix_blocks(matrix, width):
             yield Line("")
             yield from map(Line, block)
+        left_out = [
+            f"{len(v) - MOST} more {w}" for v, w in ((matrix.rows, "rows"), (matrix.cols, "columns")) if len(v) > MOST
+        ]
+        if left_out:
+            yield Line(f"... {' and '.join(left_out)} in results.json")
         legend = ""
 
 
