@@ -13,13 +13,16 @@ from pytest_rageval.engine.recorded import RecordedAnswerer
 from pytest_rageval.engine.runner import Answerer, Runner, SystemAnswerer, Task, outcome_of
 from pytest_rageval.engine.tracebacks import cause_of, described
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.keys import RESULT
-from pytest_rageval.hooks.planning import case_ids
+from pytest_rageval.hooks.overrides import PARTS, overridden
 from pytest_rageval.hooks.result import RagResult
+from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.collected import Collected, Entry
+    from pytest_rageval.hooks.collected import Collected
+    from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.model.outcome import Outcome
     from pytest_rageval.model.protocols import System
 
@@ -40,16 +43,13 @@ class Answering:
         self._collected = collected
         self._runner = Runner(collected.options.markers)
         self._loop = LoopThread()
-        self._case_ids = case_ids(collected)
-        self._named: dict[str, System] = {}
         self._lasting: dict[object, SystemAnswerer] = {}
         self._broken: dict[object, Outcome] = {}
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
         item = request.node
-        case_id = self._case_ids[entry.source.name, entry.case.id]
-        case = entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
+        case = self._collected.session_case(entry)
         task = Task(
             item.nodeid, entry.testbed.nodeid, entry.responder.name, case, tuple(entry.testbed.metrics.values())
         )
@@ -72,11 +72,14 @@ class Answering:
         self._loop.close()
 
     def _origin(self, request: pytest.FixtureRequest, entry: Entry) -> object:
-        """Return what gives the system: a name, or the ``rag_system`` fixture in force with its parameter."""
-        if entry.responder.named or self._collected.recorded is not None:
-            return entry.responder.name
-        found = request.session._fixturemanager.getfixturedefs("rag_system", request.node) or ()
-        return (*found[-1:], request.node.callspec.indices.get("rag_system"))
+        """Return what gives the system: its name, and the fixtures in force that it is or is made of."""
+        name = entry.responder.name
+        if self._collected.recorded is not None or self._collected.named.get(name) is not None:
+            return name
+        system = None if entry.responder.named else overridden("rag_system", request.node)
+        if system is not None:
+            return (system, request.node.callspec.indices.get("rag_system"))
+        return (name, *(overridden(part, request.node) for part in PARTS))
 
     def _outcome(self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: object) -> Outcome:
         try:
@@ -105,23 +108,21 @@ class Answering:
         return answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry) -> System:
-        if not entry.responder.named:
-            system: System = request.getfixturevalue("rag_system")
-            return _callable(system, "the rag_system fixture")
         name = entry.responder.name
-        if name not in self._named:
+        if entry.responder.named:
             loaded = self._collected.named.get(name)
-            if loaded is not None:
-                self._named[name] = loaded
-            else:
-                parts = SystemParts(
-                    request.getfixturevalue("rag_retriever"),
-                    request.getfixturevalue("rag_generator"),
-                    self._collected.options.top_k,
-                )
-                built = self._collected.catalog.systems.get(name)(parts)
-                self._named[name] = _callable(built, "its factory")
-        return self._named[name]
+            return loaded or _callable(self._collected.catalog.systems.get(name)(self._parts(request)), "its factory")
+        if overridden("rag_system", request.node) is not None:
+            return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
+        return naive(self._parts(request))
+
+    def _parts(self, request: pytest.FixtureRequest) -> SystemParts:
+        """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
+        if overridden("rag_retriever", request.node) is not None:
+            retriever = request.getfixturevalue("rag_retriever")
+        else:
+            retriever = retriever_over(request.getfixturevalue("rag_corpus"))
+        return SystemParts(retriever, request.getfixturevalue("rag_generator"), self._collected.options.top_k)
 
     def _not_asked(self, request: pytest.FixtureRequest, task: Task, broken: Outcome) -> NoReturn:
         first = (broken.error or "").partition("\n")[0]
@@ -130,7 +131,8 @@ class Answering:
         pytest.skip(f"not asked: {first}")
 
     def _keep(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> RagResult:
-        result = RagResult(task.case, outcome, self._collected.catalog.metrics, self._runner)
+        texts = self._collected.options.texts
+        result = RagResult(task.case, outcome, self._collected.catalog.metrics, self._runner, texts=texts)
         request.node.stash[RESULT] = result
         return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,117 +11,41 @@ import pytest
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
-from pytest_rageval.hooks.sources import Source, Sources
-from pytest_rageval.model.facets import FACETS, matches
+from pytest_rageval.hooks.sources import Sources
+from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
+from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
-from pytest_rageval.testbeds.expand import Shortfalls, expand, shortfalls
+from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 from pytest_rageval.testbeds.selection import select
-from pytest_rageval.testbeds.settings import Settings, parse_settings
+from pytest_rageval.testbeds.settings import parse_settings
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.model.case import Case
-    from pytest_rageval.model.metric import Metric
 
-__all__ = ["Collected", "Entry", "Responder", "Site", "Testbed", "parametrize"]
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A test function with ``@rag_case``, not yet multiplied.
-
-    Attributes:
-        nodeid: its node id.
-        name: its name.
-        where: its ``file:line``, for messages.
-        folders: where the data that it names is looked for first.
-        asserts: whether its body may fail a case on its own.
-    """
-
-    nodeid: str
-    name: str
-    where: str
-    folders: tuple[Path, ...]
-    asserts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Responder:
-    """Who answers a case.
-
-    Attributes:
-        name: the system's name, also its facet.
-        named: whether an option names it; else the ``rag_system`` fixture gives it.
-        lasting: whether what the fixture gives lasts for the session.
-    """
-
-    name: str
-    named: bool = False
-    lasting: bool = True
-
-
-@dataclass(slots=True, eq=False)
-class Testbed:
-    """One ``@rag_case``, or one entry of a suite, with its cases.
-
-    Attributes:
-        nodeid: node id of its function, and its suffix.
-        name: the function's name, and its suffix.
-        suffix: "", then "#2" and so on for the further markers of one function.
-        settings: the marker's arguments.
-        seed: the seed in force.
-        asserts: whether the function's body may fail a case on its own.
-        metrics: what its cases are scored by, the primary one first.
-        gates: its gates.
-        facets: every facet its cases carry, and those every case may carry.
-        generated: how many cases there are before any deselection.
-        notes: what the summary warns of.
-    """
-
-    __test__ = False
-
-    nodeid: str
-    name: str
-    suffix: str
-    settings: Settings
-    seed: int
-    asserts: bool
-    metrics: dict[str, Metric] = field(default_factory=dict)
-    gates: list[Gate] = field(default_factory=list)
-    facets: set[str] = field(default_factory=lambda: set(FACETS))
-    generated: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One case of one testbed, as it stands behind a test item.
-
-    Attributes:
-        ordinal: its place among all cases of the session, in data order.
-        testbed: what it belongs to.
-        source: the dataset of its instance.
-        case: the case.
-        name: its parameter id, without the system.
-        responder: who answers.
-    """
-
-    ordinal: int
-    testbed: Testbed
-    source: Source
-    case: Case
-    name: str
-    responder: Responder
+__all__ = ["Collected", "parametrize", "refuse_baseline"]
 
 
 class Collected:
-    """The session's testbeds and cases."""
+    """The session's testbeds and cases.
+
+    Attributes:
+        catalog: what is registered.
+        options: what the command line and the ini say.
+        sources: the datasets that were read.
+        named: the systems that options name.
+        testbeds: by node id, in the order they were collected.
+        entries: every case, in data order.
+        session_gates: gates over the session, each with the option that gives it.
+        unmatched: those of them that no case of a partial run can meet.
+        notes: what the summary warns of.
+    """
 
     def __init__(self, catalog: Catalog, options: Options, rootdir: Path) -> None:
         self.catalog = catalog
@@ -135,6 +59,8 @@ class Collected:
             for gate in (parse_gate(text, where) for text in texts):
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
+        self.unmatched: list[Gate] = []
+        self.notes: list[str] = []
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
 
@@ -172,25 +98,25 @@ class Collected:
         self._complete(testbed, [entry.case for _, entry in made])
         return made
 
-    def check_session(self) -> None:
-        """Check what can only be checked when all is collected; raises `SettingError`.
+    @cached_property
+    def case_ids(self) -> dict[tuple[str, str], str]:
+        """The session-wide case id of each (dataset, instance id), once all is collected.
 
-        The systems that are named are loaded. A metric that a session gate or ``--rag-matrix`` names and no testbed
-        computes is computed by all.
+        It is the instance's own id, with the dataset before it where two datasets of the session share an id.
         """
-        self.named.load((e.responder.name for e in self.entries if e.responder.named), self.catalog.systems)
-        facets = set().union(*(testbed.facets for testbed in self.testbeds.values()))
-        for gate, where in self.session_gates:
-            check_gate(gate, list(self.catalog.metrics), facets, where)
-            _refuse_baseline(gate, where)
-            self._compute(gate.metric, where)
-            if where == "--rag-gate" and not any(matches(entry.case.facets, gate.slice) for entry in self.entries):
-                raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
-        if self.options.matrix is not None:
-            self._compute(self.options.matrix, "--rag-matrix")
-        for option, name in (("--rag-rows", self.options.rows), ("--rag-cols", self.options.cols)):
-            if name is not None and name not in facets:
-                raise UnknownNameError("facet", name, facets, option)
+        owners: dict[str, set[str]] = {}
+        for entry in self.entries:
+            owners.setdefault(entry.case.id, set()).add(entry.source.name)
+        return {
+            (source, own): f"{source}:{own}" if len(sources) > 1 else own
+            for own, sources in owners.items()
+            for source in sources
+        }
+
+    def session_case(self, entry: Entry) -> Case:
+        """Return an entry's case under its session-wide id."""
+        case_id = self.case_ids[entry.source.name, entry.case.id]
+        return entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
 
     @property
     def recorded(self) -> RecordedAnswers | None:
@@ -231,29 +157,18 @@ class Collected:
         testbed.facets.update(*(case.facets for case in cases))
         if not select(cases, settings.where, None, None, 0, where):
             raise SettingError(f"{where}: where matches no case; {_told(settings.where, cases)}")
-        short = shortfalls(cases)
-        if short.count:
-            testbed.notes.append(_short_pools(short))
         gates = [parse_gate(text, where) for text in settings.gates]
         named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
         for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
             testbed.metrics.setdefault(name, self.catalog.metrics.get(name, where))
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
-            _refuse_baseline(gate, where)
+            refuse_baseline(gate, where)
             if not any(matches(case.facets, gate.slice) for case in cases):
                 raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
             if gate in testbed.gates:
                 raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
             testbed.gates.append(gate)
-
-    def _compute(self, name: str, where: str) -> None:
-        if name in PSEUDO_METRICS:
-            return
-        metric = self.catalog.metrics.get(name, where)
-        if not any(name in testbed.metrics for testbed in self.testbeds.values()):
-            for testbed in self.testbeds.values():
-                testbed.metrics[name] = metric
 
 
 def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) -> None:
@@ -263,9 +178,14 @@ def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) ->
         for name, entry in made
     ]
     metafunc.parametrize("rag", params, indirect=True)
+    own = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
+    if "request" in metafunc.fixturenames and "request" not in own:
+        # Only the fixtures ask for it, and get one of their own; filling it for the test too costs 20 µs a case.
+        metafunc.fixturenames.remove("request")
 
 
-def _refuse_baseline(gate: Gate, where: str) -> None:
+def refuse_baseline(gate: Gate, where: str) -> None:
+    """Refuse a gate that needs a baseline, as there is none to compare with."""
     if gate.baseline:
         raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; use a number")
 
@@ -277,8 +197,3 @@ def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:
         known = sorted({case.facets[name] for case in cases if name in case.facets})
         parts.append(f"{name} is {', '.join(map(found, known[:8]))}" if known else f"no case has {name}")
     return "; ".join(parts)
-
-
-def _short_pools(short: Shortfalls) -> str:
-    ids = ", ".join(short.ids) + (", ..." if short.count > len(short.ids) else "")
-    return f"{short.count} of {short.total} cases got other passages than asked, as their pools are short ({ids})"

@@ -15,7 +15,8 @@ from pytest_rageval.hooks.keys import CATALOG, COLLECTED, ENTRY
 from pytest_rageval.hooks.refusal import REFUSED, raised, refuse
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.collected import Collected, Entry, Responder, Site
+    from pytest_rageval.hooks.collected import Collected
+    from pytest_rageval.hooks.testbed import Entry, Responder, Site
 
 __all__ = [
     "collected_of",
@@ -91,10 +92,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     callspec = getattr(item, "callspec", None)
     entry = None if callspec is None else callspec.params.get("rag")
     if entry is not None and COLLECTED in item.config.stash:
-        from pytest_rageval.hooks.collected import Entry
+        from pytest_rageval.hooks.testbed import Entry
 
         if isinstance(entry, Entry):
             item.stash[ENTRY] = entry
+            entry.testbed.reached = True
             return
     if item.get_closest_marker("rag_case") and REFUSED not in item.config.stash:
         problem = "rag_case has no effect here; put it on a function, a class that is no unittest.TestCase, or a module"
@@ -105,13 +107,21 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and say what was deselected."""
     if COLLECTED not in config.stash:
+        if config.option.rag_gate and REFUSED not in config.stash:
+            refuse(
+                config,
+                session.nodeid,
+                "--rag-gate: no RAG case was collected that a gate could judge; correct the path",
+            )
         return
     from pytest_rageval.hooks.selection import deselected
+    from pytest_rageval.hooks.session_checks import check_session
 
     collected = config.stash[COLLECTED]
     try:
-        collected.check_session()
-        dropped = deselected(collected.options, [item.stash[ENTRY] for item in items if ENTRY in item.stash])
+        check_session(collected)
+        left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
+        dropped = deselected(collected.options, collected.entries, left)
     except RagEvalError as error:
         refuse(config, session.nodeid, str(error))
         return
@@ -150,7 +160,7 @@ def _marks(definition: pytest.Function) -> list[pytest.Mark]:
 def _site(definition: pytest.Function) -> Site:
     """Return where a test function stands; an inherited one stands in another file than its class."""
     from pytest_rageval.datasets.source import shown_path
-    from pytest_rageval.hooks.collected import Site
+    from pytest_rageval.hooks.testbed import Site
 
     function = inspect.unwrap(definition.obj)
     written = Path(function.__code__.co_filename)
@@ -167,14 +177,16 @@ def _site(definition: pytest.Function) -> Site:
 
 def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
     """Return who answers: the systems of the command line, else an overridden fixture, else the ini's."""
-    from pytest_rageval.hooks.collected import Responder
+    from pytest_rageval.hooks.overrides import PARTS, overridden
+    from pytest_rageval.hooks.testbed import Responder
 
     options = collected.options
-    if options.systems:
-        return [Responder(name, named=True) for name in options.systems]
-    manager = definition.session._fixturemanager
-    for fixture in ("rag_system", "rag_generator", "rag_retriever"):
-        found = manager.getfixturedefs(fixture, definition)
-        if found and found[-1].func.__module__ != "pytest_rageval.hooks.fixtures":
-            return [Responder("rag_system", lasting=found[-1].scope == "session")]
-    return [Responder(name, named=True) for name in options.ini_systems or ("extractive",)]
+    parts = {name: overridden(name, definition) for name in PARTS}
+    lasting = all(part is None or part.scope == "session" for part in parts.values())
+    system = overridden("rag_system", definition)
+    if not options.systems and system is not None:
+        return [Responder("rag_system", lasting=system.scope == "session")]
+    if options.systems or options.ini_systems:
+        return [Responder(name, named=True, lasting=lasting) for name in options.systems or options.ini_systems]
+    embedded = parts["rag_retriever"] is None and parts["rag_generator"] is None
+    return [Responder("extractive" if embedded else "rag_system", named=embedded, lasting=lasting)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.protocols import Retriever, System
 
-__all__ = ["rag", "rag_corpus", "rag_generator", "rag_retriever", "rag_system"]
+__all__ = ["rag", "rag_corpus", "rag_generator", "rag_retriever", "rag_system", "retriever_over"]
 
 
 @pytest.fixture
@@ -33,11 +34,7 @@ def rag_corpus() -> tuple[Passage, ...] | None:
 @pytest.fixture(scope="session")
 def rag_retriever(rag_corpus: tuple[Passage, ...] | None) -> Retriever | None:
     """The retriever of the default system: BM25 over ``rag_corpus``, or None without a corpus."""
-    if rag_corpus is None:
-        return None
-    from pytest_rageval.retrieval.bm25 import Bm25Retriever
-
-    return Bm25Retriever(rag_corpus)
+    return retriever_over(rag_corpus)
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +57,19 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
 
     top_k = pytestconfig.stash[COLLECTED].options.top_k
     return naive(SystemParts(rag_retriever, rag_generator, top_k))
+
+
+def retriever_over(corpus: Iterable[object] | None) -> Retriever | None:
+    """Return BM25 over a corpus, or None without one; what holds no passages is a `SettingError`."""
+    if corpus is None:
+        return None
+    from pytest_rageval.errors import SettingError, found
+    from pytest_rageval.model.case import Passage
+    from pytest_rageval.retrieval.bm25 import Bm25Retriever
+
+    passages: list[Passage] = []
+    for passage in corpus:
+        if not isinstance(passage, Passage):
+            raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
+        passages.append(passage)
+    return Bm25Retriever(passages)

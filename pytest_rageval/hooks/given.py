@@ -11,7 +11,7 @@ import pytest
 from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
-__all__ = ["Options", "read_options"]
+__all__ = ["Options", "is_narrowed", "read_options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Options:
         json: where results.json is written too, or None.
         top_k: passages a retriever is asked for.
         folders: where the modules of systems are looked for behind Python's own path.
+        narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
     """
@@ -47,6 +48,7 @@ class Options:
     json: Path | None
     top_k: int
     folders: tuple[Path, ...]
+    narrowed: bool
     texts: bool
     markers: Markers
 
@@ -59,6 +61,8 @@ def read_options(config: pytest.Config) -> Options:
     if option.rag_answers and option.rag_system:
         raise SettingError("--rag-answers and --rag-system exclude each other; give one of them")
     here = config.invocation_params.dir
+    if option.rag_json and (here / option.rag_json).is_dir():
+        raise SettingError(f"--rag-json names the directory {found(option.rag_json)}; name a file")
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
         ini_systems=_distinct("rag_system", _ini(config, "rag_system")),
@@ -72,6 +76,7 @@ def read_options(config: pytest.Config) -> Options:
         rows=option.rag_rows,
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
+        narrowed=is_narrowed(config),
         top_k=_top_k(_ini(config, "rag_top_k")),
         folders=(config.rootpath, here),
         texts=_ini(config, "rag_report_texts"),
@@ -84,6 +89,14 @@ def _ini(config: pytest.Config, name: str) -> Any:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
         raise SettingError(f"{name} in the ini cannot be used: {ascii_safe(str(error))}") from None
+
+
+def is_narrowed(config: pytest.Config) -> bool:
+    """Return whether the run is but a part of the project; a worker is told by the controller."""
+    told: bool | None = getattr(config, "workerinput", {}).get("rag_narrowed")
+    if told is not None:
+        return told
+    return config.args_source is pytest.Config.ArgsSource.ARGS or bool(getattr(config.option, "lf", False))
 
 
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:

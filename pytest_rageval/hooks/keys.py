@@ -8,9 +8,10 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.catalog import Catalog
-    from pytest_rageval.hooks.collected import Collected, Entry
+    from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.recorder import Recorder
     from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.hooks.testbed import Entry
 
 __all__ = ["CATALOG", "COLLECTED", "ENTRY", "RECORDER", "RESULT", "is_worker"]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.verdicts import MetricInfo
-from pytest_rageval.hooks.collected import Collected, Entry
+from pytest_rageval.hooks.collected import Collected
+from pytest_rageval.hooks.testbed import Entry
+from pytest_rageval.model.case import Case
 from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.testbeds.expand import shortfalls
 
-__all__ = ["case_ids", "plan_of"]
+__all__ = ["plan_of"]
 
 _DATA_SETTINGS = ("dataset", "ability", "assembly", "passages", "noise_rate", "correct_rate", "where", "facets")
 
@@ -22,9 +25,15 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         collected: every testbed, also those whose cases were all deselected.
         nodes: node id -> entry of each case that will run.
     """
-    plan = Plan(fingerprint=_fingerprint(collected), notes=_unused_records(collected))
+    plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *_unused_records(collected)))
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
+    plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
+    selected: dict[str, dict[int, Case]] = {}
+    for entry in nodes.values():
+        selected.setdefault(entry.testbed.nodeid, {})[entry.ordinal] = entry.case
     for testbed in collected.testbeds.values():
+        if not testbed.reached:
+            continue
         plan.testbeds[testbed.nodeid] = TestbedPlan(
             nodeid=testbed.nodeid,
             name=testbed.name,
@@ -32,36 +41,21 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             gates=tuple(str(gate) for gate in testbed.gates),
             generated=testbed.generated,
             asserts=testbed.asserts,
-            notes=tuple(testbed.notes),
+            notes=_short_pools(list(selected.get(testbed.nodeid, {}).values())),
         )
         for name, metric in testbed.metrics.items():
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better)
-    plan.unselected = len(collected.entries) - len({entry.ordinal for entry in nodes.values()})
-    ids = case_ids(collected)
+    reached = sum(entry.testbed.reached for entry in collected.entries)
+    plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())
         if key not in places:
             places[key] = len(plan.facets)
             plan.facets.append(dict(entry.case.facets))
-        case_id = ids[entry.source.name, entry.case.id]
+        case_id = collected.case_ids[entry.source.name, entry.case.id]
         plan.cases[nodeid] = (case_id, entry.testbed.nodeid, entry.responder.name, places[key])
     return plan
-
-
-def case_ids(collected: Collected) -> dict[tuple[str, str], str]:
-    """Return the session-wide case id of each (dataset, instance id).
-
-    It is the instance's own id, with the dataset before it where two datasets of the session share an id.
-    """
-    owners: dict[str, set[str]] = {}
-    for entry in collected.entries:
-        owners.setdefault(entry.case.id, set()).add(entry.source.name)
-    return {
-        (source, own): f"{source}:{own}" if len(sources) > 1 else own
-        for own, sources in owners.items()
-        for source in sources
-    }
 
 
 def _fingerprint(collected: Collected) -> str:
@@ -69,12 +63,19 @@ def _fingerprint(collected: Collected) -> str:
     digest = hashlib.sha256()
     for source in collected.sources:
         digest.update(source.name.encode())
-        for path in source.files():
-            digest.update(path.read_bytes())
+        digest.update(source.digest)
     for testbed in collected.testbeds.values():
         settings = {name: str(getattr(testbed.settings, name)) for name in _DATA_SETTINGS}
         digest.update(json.dumps([testbed.nodeid, testbed.seed, settings], sort_keys=True).encode())
     return f"sha256:{digest.hexdigest()}"
+
+
+def _short_pools(cases: Sequence[Case]) -> tuple[str, ...]:
+    short = shortfalls(cases)
+    if not short.count:
+        return ()
+    ids = ", ".join(short.ids) + (", ..." if short.count > len(short.ids) else "")
+    return (f"{short.count} of {short.total} cases got other passages than asked, as their pools are short ({ids})",)
 
 
 def _unused_records(collected: Collected) -> tuple[str, ...]:

@@ -49,6 +49,13 @@ class Reporting:
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker what it cannot see: whether paths were given."""
+        from pytest_rageval.hooks.given import is_narrowed
+
+        node.workerinput["rag_narrowed"] = is_narrowed(self._config)
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take the plan of a worker that ended without a single report (all its cases were deselected)."""
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")

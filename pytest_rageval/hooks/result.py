@@ -27,11 +27,14 @@ class RagResult:
         outcome: what goes into the report.
     """
 
-    def __init__(self, case: Case, outcome: Outcome, metrics: Registry[Metric], runner: Runner) -> None:
+    def __init__(
+        self, case: Case, outcome: Outcome, metrics: Registry[Metric], runner: Runner, *, texts: bool = True
+    ) -> None:
         self.case = case
         self.outcome = outcome
         self._metrics = metrics
         self._runner = runner
+        self._texts = texts
 
     @property
     def answer(self) -> Answer:
@@ -47,7 +50,11 @@ class RagResult:
 
     def __getitem__(self, metric: str) -> float:
         """Return one score's value; a score without a value raises `UnscoredError` with the reason."""
-        score = self._score(metric)
+        __tracebackhide__ = True
+        try:
+            score = self._score(metric)
+        except RagEvalError as error:
+            raise error.with_traceback(None) from None  # the frames of this package are no help
         if score.value is None:
             raise UnscoredError(f"{metric} of case {self.case.id!r} has no value: {score.reason}")
         return score.value
@@ -68,7 +75,7 @@ class RagResult:
         except RagEvalError as error:
             raise error.with_traceback(None) from None  # the frames of this package are no help
         if score.value is None or not parsed.holds(score.value):
-            raise AssertionError(explain_check(parsed, score, self.case, self.answer))
+            raise AssertionError(explain_check(parsed, score, self.case, self.answer, texts=self._texts))
 
     def _parsed(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")

@@ -10,7 +10,7 @@ import pytest
 from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESULT, is_worker
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.collected import Entry
+    from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.model.outcome import Outcome
 
 __all__ = [
@@ -78,8 +78,6 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     entry = item.stash[ENTRY]
     result = item.stash.get(RESULT, None)
     outcome = _ended_early(item, entry, report) if result is None else result.outcome
-    if report.skipped and not hasattr(report, "wasxfail") and outcome.status == "scored":
-        outcome = _skipped(outcome, report)
     sent = item.config.stash.setdefault(SENT, set())
     instance = None
     if outcome.case_id not in sent:
@@ -100,7 +98,8 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     from pytest_rageval.engine.runner import Task, outcome_of
     from pytest_rageval.errors import CaseError
 
-    task = Task(item.nodeid, entry.testbed.nodeid, entry.responder.name, entry.case, ())
+    case = item.config.stash[COLLECTED].session_case(entry)
+    task = Task(item.nodeid, entry.testbed.nodeid, entry.responder.name, case, ())
     if report.skipped:
         return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
     crash = getattr(report.longrepr, "reprcrash", None)
@@ -108,12 +107,6 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     return outcome_of(
         task, error=CaseError("setup_error", f"the test's setup failed before the case was asked: {cause}")
     )
-
-
-def _skipped(outcome: Outcome, report: pytest.TestReport) -> Outcome:
-    from dataclasses import replace
-
-    return replace(outcome, status="skipped", error=_reason(report), error_type="skipped")
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from pytest_rageval.hooks.collected import Entry, Testbed
 from pytest_rageval.hooks.given import Options
+from pytest_rageval.hooks.testbed import Entry, Testbed
 from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.selection import select
 
 __all__ = ["deselected"]
 
 
-def deselected(options: Options, entries: Sequence[Entry]) -> set[int]:
-    """Return the ordinals of the entries that do not run.
+def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]) -> set[int]:
+    """Return the ordinals among ``left`` that do not run.
 
-    Selection follows the order of the data, whatever order the items are in, and looks only at what
-    pytest's own options left. A case that a test's other parameters or several systems multiply counts once.
+    A marker's own selection says what its testbed is, whatever else the session leaves out; the command line's
+    takes the first, or a sample, of what pytest's own options left of it. Both follow the order of the data. A case
+    that a test's other parameters or several systems multiply counts once.
+
+    Args:
+        options: the command line's limit and sample.
+        entries: every case of the session.
+        left: the ordinals of the cases that pytest's own options left.
     """
-    groups: dict[Testbed, dict[int, Entry]] = {}
-    for entry in sorted(entries, key=lambda entry: entry.ordinal):
-        groups.setdefault(entry.testbed, {})[entry.ordinal] = entry
+    groups: dict[Testbed, dict[str, list[Entry]]] = {}
+    for entry in entries:
+        if matches(entry.case.facets, entry.testbed.settings.where):
+            groups.setdefault(entry.testbed, {}).setdefault(entry.name, []).append(entry)
     staying: set[int] = set()
     for testbed, group in groups.items():
-        settings = testbed.settings
-        asked: dict[str, list[Entry]] = {}
-        for entry in group.values():
-            if matches(entry.case.facets, settings.where):
-                asked.setdefault(entry.name, []).append(entry)
-        kept = list(asked.values())
-        for limit, sample in ((settings.limit, settings.sample), (options.limit, options.sample)):
-            cases = [same[0].case for same in kept]
-            kept = [kept[at] for at in select(cases, {}, limit, sample, testbed.seed)]
+        kept = _chosen(list(group.values()), testbed.settings.limit, testbed.settings.sample, testbed.seed)
+        kept = [same for same in kept if any(entry.ordinal in left for entry in same)]
+        kept = _chosen(kept, options.limit, options.sample, testbed.seed)
         staying.update(entry.ordinal for same in kept for entry in same)
-    return {entry.ordinal for entry in entries} - staying
+    return set(left) - staying
+
+
+def _chosen(cases: list[list[Entry]], limit: int | None, sample: int | None, seed: int) -> list[list[Entry]]:
+    if limit is None and sample is None:
+        return cases
+    return [cases[at] for at in select([same[0].case for same in cases], {}, limit, sample, seed)]

@@ -22,6 +22,9 @@ def configure(config: pytest.Config) -> None:
         config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
     except RagEvalError as error:
         raise pytest.UsageError(raised(error, config.rootpath)) from None
+    except Exception as error:
+        what = f"{raised(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
+        raise pytest.UsageError(what) from None
     if is_worker(config):
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return

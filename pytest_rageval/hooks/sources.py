@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +24,13 @@ class Source:
 
     Attributes:
         name: ``format:path``, the path from the rootdir on where it lies below it.
-        path: the file, or the folder of a format that reads folders.
         instances: its records.
+        digest: sha256 of what was read.
     """
 
     name: str
-    path: Path
     instances: tuple[Instance, ...]
-
-    def files(self) -> list[Path]:
-        """Return the files it was read from, sorted."""
-        return [self.path] if self.path.is_file() else sorted(p for p in self.path.rglob("*") if p.is_file())
+    digest: bytes
 
 
 class Sources:
@@ -65,7 +62,7 @@ class Sources:
             instances = tuple(loader(path))
             if not instances:
                 raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
-            self._read[key] = Source(name, path, instances)
+            self._read[key] = Source(name, instances, _digest(path))
         return self._read[key]
 
     def _find(self, text: str, folders: Sequence[Path], where: str) -> Path:
@@ -84,3 +81,13 @@ class Sources:
         resolved = path.resolve()
         below = resolved.is_relative_to(self._rootdir)
         return resolved.relative_to(self._rootdir).as_posix() if below else resolved.as_posix()
+
+
+def _digest(path: Path) -> bytes:
+    """Return sha256 over a file as it was read, or over the files of a folder."""
+    from pytest_rageval.datasets.source import read_bytes
+
+    digest = hashlib.sha256()
+    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
+        digest.update(read_bytes(file))
+    return digest.digest()

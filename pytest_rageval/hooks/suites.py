@@ -14,6 +14,7 @@ import pytest
 from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, found
 from pytest_rageval.hooks.markers import rag_case
 from pytest_rageval.hooks.refusal import REFUSED
+from pytest_rageval.model.facets import FACETS
 from pytest_rageval.testbeds.settings import SETTINGS
 
 if sys.version_info >= (3, 11):
@@ -98,9 +99,9 @@ def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
 def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> str:
     """Return a testbed's name; a key that is not known is refused with its line."""
     for key in entry:
-        if key not in SETTINGS and key != "name":
+        if key not in (*SETTINGS, *FACETS, "name"):
             where = f"{shown}:{line_of(lines, key, header)}"
-            raise UnknownNameError("key", key, [*SETTINGS, "name"], where)
+            raise UnknownNameError("key", key, [*SETTINGS, *FACETS, "name"], where)
     name = entry.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
         what = "no name" if name is None else f"the name {found(name)}"

@@ -131,10 +131,18 @@ def test_a_number_that_is_none_is_refused_by_the_command_line(prepared: Project,
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("name", sorted(set(OPTIONS) - {"gate"}))
+@pytest.mark.parametrize("name", sorted(name for name in OPTIONS if "gate" not in name))
 def test_nothing_is_looked_at_when_no_rag_case_is_collected(prepared: Project, name: str) -> None:
     prepared.file("test_plain.py", "def test_plain(): ...\n")
     assert prepared.run("test_plain.py", *OPTIONS[name][0]).status == 0
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_gate_that_has_nothing_to_judge_is_refused(prepared: Project, args: tuple[str, ...]) -> None:
+    prepared.file("test_plain.py", "def test_plain(): ...\n")
+    assert refused(prepared, "test_plain.py", "--rag-gate", "accuracy >= 0.9", *args) == (
+        "--rag-gate: no RAG case was collected that a gate could judge; correct the path"
+    )
 
 
 def test_a_bad_ini_system_does_not_matter_where_a_fixture_answers(prepared: Project) -> None:

@@ -102,7 +102,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     ),
     "sub-table": (HEAD + "[testbed.facet]\nteam = 1\n", "4: unknown key 'facet'; did you mean 'facets'?"),
     "dotted": (HEAD + "facet.team = 1\n", "4: unknown key 'facet'; did you mean 'facets'?"),
-    "quoted": (HEAD + '"team" = 1\n', "4: unknown key 'team'; known: "),
+    "quoted": (HEAD + '"team" = 1\n', "4: unknown key 'team'; did you mean "),
     "inline": ('testbed = [\n  {name = "a", datset = "jsonl:cases.jsonl"}]\n', "2: unknown key 'datset'; did you mean"),
     "facets in facets": (
         HEAD + "[testbed.facets.inner]\nx = 1\n",

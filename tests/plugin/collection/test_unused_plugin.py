@@ -69,7 +69,7 @@ def test_only_these_modules_are_loaded_without_a_rag_case(folder: Path, args: tu
 
 def test_a_conftest_that_registers_loads_no_more_than_it_imports(folder: Path) -> None:
     (folder / "conftest.py").write_text(
-        "def pytest_rageval_register(registry):\n    registry.systems.register('x', 1)\n"
+        "def pytest_rageval_register(registry):\n    registry.systems.register('x', print)\n"
     )
     used = loaded(folder, "-p", "pytest_rageval.plugin")
     for heavy in ("numpy", "bm25s", "rjieba", "jieba", "litellm", "torch", "jinja2", "tabulate"):

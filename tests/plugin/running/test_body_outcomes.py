@@ -75,7 +75,7 @@ def test_what_a_test_does_to_its_case(project: Project, mode: Mode) -> None:
         for outcome in run.results["outcomes"]
     }
     assert ends == {
-        "test_skips": ("skipped", "skipped"),
+        "test_skips": ("scored", None),  # too late to be left out: it has its scores
         "test_skipped": ("skipped", "skipped"),
         "test_skipped_if": ("skipped", "skipped"),
         "test_expected": ("scored", None),
@@ -85,17 +85,16 @@ def test_what_a_test_does_to_its_case(project: Project, mode: Mode) -> None:
         "test_after": ("scored", None),  # it was answered and scored; what came later is the test's own trouble
         "test_end": ("scored", None),
         "test_fails": ("scored", None),
-        "test_importorskip": ("skipped", "skipped"),
+        "test_importorskip": ("scored", None),
     }
     errors = {o["nodeid"].partition("::")[2].partition("[")[0]: o["error"] for o in run.results["outcomes"]}
-    assert errors["test_skips"] == "Skipped: not today"
     assert errors["test_skipped"] == "Skipped: not ever"
     assert errors["test_before"].endswith("OSError: no disk")
     run.result.assert_outcomes(errors=3, failed=1, skipped=4, xfailed=2, xpassed=1)
     assert run.status == 1
 
 
-def test_skipped_cases_are_in_no_mean_and_no_error_rate(project: Project) -> None:
+def test_a_skip_after_scoring_hides_no_miss_from_a_gate(project: Project) -> None:
     test = """
         import pytest
         from pytest_rageval import rag_case
@@ -104,6 +103,25 @@ def test_skipped_cases_are_in_no_mean_and_no_error_rate(project: Project) -> Non
         def test_it(rag):
             if rag["accuracy"] < 1:
                 pytest.skip("not counted")
+    """
+    project.says(cases(RIGHT, WRONG), test=test)
+    run = project.run()
+    assert run.status == 1
+    assert [(gate["value"], gate["n"]) for gate in run.results["gates"]] == [(0.5, 2), (0.0, 2), (2.0, 2)]
+
+
+def test_skipped_cases_are_in_no_mean_and_no_error_rate(project: Project) -> None:
+    test = """
+        import pytest
+        from pytest_rageval import rag_case
+
+        @pytest.fixture
+        def only_first(request):
+            if "q2" in request.node.name:
+                pytest.skip("not counted")
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], gates=["accuracy >= 1", "error_rate <= 0", "n >= 1"])
+        def test_it(only_first, rag): ...
     """
     project.says(cases(RIGHT, WRONG), test=test)
     run = project.run()

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, cast
 
-from pytest_rageval.hooks.collected import Entry, Responder, Testbed
+from pytest_rageval.hooks import selection
 from pytest_rageval.hooks.given import Options
-from pytest_rageval.hooks.selection import deselected
 from pytest_rageval.hooks.sources import Source
+from pytest_rageval.hooks.testbed import Entry, Responder, Testbed
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.testbeds.settings import parse_settings
 
-SOURCE = Source("jsonl:a", Path("a.jsonl"), ())
+SOURCE = Source("jsonl:a", (), b"")
 
 
 def options(limit: int | None = None, sample: int | None = None) -> Options:
     return cast("Options", type("Given", (), {"limit": limit, "sample": sample}))
+
+
+def deselected(given: Options, entries: list[Entry]) -> set[int]:
+    return selection.deselected(given, entries, {entry.ordinal for entry in entries})
 
 
 def make(name: str = "test_a", seed: int = 0, **settings: Any) -> Testbed:
@@ -32,10 +35,12 @@ def test_nothing_is_deselected_when_nothing_is_asked() -> None:
     assert deselected(options(limit=1), []) == set()
 
 
-def test_the_order_of_the_data_counts_not_that_of_the_items() -> None:
-    bed = make(limit=2)
-    entries = [entry(n, bed, f"q{n}") for n in range(5)]
-    assert deselected(options(), entries) == deselected(options(), entries[::-1]) == {2, 3, 4}
+def test_the_marker_says_what_the_testbed_is_and_the_option_takes_of_what_is_left() -> None:
+    bed = make(limit=4)
+    entries = [entry(n, bed, f"q{n}") for n in range(6)]
+    assert selection.deselected(options(), entries, {1, 3, 5}) == {5}
+    assert selection.deselected(options(limit=1), entries, {1, 3, 5}) == {3, 5}
+    assert selection.deselected(options(limit=1), entries, set()) == set()
 
 
 def test_each_testbed_has_a_limit_of_its_own() -> None:

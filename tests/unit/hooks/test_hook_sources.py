@@ -57,9 +57,10 @@ def test_a_file_outside_of_the_rootdir_keeps_its_whole_path(tmp_path: Path, sour
     assert sources.load(f"counted:{outside}", [tmp_path], "here").name == f"counted:{outside.resolve().as_posix()}"
 
 
-def test_a_folder_lists_its_files(sources: Sources, tmp_path: Path) -> None:
-    source = sources.load("counted:a", [tmp_path], "here")
-    assert [path.name for path in source.files()] == ["deep.txt", "data.txt"]
+def test_a_folder_is_digested_with_all_below_it(sources: Sources, tmp_path: Path) -> None:
+    before = sources.load("counted:a", [tmp_path], "here").digest
+    (tmp_path / "a" / "b" / "deep.txt").write_text("other", encoding="utf-8")
+    assert sources.load("other:a", [tmp_path], "here").digest != before
 
 
 @pytest.mark.parametrize(

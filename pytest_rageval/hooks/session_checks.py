@@ -1,0 +1,58 @@
+"""What can be checked only when all is collected: session gates, the matrix, named systems, recorded answers."""
+
+from __future__ import annotations
+
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
+from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.hooks.collected import Collected, refuse_baseline
+from pytest_rageval.model.facets import matches
+
+__all__ = ["check_session"]
+
+
+def check_session(collected: Collected) -> None:
+    """Check what was collected as a whole; raises `SettingError`.
+
+    Systems that are named are loaded. A metric that a session gate or ``--rag-matrix`` names and no testbed
+    computes is computed by all.
+    """
+    options = collected.options
+    named = (entry.responder.name for entry in collected.entries if entry.responder.named)
+    collected.named.load(named, collected.catalog.systems)
+    facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))
+    for gate, where in collected.session_gates:
+        _check_gate(collected, gate, where, facets)
+        _compute(collected, gate.metric, where)
+    if options.matrix is not None:
+        if options.matrix in PSEUDO_METRICS:
+            raise SettingError(f"--rag-matrix: {options.matrix} is no metric of single cases; name a metric")
+        _compute(collected, options.matrix, "--rag-matrix")
+    for option, name in (("--rag-rows", options.rows), ("--rag-cols", options.cols)):
+        if name is not None and name not in facets:
+            raise UnknownNameError("facet", name, facets, option)
+    if collected.recorded is not None:
+        ignored = sorted(collected.recorded.ignore_but(facets))
+        if ignored:
+            collected.notes.append(f"recorded answers have the keys {', '.join(ignored)}, which are facets of no case")
+
+
+def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:
+    """Refuse a gate that no case can meet, unless it is a standing one and the run is but a part of the project."""
+    standing = where == "rag_gates" and collected.options.narrowed
+    check_gate(gate, list(collected.catalog.metrics), facets | set(gate.slice) if standing else facets, where)
+    refuse_baseline(gate, where)
+    if any(matches(entry.case.facets, gate.slice) for entry in collected.entries):
+        return
+    if not standing:
+        raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
+    collected.unmatched.append(gate)
+
+
+def _compute(collected: Collected, name: str, where: str) -> None:
+    if name in PSEUDO_METRICS:
+        return
+    metric = collected.catalog.metrics.get(name, where)
+    testbeds = collected.testbeds.values()
+    if not any(name in testbed.metrics for testbed in testbeds):
+        for testbed in testbeds:
+            testbed.metrics[name] = metric
