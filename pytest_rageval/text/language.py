@@ -9,12 +9,12 @@ __all__ = ["CJK", "detect_language", "has_chinese"]
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ebef"
 """Han characters, as the inside of a regular expression's character class."""
 
-_HAN = re.compile(f"[{CJK}]")
+_HAN = f"[{CJK}]"  # compiled, by re, when the first text is not ASCII
 
 
 def has_chinese(text: str) -> bool:
     """Return whether ``text`` holds a Han character."""
-    return not text.isascii() and _HAN.search(text) is not None
+    return not text.isascii() and re.search(_HAN, text) is not None
 
 
 def detect_language(text: str) -> str:

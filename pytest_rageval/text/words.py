@@ -9,17 +9,30 @@ from pytest_rageval.text.language import has_chinese
 __all__ = ["words"]
 
 _WORD = re.compile(r"\w+")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_PART = re.compile(r"[a-zA-Z0-9]+(?:\.\d+)?%?")
+
+_WHOLE = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
+"""The words of jieba's dictionary in ASCII that are not letters and digits alone."""
 
 
 def words(text: str) -> list[str]:
     """Split ``text`` into words; punctuation and white space are dropped, nothing else is changed.
 
-    Chinese is cut by rjieba, whose tokens equal jieba's (default dictionary, HMM on). A lone surrogate,
-    which no UTF-8 can carry, separates words.
+    Chinese is cut by rjieba with jieba's dictionary and HMM. It keeps a run such as ``2021-12-29`` or ``www.x.com``
+    whole; that is cut here as jieba cuts what its dictionary does not hold: into letters and digits, with decimals and
+    a percent sign. A lone surrogate, which no UTF-8 can carry, separates words.
     """
     if not has_chinese(text):
         return _WORD.findall(text)
     import rjieba
 
-    return [token for token in rjieba.cut(_SURROGATE.sub(" ", text)) if _WORD.search(token)]
+    tokens = rjieba.cut(_SURROGATE.sub(" ", text))
+    return [part for token in tokens for part in _parts(token)]
+
+
+def _parts(token: str) -> list[str]:
+    if token.isascii() and token not in _WHOLE:
+        return _PART.findall(token)
+    return [token] if _LETTER_OR_DIGIT.search(token) else []
