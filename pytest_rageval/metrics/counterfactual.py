@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.detection import flags_error, rejects
 from pytest_rageval.metrics.matching import contains, meets
-from pytest_rageval.model.case import Gold
+from pytest_rageval.model.case import Case, Gold
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -19,13 +19,19 @@ __all__ = [
 ]
 
 
+NOTHING_FALSE = Score.not_applicable("no_counterfactual_passage")
+
+
 def error_detection_rate(sample: Sample) -> Score:
     """Score whether the answer says that the documents have factual errors.
 
     Formula: 1 when an error marker occurs that is not negated (`detection.flags_error` is the rule), else 0.
+    Not applicable when the passages supplied hold no counterfactual one: there is nothing to detect.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0.
     Source: RGB (Chen et al., AAAI 2024), error detection rate (ED), which counts negated markers too.
     """
+    if _nothing_false(sample.case):
+        return NOTHING_FALSE
     return Score(float(flags_error(sample.answer.text, sample.markers)))
 
 
@@ -33,11 +39,14 @@ def error_correction_rate(sample: Sample) -> Score:
     """Score whether an answer that flags an error also gives the right answer.
 
     Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that flag an
-    error, not applicable to the others, so that the mean is "corrected / detected".
+    error, not applicable to the others, so that the mean is "corrected / detected"; nor when the passages supplied hold
+    no counterfactual one.
     Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing, not applicable; nor is no gold.
     Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
     """
     gold, text = sample.case.instance.gold, sample.answer.text
+    if _nothing_false(sample.case):
+        return NOTHING_FALSE
     if not gold:
         return NO_GOLD
     if not flags_error(text, sample.markers):
@@ -49,12 +58,15 @@ def fake_answer_rate(sample: Sample) -> Score:
     """Score whether the answer repeats what the counterfactual passages tell.
 
     Formula: 1 when every slot of the fake answer is contained, some gold slot is not, and no error is flagged; else 0.
-    Not applicable without a fake answer, and where saying the fake answer means saying the gold one: for every gold
-    slot there is a fake slot whose aliases all contain an alias of it.
+    Not applicable when the passages supplied hold no counterfactual one, without a fake answer, and where saying the
+    fake answer means saying the gold one: for every gold slot there is a fake slot whose aliases all contain an alias
+    of it.
     Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: this package, over RGB's counterfactual records (Chen et al., AAAI 2024).
     """
     gold, fake, text = sample.case.instance.gold, sample.case.instance.fake, sample.answer.text
+    if _nothing_false(sample.case):
+        return NOTHING_FALSE
     if not fake:
         return Score.not_applicable("no_fake_answer")
     if not gold:
@@ -62,6 +74,11 @@ def fake_answer_rate(sample: Sample) -> Score:
     if _implies(fake, gold):
         return Score.not_applicable("fake_contains_gold")
     return Score(float(meets(fake, text) and not meets(gold, text) and not flags_error(text, sample.markers)))
+
+
+def _nothing_false(case: Case) -> bool:
+    """Return whether passages were supplied and none of them is counterfactual."""
+    return case.supplied is not None and not any(passage.role == "counterfactual" for passage in case.supplied)
 
 
 def _implies(fake: Gold, gold: Gold) -> bool:

@@ -14,13 +14,14 @@ from pytest_rageval.text.unicode import nfkc
 
 __all__ = ["contains", "fold", "fold_spaces", "meets", "occurrences", "slot_hits"]
 
-_SPACE_AT_HAN = re.compile(f"(?<=[{CJK}]) | (?=[{CJK}])")
+_SPACE_AT_HAN = f"(?<=[{CJK}]) | (?=[{CJK}])"  # compiled, by re, when the first text is not ASCII
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(
     r"""
       (?P<chain>\d+(?:\.\d+){2,})                   # 2022.1.3: every part is a number of its own
     | \d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?            # 12,345.6
     | \d+(?:\.\d+)?                                 # 70 and 70.5
+    | (?<![^\W_])(?<!\.)\.\d+                       # .70, but not after a letter or in an ellipsis
     """,
     re.VERBOSE,
 )
@@ -29,7 +30,7 @@ _NUMBER = re.compile(
 def fold_spaces(text: str) -> str:
     """Return ``text`` trimmed, with each run of white space as one space, and none beside a Han character."""
     single = " ".join(text.split())
-    return single if single.isascii() else _SPACE_AT_HAN.sub("", single)
+    return single if single.isascii() else re.sub(_SPACE_AT_HAN, "", single)
 
 
 @lru_cache(maxsize=32)
@@ -43,9 +44,10 @@ def occurrences(text: str, alias: str) -> Iterator[int]:
 
     An occurrence may not cut a number of the text in two: no number strictly contains its start or its end.
     A number is a run of digits, with groups of thousands (``12,345``) and decimals (``70.5``) where it has them;
-    in a chain with two dots or more (``2022.1.3``) every part is a number of its own. So 70 is neither in 170 nor in
-    70.5, 2.3% is not in 12.3%, 8强 is not in 18强, and 70 is in "It was 70.". Signs, units and letters draw no
-    boundary: "art" is in "party", as in RGB. An empty alias never occurs.
+    in a chain with two dots or more (``2022.1.3``) every part is a number of its own. It may start with its decimal
+    point (``.70``) where that follows no letter, digit or dot. So 70 is not in 170, 70.5 or .70, 2.3% is not in 12.3%,
+    8强 is not in 18强, and 70 is in "It was 70.". Signs, units and letters draw no boundary: "art" is in "party", as in
+    RGB. An empty alias never occurs.
     """
     haystack, needle = fold(text), fold(alias)
     position = haystack.find(needle) if needle else -1

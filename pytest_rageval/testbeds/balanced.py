@@ -25,7 +25,8 @@ def assemble(instance: Instance, asked: Composition, seed: int) -> tuple[Passage
 
     Positives with groups are taken in turns (the first of each group, then the second, ...), and noise never takes
     the first of a group: there may be more passages than asked, or less noise, but no part of the question is left
-    without its evidence. Counterfactual passages and their correct twins are pairs; the first ones are correct.
+    without its evidence. Counterfactual passages and their correct twins are pairs: the first stays false unless all
+    shall be correct, and those after it are correct.
 
     Raises:
         DataError: correct passages are asked for and the counterfactual ones have no twins.
@@ -49,10 +50,10 @@ def _evidence(instance: Instance, pools: Pools, asked: Composition) -> Sequence[
         return _in_turns(pools.groups) if pools.groups else pools.positives
     wrong = pools.falsehoods
     twins = pools.twins(instance, asked.correct_rate)
+    if asked.correct_rate == 1:
+        return twins
     correct = exact_count(asked.passages, asked.correct_rate)
-    if correct < asked.passages:
-        correct = min(correct, max(len(wrong) - 1, 0))
-    return (*twins[:correct], *wrong[correct:])
+    return (*wrong[:1], *twins[1 : correct + 1], *wrong[correct + 1 :])
 
 
 def _in_turns(groups: Sequence[Sequence[Passage]]) -> list[Passage]:

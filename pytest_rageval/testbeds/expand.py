@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from pytest_rageval.errors import DataError, found
-from pytest_rageval.model.case import Case, Instance, Passage
+from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.testbeds import balanced, rgb_compat
 from pytest_rageval.testbeds.ability import Ability, ability_named
@@ -19,6 +19,8 @@ from pytest_rageval.testbeds.settings import AXES, Settings
 __all__ = ["Shortfalls", "expand", "shortfalls"]
 
 _ASSEMBLE: dict[str, Assemble] = {"balanced": balanced.assemble, "rgb-compat": rgb_compat.assemble}
+
+_ROLE_OF: dict[str, Role] = {"noise_rate": "negative", "correct_rate": "positive"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,15 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
             supplied = _supplied(settings, ability, instance, asked, seed)
             every = {**facets, **asked_facets}
             if settings.ability is not None:
-                every["noise_realised"] = facet_text(round(_noise_share(supplied or ()), 4))
+                every["noise_realised"] = _share(supplied or (), "negative")
+            if "correct_rate" in asked_facets:
+                every["correct_realised"] = _share(supplied or (), "positive")
             cases.append((name + suffix, Case(instance.id, instance, supplied, every, instructions)))
     return tuple(cases)
 
 
 def shortfalls(cases: Sequence[Case], first: int = 3) -> Shortfalls:
-    """Return how many cases were not given the number of passages, or of noise among them, that was asked for."""
+    """Return how many cases were not given the number of passages, of noise or of correct ones that was asked for."""
     short = [case.id for case in cases if _is_short(case)]
     return Shortfalls(len(short), len(cases), tuple(dict.fromkeys(short))[:first])
 
@@ -79,11 +83,12 @@ def _is_short(case: Case) -> bool:
     asked = int(case.facets["passages"])
     if len(case.supplied) != asked:
         return True
-    if "noise_rate" not in case.facets:
-        return False
-    # The facet has six digits of the rate; the count is its product rounded up, but for what those digits may add.
-    noise = math.ceil(asked * float(case.facets["noise_rate"]) - asked * 1e-6)
-    return sum(passage.role == "negative" for passage in case.supplied) != noise
+    # A facet has six digits of the rate; the count is its product rounded up, but for what those digits may add.
+    return any(
+        _count(case.supplied, role) != math.ceil(asked * float(case.facets[rate]) - asked * 1e-6)
+        for rate, role in _ROLE_OF.items()
+        if rate in case.facets
+    )
 
 
 def _refuse_duplicates(instances: Sequence[Instance]) -> None:
@@ -123,5 +128,9 @@ def _supplied(
     return None if instance.passages is None else instance.passages[: asked.passages]
 
 
-def _noise_share(supplied: Sequence[Passage]) -> float:
-    return sum(passage.role == "negative" for passage in supplied) / len(supplied) if supplied else 0.0
+def _share(supplied: Sequence[Passage], role: Role) -> str:
+    return facet_text(round(_count(supplied, role) / len(supplied), 4) if supplied else 0.0)
+
+
+def _count(supplied: Sequence[Passage], role: Role) -> int:
+    return sum(passage.role == role for passage in supplied)

@@ -26,6 +26,9 @@ SETTINGS = (
 
 AXES = ("passages", "noise_rate", "correct_rate")
 
+_OF_ABILITIES: dict[str, object] = {"noise_rate": (0.0,), "correct_rate": (0.0,), "assembly": "balanced"}
+"""The settings that only an ability reads, and their defaults: what may be written out anywhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -164,17 +167,22 @@ def _noise(ability: str | None) -> float:
 
 
 def _refuse_without_effect(settings: Settings) -> None:
-    ability, given, origin = settings.ability, settings.given, settings.origin
+    ability, origin = settings.ability, settings.origin
     if ability is None:
-        for name in ("noise_rate", "correct_rate", "assembly"):
-            if name in given:
+        for name in _OF_ABILITIES:
+            if _asks(settings, name):
                 raise SettingError(f"{origin}: {name} has no effect without an ability; add ability=, or leave it out")
         return
-    if "correct_rate" in given and ability != "counterfactual_robustness":
+    if ability != "counterfactual_robustness" and _asks(settings, "correct_rate"):
         problem = f"correct_rate has no effect on {ability}, only on counterfactual_robustness; leave it out"
         raise SettingError(f"{origin}: {problem}")
     if ability == "negative_rejection" and settings.noise_rate != (1.0,):
         raise SettingError(f"{origin}: negative_rejection supplies nothing but noise; leave noise_rate out")
+
+
+def _asks(settings: Settings, name: str) -> bool:
+    """Return whether a setting asks for more than leaving it out does: a list, or not its default."""
+    return name in settings.multiplied or getattr(settings, name) != _OF_ABILITIES[name]
 
 
 def _refuse_contradictions(settings: Settings) -> None:

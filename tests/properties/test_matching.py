@@ -21,7 +21,9 @@ def cuts(number: re.Match[str], position: int) -> bool:
 
 
 def numbers(text: str) -> list[re.Match[str]]:
-    found = list(re.finditer(r"\d+(?:\.\d+){2,}|\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?", text))
+    found = list(
+        re.finditer(r"\d+(?:\.\d+){2,}|\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![^\W_])(?<!\.)\.\d+", text)
+    )
     dates = [number for number in found if number[0].count(".") > 1]
     parts = [part for date in dates for part in re.compile(r"\d+").finditer(text, *date.span())]
     return [number for number in found if number not in dates] + parts
@@ -39,6 +41,7 @@ def occurrences_by_definition(text: str, alias: str) -> list[int]:
 
 @given(PADS, ALIASES, PADS)
 def test_an_alias_between_anything_without_digits_is_contained(before: str, alias: str, after: str) -> None:
+    assume(not re.search(r"\.\d", before + alias))
     assert contains(before + alias + after, alias)
 
 

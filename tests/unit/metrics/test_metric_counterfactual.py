@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE, FAKE_ANSWER_RATE
-from pytest_rageval.model.case import Gold
+from pytest_rageval.model.case import Gold, Passage
 
 FLAG = "There are factual errors in the provided documents."
 REJECTION = "I can not answer the question because of the insufficient information in documents."
@@ -63,6 +65,16 @@ def test_what_is_missing_does_not_apply() -> None:
 )
 def test_a_lie_that_says_the_gold_cannot_be_scored(gold: Gold, fake: Gold, text: str, expected: float | str) -> None:
     assert value(FAKE_ANSWER_RATE, sample(text, gold, fake=fake)) == expected
+
+
+def test_without_a_false_passage_there_is_nothing_to_detect() -> None:
+    of = sample(f"{FLAG} Rome, not Lima", GOLD, fake=FAKE, evidence=True)
+    for metric in (ERROR_DETECTION_RATE, ERROR_CORRECTION_RATE, FAKE_ANSWER_RATE):
+        assert value(metric, of) == "not_applicable: no_counterfactual_passage"
+        nothing = replace(of, case=replace(of.case, supplied=()))
+        assert value(metric, nothing) == "not_applicable: no_counterfactual_passage"
+        one = (*(of.case.supplied or ()), Passage("w0", "Lima.", role="counterfactual"))
+        assert isinstance(value(metric, replace(of, case=replace(of.case, supplied=one))), float)
 
 
 def test_directions() -> None:

@@ -46,6 +46,9 @@ def test_fold(text: str, folded: str) -> None:
         ("北 京", "北京"),
         ("a party", "art"),
         ("３．５", "3.5"),
+        ("It rose by .70", ".70"),
+        ("It rose.70 people", "70"),
+        ("about...70 people", "70"),
     ],
 )
 def test_contained(text: str, alias: str) -> None:
@@ -66,6 +69,11 @@ def test_contained(text: str, alias: str) -> None:
         ("in 2022.10.3", "2022.1"),
         ("700", "70"),
         ("７００", "70"),
+        ("It rose by .70", "70"),
+        ("It rose by .70", ".7"),
+        ("(.70)", "70"),
+        (".70", "70"),
+        ("It rose by 0.70", ".70"),
         ("Paris", "London"),
         ("Paris", ""),
         ("Paris", " \n"),

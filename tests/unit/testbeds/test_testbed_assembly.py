@@ -94,10 +94,10 @@ def test_groups_take_turns_and_the_first_of_each_is_kept() -> None:
 
 
 def test_correct_passages_stand_where_their_false_twins_stood() -> None:
-    rows = [balanced_ids(FACT, Composition("counterfactual", 5, 0.2, c / 5)) for c in range(5)]
+    rows = [balanced_ids(FACT, Composition("counterfactual", 5, 0.2, c / 5)) for c in range(4)]
     assert sorted(rows[0]) == ["n0", "w0", "w1", "w2", "w3"]
     for c, (row, following) in enumerate(pairwise(rows)):
-        assert [(a, b) for a, b in zip(row, following, strict=True) if a != b] == [(f"w{c}", f"p{c}")]
+        assert [(a, b) for a, b in zip(row, following, strict=True) if a != b] == [(f"w{c + 1}", f"p{c + 1}")]
 
 
 @pytest.mark.parametrize("pairs", range(1, 7))
@@ -111,8 +111,15 @@ def test_a_step_in_noise_changes_one_place_however_short_the_pool(pairs: int) ->
 
 def test_one_pair_stays_false_unless_all_shall_be_correct() -> None:
     of = instance(pool("p", 2, "positive"), pool("w", 2, "counterfactual"))
-    assert sorted(balanced_ids(of, Composition("counterfactual", 5, 0.0, 0.8))) == ["p0", "w1"]
+    assert sorted(balanced_ids(of, Composition("counterfactual", 5, 0.0, 0.8))) == ["p1", "w0"]
     assert sorted(balanced_ids(of, Composition("counterfactual", 5, 0.0, 1.0))) == ["p0", "p1"]
+
+
+@pytest.mark.parametrize(("noise", "correct"), [(0.5, 0.5), (0.6, 0.4), (0.0, 0.9), (0.8, 0.2)])
+def test_the_correct_ones_give_way_so_that_one_stays_false(noise: float, correct: float) -> None:
+    supplied = balanced_ids(FACT, Composition("counterfactual", 5, noise, correct))
+    kinds = [name[0] for name in supplied]
+    assert (len(supplied), kinds.count("n"), kinds.count("w")) == (5, exact_count(5, noise), 1)
 
 
 def test_counterfactual_passages_without_twins() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_rageval.datasets import jsonl, rgb
 from pytest_rageval.errors import DataError, UnknownNameError
-from pytest_rageval.model.case import Case, Instance, Passage
+from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.model.facets import ABILITIES
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds import BUILTIN
@@ -77,8 +77,9 @@ def test_lists_multiply_instance_by_instance(folder: Path) -> None:
     assert case.facets == {
         "dataset": "en_fact", "language": "en", "team": "a", "ability": "counterfactual_robustness",
         "passages": "3", "noise_rate": "0.4", "noise_realised": "0.6667", "correct_rate": "0.25",
+        "correct_realised": "0",
     }  # fmt: skip
-    assert sorted(supplied(case)) == ["n0", "n1", "p0"]
+    assert sorted(supplied(case)) == ["n0", "n1", "w0"]
     assert case.instructions == ability_named("counterfactual_robustness").instructions("en")
 
 
@@ -174,6 +175,26 @@ def test_the_float_rounding_of_compat_is_a_shortfall() -> None:
     cases = cases_of((Instance("x", "Q?", passages=passages),), **settings)
     assert cases["x"].facets["noise_realised"] == "0.32"
     assert shortfalls(list(cases.values())).count == 1
+
+
+@pytest.mark.parametrize(
+    ("pairs", "noise", "correct", "realised", "short"),
+    [(6, 0.4, 0.4, "0.4", 0), (6, 0.5, 0.5, "0.2", 1), (2, 0.0, 0.4, "0.5", 1), (5, 0.0, 1.0, "1", 0)],
+)
+def test_correct_passages_that_are_not_there_are_a_shortfall(
+    pairs: int, noise: float, correct: float, realised: str, short: int
+) -> None:
+    pools: dict[Role, int] = {"positive": pairs, "counterfactual": pairs, "negative": 5}
+    passages = tuple(Passage(f"{role}{i}", "t", role=role) for role, size in pools.items() for i in range(size))
+    settings = {"ability": "counterfactual_robustness", "noise_rate": noise, "correct_rate": correct}
+    cases = cases_of((Instance("x", "Q?", passages=passages),), **settings)
+    assert cases["x"].facets["correct_realised"] == realised
+    assert shortfalls(list(cases.values())).count == short
+
+
+def test_only_counterfactual_robustness_has_correct_passages(folder: Path) -> None:
+    for case in cases_of(rgb.load(folder / "rgb" / "en_fact.json"), ability="noise_robustness").values():
+        assert "correct_realised" not in case.facets
 
 
 def test_plain_records_with_fewer_passages_than_asked_fall_short(folder: Path) -> None:

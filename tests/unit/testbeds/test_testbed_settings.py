@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -79,15 +80,27 @@ REFUSED: list[tuple[dict[str, object], str]] = [
         "noise_rate has no effect without an ability; add ability=, or leave it out",
     ),
     (
-        {"dataset": "rgb:a", "correct_rate": 0.0},
+        {"dataset": "rgb:a", "correct_rate": 0.2},
         "correct_rate has no effect without an ability; add ability=, or leave it out",
     ),
     (
-        {"dataset": "rgb:a", "assembly": "balanced"},
+        {"dataset": "rgb:a", "assembly": "rgb-compat"},
         "assembly has no effect without an ability; add ability=, or leave it out",
     ),
     (
-        {**NOISE, "correct_rate": 0.0},
+        {"dataset": "rgb:a", "noise_rate": [0.0]},
+        "noise_rate has no effect without an ability; add ability=, or leave it out",
+    ),
+    (
+        {**NOISE, "correct_rate": [0.0]},
+        "correct_rate has no effect on noise_robustness, only on counterfactual_robustness; leave it out",
+    ),
+    (
+        {"dataset": "rgb:a", "ability": "negative_rejection", "noise_rate": 0.0},
+        "negative_rejection supplies nothing but noise; leave noise_rate out",
+    ),
+    (
+        {**NOISE, "correct_rate": 0.2},
         "correct_rate has no effect on noise_robustness, only on counterfactual_robustness; leave it out",
     ),
     (
@@ -178,6 +191,14 @@ def test_rates_that_fill_the_passages_exactly_are_taken() -> None:
     assert parse(**{**FACT, "noise_rate": 0.1 + 0.2, "correct_rate": 0.7}).correct_rate == (0.7,)
     assert parse(**{**FACT, "noise_rate": 0.5, "correct_rate": 0.5}).correct_rate == (0.5,)
     assert parse(**{**COMPAT, "noise_rate": 0.6, "correct_rate": 0.4}).correct_rate == (0.4,)
+
+
+@pytest.mark.parametrize("ability", [None, "information_integration", "noise_robustness"])
+def test_a_default_written_out_is_as_good_as_left_out(ability: str | None) -> None:
+    plain = parse(dataset="rgb:a", ability=ability)
+    full = parse(dataset="rgb:a", ability=ability, noise_rate=0.0, correct_rate=0, assembly="balanced")
+    assert replace(full, given=plain.given) == plain
+    assert parse(dataset="rgb:a", ability="negative_rejection", correct_rate=0.0).correct_rate == (0.0,)
 
 
 def test_negative_rejection_is_all_noise() -> None:
