@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import get_args
 
 from pytest_rageval.datasets.source import json_kind
@@ -14,7 +16,9 @@ from pytest_rageval.model.facets import facet_text
 
 __all__ = ["RESERVED", "ROLES", "Fields", "claim"]
 
-RESERVED = frozenset({"ability", "correct_rate", "dataset", "noise_rate", "noise_realised", "passages", "system"})
+RESERVED = frozenset({
+    "ability", "correct_rate", "correct_realised", "dataset", "noise_rate", "noise_realised", "passages", "system",
+})  # fmt: skip
 """The facets that the plugin sets itself; no record and no marker may set them."""
 
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
@@ -40,8 +44,15 @@ class Fields:
     def error(self, name: str, wanted: str) -> DataError:
         """Return the error of a field that is missing or not what is ``wanted``."""
         if name not in self.values:
-            return DataError(self.where, f"the field {ascii_safe(self.prefix + name)} is missing, wanted {wanted}")
+            problem = f"the field {ascii_safe(self.prefix + name)} is missing, wanted {wanted}{self.near(name)}"
+            return DataError(self.where, problem)
         return self.wrong(name, self.values[name], wanted)
+
+    def near(self, *missing: str) -> str:
+        """Return the end of a message: the key that comes near one that is missing, or nothing."""
+        keys = {key.lower(): key for key in self.values}
+        close = [keys[key] for name in missing for key in get_close_matches(name, keys, n=1, cutoff=0.75)]
+        return f"; the key {found(close[0])} comes near" if close else ""
 
     def wrong(self, name: str, value: object, wanted: str) -> DataError:
         """Return the error of a ``value`` at ``name`` that is not what is ``wanted``."""
@@ -69,6 +80,15 @@ class Fields:
         if isinstance(value, str) and value.strip():
             return value
         raise self.error(name, "a string that is not empty")
+
+    def language(self, name: str, default: str) -> str:
+        """Return the primary part of a language tag, "zh" of "zh-CN", or ``default`` when the field is absent."""
+        if name not in self.values:
+            return default
+        primary = re.split("[-_]", self.text(name).strip().lower(), maxsplit=1)[0]
+        if primary:
+            return primary
+        raise self.error(name, "a language tag such as en or zh-CN")
 
     def string(self, name: str, default: str | None = None) -> str:
         """Return a string, which may be empty; required unless there is a default."""

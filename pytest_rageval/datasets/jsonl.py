@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import cast
 
@@ -42,7 +41,7 @@ def _instance(record: Fields, dataset: str) -> Instance:
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")
-    language = record.text("language") if "language" in record else detect_language(question)
+    language = record.language("language", detect_language(question))
     facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
     if answerable is not None:
         facets["answerable"] = facet_text(answerable)
@@ -65,16 +64,16 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
     if "answers" in record and "slots" in record:
         problem = "found both answers and slots, wanted one: answers (any one is right) or slots (each must be met)"
         raise DataError(record.where, problem)
+    if answerable is False and [] in (record.values.get("answers"), record.values.get("slots")):
+        return ()
     if "slots" in record:
         return record.slots("slots")
     if "answers" in record:
         return (record.aliases("answers"),)
     if answerable is False:
         return ()
-    near = [key for form in ("answers", "slots") for key in difflib.get_close_matches(form, record.values, n=1)]
-    hint = f"; the key {found(near[0])} comes near" if near else ""
-    problem = f'found neither answers nor slots, wanted one of them, or "answerable": false{hint}'
-    raise DataError(record.where, problem)
+    problem = 'found neither answers nor slots, wanted one of them, or "answerable": false'
+    raise DataError(record.where, f"{problem}{record.near('answers', 'slots')}")
 
 
 def _fake(record: Fields) -> Gold:

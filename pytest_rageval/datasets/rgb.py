@@ -47,7 +47,7 @@ def _instance(record: Fields, dataset: str) -> Instance:
     question = record.text("query")
     prefix = _LANGUAGE.match(dataset)
     named = prefix[1] if prefix else detect_language(question)
-    language = record.text("language") if "language" in record else named
+    language = record.language("language", named)
     return Instance(
         id=f"{dataset}-{name}",
         question=question,

@@ -8,16 +8,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from pytest_rageval.errors import DataError, ascii_safe, found
 
-__all__ = ["JsonObject", "json_kind", "read_records", "shown_path"]
+__all__ = ["JsonObject", "json_kind", "read_bytes", "read_records", "shown_path"]
 
 JsonObject = dict[str, object]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_NUL = r"\u0000"
 
 
 class _RefusedError(ValueError):
@@ -29,7 +31,7 @@ def read_records(path: Path) -> list[tuple[int, JsonObject]]:
 
     JSON Lines and a JSON array of objects are told apart by the first character that is not blank.
     A byte-order mark, CRLF and blank lines are accepted; anything else that is not plain UTF-8 JSON
-    objects is a `DataError`, and so are duplicate keys, NaN, Infinity and lone surrogates.
+    objects is a `DataError`, and so are duplicate keys, NaN, Infinity, lone surrogates and NUL characters.
     """
     name = shown_path(path)
     text = _read_text(path, name)
@@ -37,6 +39,17 @@ def read_records(path: Path) -> list[tuple[int, JsonObject]]:
     if not records:
         raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
     return records
+
+
+@lru_cache(maxsize=1)
+def _bytes(path: Path, modified: int, size: int) -> bytes:
+    return path.read_bytes()
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes; the last file is remembered, so that who digests what was just loaded reads it once."""
+    stat = path.stat()
+    return _bytes(path.absolute(), stat.st_mtime_ns, stat.st_size)
 
 
 def shown_path(path: Path) -> str:
@@ -50,7 +63,7 @@ def _read_text(path: Path, name: str) -> str:
     if path.is_dir():
         raise DataError(name, "is a directory; name a file of JSON Lines or one JSON array")
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path)
     except FileNotFoundError:
         raise DataError(
             name, "no such file; a path is relative to the file that names it, then to the rootdir"
@@ -115,6 +128,8 @@ def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[o
         value, end = _DECODER.raw_decode(text, start)
         if _SURROGATE.search(text, start, end):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
+        if text.find(_NUL, start, end) >= 0:
+            _refuse_nul(value)
     except json.JSONDecodeError as error:
         line += text.count("\n", start, error.pos)
         problem = f"invalid JSON at column {error.colno} ({error.msg}), {wanted}"
@@ -129,6 +144,20 @@ def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[o
     else:
         return value, end
     raise DataError(f"{name}:{line}", problem)
+
+
+def _refuse_nul(value: object, place: str = "") -> None:
+    """Refuse a JSON value with a NUL character in one of its strings or keys."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            way = f"{place}.{key}" if place else key
+            _refuse_nul(key, way)
+            _refuse_nul(item, way)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _refuse_nul(item, f"{place}[{index}]")
+    elif isinstance(value, str) and "\0" in value:
+        raise _RefusedError(f"{ascii_safe(place)}: found a NUL character ({_NUL}), wanted text without any")
 
 
 def _object(value: object, where: str) -> JsonObject:

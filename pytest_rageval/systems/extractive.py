@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.model.protocols import System
@@ -43,6 +43,9 @@ LONGEST_ANSWER = 100
 NEWS = 0.3
 """... and at least this share of a sentence's words is not in the answer yet."""
 
+FREE = Usage(prompt_tokens=0, completion_tokens=0, cost_usd=0.0)
+"""What an answer of a reader without a model costs: nothing, and that is known."""
+
 _PIECE = re.compile(r".{1,300}(?!\S)|.{1,300}", re.DOTALL)
 """A sentence of more than 300 characters is read in pieces, cut at white space where there is any."""
 
@@ -69,13 +72,13 @@ def extractive(query: Query) -> Answer:
     number = _has_number(query.question, read)
     evidence = _is_evidence(asked, titles, read, number)
     if not any(evidence):
-        return Answer(_said(REJECTION_SENTENCE, query.language), abstained=True)
+        return Answer(_said(REJECTION_SENTENCE, query.language), abstained=True, usage=FREE)
     scores = _scores(asked, titles, read, number)
     order = sorted(range(len(read)), key=lambda i: (not evidence[i], -scores[i], i))
     answer = " ".join(read[i].text for i in _kept(order, scores, read))
     if contradict([read[i] for i in order if evidence[i]], asked, number=asks_for_number(query.question)):
         answer = f"{_said(ERROR_SENTENCE, query.language)} {answer}"
-    return Answer(answer, abstained=False)
+    return Answer(answer, abstained=False, usage=FREE)
 
 
 def _read(passages: Sequence[Passage]) -> list[Sentence]:

@@ -47,7 +47,8 @@ def _module(name: str, where: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise SettingError(f"{where}: importing {name!r} failed with {_cause(error)}") from error
         raise SettingError(
-            f"{where}: there is no module {error.name!r}; install it, or add its folder to pytest's pythonpath"
+            f"{where}: there is no module {error.name!r}; install it, or add its folder to pytest's pythonpath "
+            "(the rootdir and the directory pytest was started in are importable too)"
         ) from error
     except (Exception, SystemExit) as error:
         raise SettingError(f"{where}: importing {name!r} failed with {_cause(error)}") from error

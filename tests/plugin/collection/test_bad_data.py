@@ -56,6 +56,14 @@ TEXTS = {
         '{"id": 1, "answers": ["a"]}',
         "cases.jsonl:1: the field question is missing, wanted a string",
     ),
+    "misspelt question": (
+        '{"id": 1, "queston": "Q", "answers": ["a"]}',
+        "cases.jsonl:1: the field question is missing, wanted a string that is not empty; the key 'queston' comes near",
+    ),
+    "NUL in a string": (
+        '{"id": 1, "question": "Q\\u0000", "answers": ["a"]}',
+        "cases.jsonl:1: question: found a NUL character (\\u0000), wanted text",
+    ),
     "missing id": ('{"question": "Q", "answers": ["a"]}', "cases.jsonl:1: the field id is missing"),
     "missing gold": (
         '{"id": 1, "question": "Q"}',

@@ -10,7 +10,7 @@ from test_multiplying import names
 
 ODD = [
     "中文 问题", "with space", "a/b\\c", "x::y", "[gate: n > 1]", "long" * 125, "tab\tline\n", "\x1b[31mred",
-    "\u202eright", "-k", "a,b;c", "'quoted\"", "$HOME", "%s", "...", "é", "e\u0301", "\0" * 2, "CON",
+    "\u202eright", "-k", "a,b;c", "'quoted\"", "$HOME", "%s", "...", "é", "e\u0301", "\x01" * 2, "CON",
     "x" * 61, "x" * 62,
 ]  # fmt: skip
 

@@ -45,6 +45,19 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"answerable": "no"}, "answerable: found 'no', wanted true or false"),
     ({"fake_answers": [""]}, "fake_answers[0]: found '', wanted a string that is not empty"),
     ({"language": 3}, "language: found 3, wanted a string that is not empty"),
+    ({"language": "-CN"}, "language: found '-CN', wanted a language tag such as en or zh-CN"),
+    (
+        {"answers": [], "answerable": True},
+        "answers: found an array of 0, wanted a string that is not empty or a list of at least one",
+    ),
+    (
+        {"question": ..., "queston": "Q?"},
+        "the field question is missing, wanted a string that is not empty; the key 'queston' comes near",
+    ),
+    (
+        {"id": ..., "ID": 1},
+        "the field id is missing, wanted an integer or a string that is not empty; the key 'ID' comes near",
+    ),
     ({"passages": "text"}, "passages: found 'text', wanted a list of objects with id and text, or of strings"),
     ({"passages": [3]}, "passages[0]: found 3, wanted an object with id and text, or a string"),
     ({"passages": [{"id": "a"}]}, "the field passages[0].text is missing, wanted a string that is not empty"),
@@ -166,6 +179,18 @@ def test_fake_answers_take_the_form_of_the_gold(tmp_path: Path) -> None:
 def test_the_dataset_is_the_name_of_the_file(tmp_path: Path, name: str, dataset: str) -> None:
     (instance,) = load(tmp_path, {"id": 1, "question": "Q?", "answers": "A"}, name=name)
     assert instance.facets["dataset"] == dataset
+
+
+@pytest.mark.parametrize(("tag", "primary"), [("zh-CN", "zh"), ("zh_Hant_TW", "zh"), ("EN", "en"), (" pt-br ", "pt")])
+def test_a_language_is_its_primary_tag(tmp_path: Path, tag: str, primary: str) -> None:
+    (instance,) = load(tmp_path, {"id": 1, "question": "Q?", "answers": "A", "language": tag})
+    assert (instance.language, instance.facets["language"]) == (primary, primary)
+
+
+@pytest.mark.parametrize("form", ["answers", "slots"])
+def test_no_answers_are_fine_where_there_is_none_to_give(tmp_path: Path, form: str) -> None:
+    (instance,) = load(tmp_path, {"id": 1, "question": "Q?", form: [], "answerable": False})
+    assert (instance.gold, instance.answerable) == ((), False)
 
 
 def test_a_language_of_its_own_is_kept(tmp_path: Path) -> None:

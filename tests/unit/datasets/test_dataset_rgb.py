@@ -128,7 +128,7 @@ def test_the_language_is_in_the_name_or_found_in_the_question(
 ) -> None:
     (instance,) = load(tmp_path, {**BASE, "query": query}, name=name)
     assert instance.language == language
-    (instance,) = load(tmp_path, {**BASE, "query": query, "language": "fr"}, name=name)
+    (instance,) = load(tmp_path, {**BASE, "query": query, "language": "fr-CA"}, name=name)
     assert instance.language == instance.facets["language"] == "fr"
 
 

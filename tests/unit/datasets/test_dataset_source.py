@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.datasets.source import read_bytes, read_records, shown_path
 from pytest_rageval.errors import DataError
 
 FILE_FAULTS = [
@@ -37,6 +37,11 @@ FILE_FAULTS = [
         "bad.json:3: invalid JSON at column 3 (Expecting ',' delimiter), wanted a complete JSON array of objects",
     ),
     (b'{"a": NaN}', "bad.json:1: found NaN, which is not JSON, wanted a finite number"),
+    (
+        b'{"a": 1}\n{"b": [{"c": "x"}, {"c": "y\\u0000"}]}',
+        "bad.json:2: b[1].c: found a NUL character (\\u0000), wanted text without any",
+    ),
+    (b'[{"a\\u0000": 1}]', "bad.json:1: a\\x00: found a NUL character (\\u0000), wanted text without any"),
     (b'{"a": -Infinity}', "bad.json:1: found -Infinity, which is not JSON, wanted a finite number"),
     (b'{"a": 1e999}', "bad.json:1: the number '1e999' is too large, wanted a finite number"),
     (b'{"a": 1, "b": {"c": 1, "c": 2}}', "bad.json:1: the key 'c' stands twice in one object, wanted it once"),
@@ -112,3 +117,28 @@ def test_a_path_is_shown_relative_and_inert(tmp_path: Path) -> None:
     assert shown_path(tmp_path / "a" / "b.json") == "a/b.json"
     assert shown_path(Path("/elsewhere/b.json")) == "/elsewhere/b.json"
     assert shown_path(tmp_path / "a\x1b[31m\u202eb.json") == "a\\x1b[31m\\u202eb.json"
+
+
+def test_an_escaped_backslash_before_u0000_is_no_nul(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"a": "\\\\u0000"}')
+    assert read_records(path) == [(1, {"a": "\\u0000"})]
+
+
+def test_the_last_file_is_read_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    whole = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        reads.append(path.name)
+        return whole(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"a": 1}')
+    read_records(path)
+    assert read_bytes(path) == b'{"a": 1}'
+    assert reads == ["a.json"]
+    path.write_bytes(b'{"a": 1, "b": 2}')
+    assert read_bytes(path) == b'{"a": 1, "b": 2}'
+    assert reads == ["a.json", "a.json"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.errors import CaseError
+from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.systems.extractive import LONGEST_ANSWER, extractive
@@ -33,6 +34,12 @@ def test_the_sentence_that_answers_is_the_answer() -> None:
     answer = extractive(query("Who opened the Alpine railway?", *ENGLISH))
     assert answer.text == "The Alpine railway was opened by Ida Holm."
     assert answer.abstained is False
+
+
+@pytest.mark.parametrize("question", ["Who opened the Alpine railway?", "Which comet returns in spring?"])
+def test_an_answer_is_known_to_cost_nothing(question: str) -> None:
+    free = Usage(prompt_tokens=0, completion_tokens=0, cost_usd=0.0)
+    assert extractive(query(question, *ENGLISH)).usage == free
 
 
 def test_chinese_passages_are_read_by_sentence() -> None:

@@ -79,7 +79,8 @@ def test_another_form_is_refused(spec: str) -> None:
 def test_a_missing_module_is_named() -> None:
     assert failure("no_such_app.rag:answer") == (
         "rag_system 'no_such_app.rag:answer': there is no module 'no_such_app'; "
-        "install it, or add its folder to pytest's pythonpath"
+        "install it, or add its folder to pytest's pythonpath "
+        "(the rootdir and the directory pytest was started in are importable too)"
     )
 
 
