@@ -34,11 +34,11 @@ class LoopThread:
         """
         import asyncio
 
-        future = asyncio.run_coroutine_threadsafe(_contained(awaitable), self._started())
+        loop, contained = self._started(), _contained(awaitable)
         try:
-            result, error = future.result()
-        except BaseException:
-            future.cancel()
+            result, error = asyncio.run_coroutine_threadsafe(contained, loop).result()
+        except BaseException:  # at any point, also before there is a future to cancel
+            loop.call_soon_threadsafe(_cancel, contained)
             raise
         if error is not None:
             raise error
@@ -72,6 +72,15 @@ async def _contained(awaitable: Awaitable[T]) -> tuple[T | None, BaseException |
         return await awaitable, None
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         return None, error
+
+
+def _cancel(coroutine: object) -> None:
+    """Cancel the task of a coroutine, on the loop that runs it."""
+    import asyncio
+
+    for task in asyncio.all_tasks():
+        if task.get_coro() is coroutine:
+            task.cancel()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
