@@ -43,6 +43,7 @@ class Answering:
         self._collected = collected
         self._runner = Runner(collected.options.markers)
         self._loop = LoopThread()
+        self._origins: dict[object, object] = {}
         self._lasting: dict[object, SystemAnswerer] = {}
         self._broken: dict[object, Outcome] = {}
 
@@ -73,6 +74,12 @@ class Answering:
 
     def _origin(self, request: pytest.FixtureRequest, entry: Entry) -> object:
         """Return what gives the system: its name, and the fixtures in force that it is or is made of."""
+        place = (entry.testbed.nodeid, entry.responder, request.node.callspec.indices.get("rag_system"))
+        if place not in self._origins:  # it is the same for every case of a testbed
+            self._origins[place] = self._find_origin(request, entry)
+        return self._origins[place]
+
+    def _find_origin(self, request: pytest.FixtureRequest, entry: Entry) -> object:
         name = entry.responder.name
         if self._collected.recorded is not None or self._collected.named.get(name) is not None:
             return name
