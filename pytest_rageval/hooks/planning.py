@@ -41,7 +41,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             gates=tuple(str(gate) for gate in testbed.gates),
             generated=testbed.generated,
             asserts=testbed.asserts,
-            notes=_short_pools(list(selected.get(testbed.nodeid, {}).values())),
+            notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
         )
         for name, metric in testbed.metrics.items():
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better)

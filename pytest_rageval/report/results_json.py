@@ -122,9 +122,13 @@ def _pair(interval: tuple[float, float] | None) -> list[float] | None:
 
 
 def _usage(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
-    """Sum what was used; a sum with an unknown part is unknown, not a smaller number."""
+    """Sum what was used; a sum with an unknown part is unknown, not a smaller number.
+
+    A call is an answer that took tokens, or may have: the embedded reader's is none.
+    """
     answered = [outcome.answer.usage for outcome in outcomes if outcome.answer is not None]
-    sums: dict[str, Any] = {"calls": len(answered), "replayed": 0}
+    free = sum(usage is not None and usage.prompt_tokens == usage.completion_tokens == 0 for usage in answered)
+    sums: dict[str, Any] = {"calls": len(answered) - free, "replayed": 0}
     for name in ("prompt_tokens", "completion_tokens", "cost_usd"):
         values = [None if usage is None else getattr(usage, name) for usage in answered]
         sums[name] = None if None in values else sum(values)

@@ -172,3 +172,12 @@ def test_the_schema_refuses_a_score_that_is_neither_or_both(score: dict[str, Any
 
 def test_an_instance_without_passages_is_valid() -> None:
     validate({**results(Run(STARTED)), "instances": {"q": encode_instance(Instance("q", "?"))}})
+
+
+def test_an_answer_that_takes_no_tokens_is_no_call() -> None:
+    run = finished_run()
+    before = results(run)["usage"]["calls"]
+    encoded = encode_outcome(outcome(NOISE, "late", accuracy=Score(1.0)))
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0, "latency_s": 0.1}
+    run.take({**encoded, "answer": {**encoded["answer"], "usage": usage}}, None)
+    assert results(run)["usage"]["calls"] == before
