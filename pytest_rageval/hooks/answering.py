@@ -128,7 +128,7 @@ class Answering:
         if overridden("rag_retriever", request.node) is not None:
             retriever = request.getfixturevalue("rag_retriever")
         else:
-            retriever = retriever_over(request.getfixturevalue("rag_corpus"))
+            retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         return SystemParts(retriever, request.getfixturevalue("rag_generator"), self._collected.options.top_k)
 
     def _not_asked(self, request: pytest.FixtureRequest, task: Task, broken: Outcome) -> NoReturn:

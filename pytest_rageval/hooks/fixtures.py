@@ -10,6 +10,7 @@ import pytest
 from pytest_rageval.hooks.keys import COLLECTED
 
 if TYPE_CHECKING:
+    from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.protocols import Retriever, System
@@ -32,9 +33,11 @@ def rag_corpus() -> tuple[Passage, ...] | None:
 
 
 @pytest.fixture(scope="session")
-def rag_retriever(rag_corpus: tuple[Passage, ...] | None) -> Retriever | None:
-    """The retriever of the default system: BM25 over ``rag_corpus``, or None without a corpus."""
-    return retriever_over(rag_corpus)
+def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.Config) -> Retriever | None:
+    """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus."""
+    from pytest_rageval.hooks.collection import collected_of
+
+    return retriever_over(rag_corpus, collected_of(pytestconfig))
 
 
 @pytest.fixture(scope="session")
@@ -52,24 +55,23 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
     By default it answers with ``rag_generator`` from the passages a case supplies, or from those that
     ``rag_retriever`` finds where a case supplies none.
     """
+    from pytest_rageval.hooks.collection import collected_of
     from pytest_rageval.systems.naive import naive
     from pytest_rageval.systems.parts import SystemParts
 
-    top_k = pytestconfig.stash[COLLECTED].options.top_k
-    return naive(SystemParts(rag_retriever, rag_generator, top_k))
+    return naive(SystemParts(rag_retriever, rag_generator, collected_of(pytestconfig).options.top_k))
 
 
-def retriever_over(corpus: Iterable[object] | None) -> Retriever | None:
-    """Return BM25 over a corpus, or None without one; what holds no passages is a `SettingError`."""
+def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
+    """Return the session's retriever over a corpus, or None without one; other than passages is a `SettingError`."""
     if corpus is None:
         return None
     from pytest_rageval.errors import SettingError, found
     from pytest_rageval.model.case import Passage
-    from pytest_rageval.retrieval.bm25 import Bm25Retriever
 
     passages: list[Passage] = []
     for passage in corpus:
         if not isinstance(passage, Passage):
             raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
-    return Bm25Retriever(passages)
+    return collected.catalog.retrievers.get(collected.options.retriever)(tuple(passages))

@@ -27,6 +27,7 @@ class Options:
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
+        retriever: the name of the retriever over ``rag_corpus``.
         top_k: passages a retriever is asked for.
         folders: where the modules of systems are looked for behind Python's own path.
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
@@ -46,6 +47,7 @@ class Options:
     rows: str | None
     cols: str | None
     json: Path | None
+    retriever: str
     top_k: int
     folders: tuple[Path, ...]
     narrowed: bool
@@ -77,6 +79,7 @@ def read_options(config: pytest.Config) -> Options:
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
         narrowed=is_narrowed(config),
+        retriever=str(_ini(config, "rag_retriever")),
         top_k=_top_k(_ini(config, "rag_top_k")),
         folders=(config.rootpath, here),
         texts=_ini(config, "rag_report_texts"),

@@ -26,6 +26,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-json", metavar="PATH", help="write results.json here too")
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
+    parser.addini("rag_retriever", "retriever over rag_corpus: bm25 or a registered name", default="bm25")
     parser.addini("rag_top_k", "passages a retriever is asked for (default 5)", default="5")
     parser.addini("rag_report_texts", "whether reports hold texts of data and answers", type="bool", default=True)
     parser.addini("rag_rejection_markers", "what marks a rejection: 'language: text', one a line", type="linelist")

@@ -17,6 +17,7 @@ def check_session(collected: Collected) -> None:
     computes is computed by all.
     """
     options = collected.options
+    collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     named = (entry.responder.name for entry in collected.entries if entry.responder.named)
     collected.named.load(named, collected.catalog.systems)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))

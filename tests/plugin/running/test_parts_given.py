@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project, case
+from rag_project import Mode, Project, case
 
 CORPUS = """
     import pytest
@@ -99,3 +99,35 @@ def test_passages_of_the_case_come_before_the_corpus(project: Project) -> None:
     assert outcome["supplied"] == ["p"]
     assert outcome["answer"]["ranking"] is None
     assert "a day" in outcome["answer"]["text"]
+
+
+def test_a_registered_retriever_is_named_in_the_ini(project: Project, mode: Mode) -> None:
+    conftest = """
+        import pytest
+        from pytest_rageval import Passage, Ranking, ScoredPassage
+
+        class Last:
+            def __init__(self, passages):
+                self.passages = passages
+
+            def search(self, query, k):
+                last = self.passages[-1]
+                return Ranking((ScoredPassage(last.id, 1.0, last.text),))
+
+        def pytest_rageval_register(registry):
+            registry.retrievers.register("last", Last)
+
+        @pytest.fixture(scope="session")
+        def rag_corpus():
+            return [Passage("d1", "The capital is Rome."), Passage("d2", "The capital is Paris.")]
+    """
+    rows = [{"id": "q1", "question": "What is the capital?", "answers": ["Paris"]}]
+    project.says(rows, "gates=['accuracy >= 1']", conftest=conftest)
+    project.file("pytest.ini", "[pytest]\nrag_retriever = last")
+    run = project.run(*mode)
+    assert run.status == 0
+    assert [found["doc_id"] for found in run.outcomes["q1"]["answer"]["ranking"]] == ["d2"]
+    project.file("pytest.ini", "[pytest]\nrag_retriever = lats")
+    refused = project.run(*mode)
+    assert refused.status == 4
+    assert "rag_retriever: unknown retriever 'lats'; did you mean 'last'?" in refused.result.stderr.str()
