@@ -9,6 +9,7 @@ __all__ = [
     "DataError",
     "GateSyntaxError",
     "MissingDependencyError",
+    "ModelError",
     "RagEvalError",
     "SettingError",
     "SystemContractError",
@@ -62,6 +63,22 @@ class CaseError(RagEvalError):
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
         super().__init__(message)
+
+
+class ModelError(CaseError):
+    """A model call that gave no reply.
+
+    Attributes:
+        kind: one of ``rate_limited timeout connection server_error malformed_response truncated`` (worth another try),
+            ``auth not_found bad_request context_length content_filter`` (not), ``cancelled budget not_recorded``.
+        retry_after: seconds that the provider asks to be left alone; None when it does not say.
+        attempts: how many requests were sent.
+    """
+
+    def __init__(self, kind: str, message: str, *, retry_after: float | None = None, attempts: int = 1) -> None:
+        super().__init__(kind, message)
+        self.retry_after = retry_after
+        self.attempts = attempts
 
 
 class UnscoredError(RagEvalError, LookupError):

@@ -12,7 +12,9 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Gold, Instance
+from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -35,12 +37,13 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "supplied": [_text(name) for name in outcome.supplied],
         "error": None if outcome.error is None else _text(outcome.error),
         "error_type": outcome.error_type,
+        "calls": None if outcome.calls is None else _encode_calls(outcome.calls),
     }
 
 
 def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
     """Return the outcome that `encode_outcome` wrote."""
-    answer = plain.get("answer")
+    answer, calls = plain.get("answer"), plain.get("calls")
     return Outcome(
         nodeid=plain["nodeid"],
         case_id=plain["case_id"],
@@ -49,10 +52,14 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         system=plain["system"],
         status=plain["status"],
         answer=None if answer is None else _decode_answer(answer),
-        scores={name: _score(score["value"], score.get("reason")) for name, score in plain["scores"].items()},
+        scores={
+            name: _judged(score) if "label" in score else _score(score["value"], score.get("reason"))
+            for name, score in plain["scores"].items()
+        },
         supplied=tuple(plain["supplied"]),
         error=plain["error"],
         error_type=plain["error_type"],
+        calls=None if calls is None else Calls(**calls),
     )
 
 
@@ -74,7 +81,7 @@ def encode_instance(instance: Instance) -> Plain:
 
 
 def without_texts(plain: Plain) -> Plain:
-    """Return an encoded instance or outcome without any text of the data or of an answer."""
+    """Return an encoded instance or outcome without any text of the data, of an answer or of a judge's reply."""
     if "passages" in plain:
         return {"passages": {name: {"role": p["role"]} for name, p in plain["passages"].items()}}
     answer = plain["answer"]
@@ -82,7 +89,8 @@ def without_texts(plain: Plain) -> Plain:
         ranking = answer["ranking"]
         bare = None if ranking is None else [{"doc_id": d["doc_id"], "score": d["score"]} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": []}
-    return {**plain, "answer": answer, "error": None}
+    scores = {name: _bare(score) if "label" in score else score for name, score in plain["scores"].items()}
+    return {**plain, "answer": answer, "scores": scores, "error": None}
 
 
 def _slots(gold: Gold) -> list[list[str]]:
@@ -90,7 +98,36 @@ def _slots(gold: Gold) -> list[list[str]]:
 
 
 def _encode_score(score: Score) -> Plain:
-    return {"value": _number(score.value)} if score.reason is None else {"value": None, "reason": _text(score.reason)}
+    plain: Plain = {"value": _number(score.value)}
+    if score.reason is not None:
+        plain["reason"] = _text(score.reason)
+    return plain if score.verdict is None else plain | _encode_verdict(score.verdict, score.reason)
+
+
+def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
+    """Return a verdict as what stands beside a score's value; its problem only where that is not the score's reason."""
+    label = _scalar(verdict.label)
+    plain: Plain = {
+        "label": label,
+        "rationale": _text(verdict.rationale),
+        "replies": [_text(reply) for reply in verdict.replies],
+    }
+    problem = verdict.problem or ("not_finite" if label is None else None)
+    if problem is not None and problem != reason:
+        plain["problem"] = _text(problem)
+    return plain
+
+
+def _encode_calls(calls: Calls) -> Plain:
+    return {
+        "calls": int(calls.calls),
+        "replayed": int(calls.replayed),
+        "attempts": int(calls.attempts),
+        "prompt_tokens": _count(calls.prompt_tokens),
+        "completion_tokens": _count(calls.completion_tokens),
+        "cost_usd": _number(calls.cost_usd),
+        "spent_usd": _number(calls.spent_usd),
+    }
 
 
 def _encode_answer(answer: Answer) -> Plain:
@@ -154,6 +191,19 @@ def _scalar(value: object) -> str | int | float | bool | None:
 @lru_cache(maxsize=1024)  # most are 0, 1 or not applicable
 def _score(value: float | None, reason: str | None) -> Score:
     return Score(value, reason)
+
+
+def _judged(plain: Mapping[str, Any]) -> Score:
+    label, reason = plain["label"], plain.get("reason")
+    problem = plain.get("problem", reason) if label is None else None
+    verdict = Verdict(label, plain.get("rationale", ""), tuple(plain.get("replies", ())), problem)
+    return Score(plain["value"], reason, verdict)
+
+
+def _bare(judged: Plain) -> Plain:
+    """Return a judged score without the judge's words; of a reason or a problem, which may quote them, its kind."""
+    kept = {key: value for key, value in judged.items() if key not in ("rationale", "replies")}
+    return kept | {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
 
 
 def _decode_answer(plain: Mapping[str, Any]) -> Answer:

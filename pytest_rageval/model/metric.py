@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
+from pytest_rageval.model.judging import Judge, Verdict
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Metric", "Sample"]
 
+_NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The one value a metric is given: a case, the answer to it, and the session's markers."""
+    """The one value a metric is given.
+
+    Attributes:
+        case: the case.
+        answer: the system's answer to it.
+        markers: the session's markers of a rejection or a detected error.
+        verdicts: name of a judge -> its verdict, of the judges that the session's metrics name.
+        closed_book: the model's answer to the question alone; None when no metric asks for it or there is no model.
+    """
 
     case: Case
     answer: Answer
     markers: Markers = RGB_MARKERS
+    verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
+    closed_book: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +45,13 @@ class Metric:
         compute: pure; returns a score in ``0..1`` or one without a value and with a reason.
         higher_is_better: the direction in which values improve.
         binary: every value is 0 or 1, so that a mean is a rate and takes a Wilson interval.
+        judge: whose verdict ``compute`` reads in ``sample.verdicts``; None for a metric that needs no model.
+        closed_book: whether ``compute`` reads ``sample.closed_book``.
     """
 
     name: str
     compute: Callable[[Sample], Score]
     higher_is_better: bool = True
     binary: bool = False
+    judge: Judge | None = None
+    closed_book: bool = False

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.judging import Verdict
 
 __all__ = ["Outcome", "Score", "Status"]
 
@@ -21,10 +23,12 @@ class Score:
     Attributes:
         value: the score, in its metric's range; None when there is none.
         reason: why there is no value ("not_applicable", "judge_unavailable", ...).
+        verdict: what the judge said, of a judged metric.
     """
 
     value: float | None = None
     reason: str | None = None
+    verdict: Verdict | None = None
 
     def __post_init__(self) -> None:
         if (self.value is None) == (not self.reason):
@@ -54,6 +58,7 @@ class Outcome:
         supplied: ids of the passages given, in the order the system saw them.
         error: one sentence and the shortest useful traceback, for status "error" or "skipped".
         error_type: the kind of error.
+        calls: what models were asked for it; None when the session's models were not asked at all.
     """
 
     nodeid: str
@@ -67,3 +72,4 @@ class Outcome:
     supplied: tuple[str, ...] = ()
     error: str | None = None
     error_type: str | None = None
+    calls: Calls | None = None

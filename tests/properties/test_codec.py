@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import decode_outcome, encode_instance, encode_outcome, without_texts
+from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -33,7 +35,19 @@ answers = st.builds(
     st.lists(st.builds(Step, TEXTS, details), max_size=2).map(tuple),
     st.none() | usages,
 )
+calls = st.builds(
+    Calls, COUNTS, COUNTS, COUNTS, st.none() | COUNTS, st.none() | COUNTS, st.none() | NUMBERS, st.none() | NUMBERS
+)
+labels = NAMES | NUMBERS | st.integers(-(10**6), 10**6)
+replies = st.lists(TEXTS, max_size=2).map(tuple)
+problems = st.sampled_from(["judge_unavailable", f"parse_error: {MARK} is no label", f": {MARK}"])
+verdicts = st.builds(Verdict, labels, TEXTS, replies) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
 scores = st.one_of(NUMBERS.map(Score), NAMES.map(lambda reason: Score(reason=reason)))
+judged = st.one_of(
+    st.builds(Score, NUMBERS, st.none(), verdicts),
+    st.builds(Score, st.none(), problems | NAMES, verdicts),
+    problems.map(lambda problem: Score(None, problem, Verdict(problem=problem))),
+)
 outcomes = st.builds(
     Outcome,
     nodeid=NAMES,
@@ -43,10 +57,11 @@ outcomes = st.builds(
     system=NAMES,
     status=st.sampled_from(["scored", "error", "skipped"]),
     answer=st.none() | answers,
-    scores=st.dictionaries(NAMES, scores, max_size=3),
+    scores=st.dictionaries(NAMES, scores | judged, max_size=3),
     supplied=st.lists(NAMES, max_size=4).map(tuple),
     error=st.none() | TEXTS,
     error_type=st.none() | NAMES,
+    calls=st.none() | calls,
 )
 golds = st.lists(st.lists(TEXTS, min_size=1, max_size=2).map(tuple), max_size=3).map(tuple)
 passages = st.builds(Passage, NAMES, TEXTS, TEXTS, st.sampled_from(["", "positive", "negative", "counterfactual"]))
@@ -94,11 +109,57 @@ def test_no_text_of_the_data_or_of_an_answer_is_left(outcome: Outcome, instance:
 @given(outcomes)
 def test_everything_but_texts_stays_when_they_are_left_out(outcome: Outcome) -> None:
     bare = decode_outcome(without_texts(encode_outcome(outcome)))
-    for name in ("nodeid", "case_id", "testbed", "facets", "system", "status", "scores", "supplied", "error_type"):
+    for name in ("nodeid", "case_id", "testbed", "facets", "system", "status", "supplied", "error_type", "calls"):
         assert getattr(bare, name) == getattr(outcome, name)
+    for name, score in outcome.scores.items():
+        left = bare.scores[name]
+        if score.verdict is None:
+            assert left == score
+            continue
+        assert left.verdict is not None
+        assert (left.value, left.verdict.label) == (score.value, score.verdict.label)
+        assert (left.verdict.rationale, left.verdict.replies) == ("", ())
     assert (bare.answer is None) == (outcome.answer is None)
     if bare.answer is not None and outcome.answer is not None:
         assert (bare.answer.usage, bare.answer.abstained) == (outcome.answer.usage, outcome.answer.abstained)
         if outcome.answer.ranking is not None:
             assert bare.answer.ranking is not None
             assert bare.answer.ranking.doc_ids == outcome.answer.ranking.doc_ids
+
+
+def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
+    replies = ("yes?", "yes")
+    scores = {
+        "judged": Score(1.0, None, Verdict("yes", "it says so", replies)),
+        "graded": Score(0.5, None, Verdict(3)),
+        "silent": Score(None, "parse_error: 'hm'", Verdict(None, "", ("hm",), "parse_error: 'hm'")),
+        "other": Score(None, "not_applicable", Verdict(None, problem="judge_unavailable")),
+        "odd": Score(1.0, None, Verdict(float("nan"))),
+    }
+    outcome = Outcome("t[q]", "q", "t", {}, "s", "scored", scores=scores, calls=Calls(2, 1, 3, 10, None, 0.5, None))
+    encoded = encode_outcome(outcome)
+    bare = {"rationale": "", "replies": []}
+    assert encoded["scores"] == {
+        "judged": {"value": 1.0, "label": "yes", "rationale": "it says so", "replies": ["yes?", "yes"]},
+        "graded": {"value": 0.5, "label": 3, **bare},
+        "silent": {"value": None, "reason": "parse_error: 'hm'", "label": None, "rationale": "", "replies": ["hm"]},
+        "other": {"value": None, "reason": "not_applicable", "label": None, **bare, "problem": "judge_unavailable"},
+        "odd": {"value": 1.0, "label": None, **bare, "problem": "not_finite"},
+    }
+    assert encoded["calls"] == {
+        "calls": 2, "replayed": 1, "attempts": 3, "prompt_tokens": 10, "completion_tokens": None,
+        "cost_usd": 0.5, "spent_usd": None,
+    }  # fmt: skip
+    assert without_texts(encoded)["scores"] == {
+        "judged": {"value": 1.0, "label": "yes"},
+        "graded": {"value": 0.5, "label": 3},
+        "silent": {"value": None, "reason": "parse_error", "label": None},
+        "other": {"value": None, "reason": "not_applicable", "label": None, "problem": "judge_unavailable"},
+        "odd": {"value": 1.0, "label": None, "problem": "not_finite"},
+    }
+
+
+def test_an_outcome_written_before_calls_were_counted_is_read() -> None:
+    encoded = encode_outcome(Outcome("t[q]", "q", "t", {}, "s", "scored", scores={"accuracy": Score(1.0)}))
+    assert encoded.pop("calls") is None
+    assert decode_outcome(encoded).calls is None

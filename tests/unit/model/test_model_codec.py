@@ -61,6 +61,7 @@ def test_an_outcome_is_written_as_the_contract_has_it() -> None:
         "supplied": ["d1", "d2"],
         "error": None,
         "error_type": None,
+        "calls": None,
     }  # fmt: skip
 
 

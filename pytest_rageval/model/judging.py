@@ -1,0 +1,49 @@
+"""What a judge is asked for: a verdict of a declared type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.model.metric import Sample
+
+__all__ = ["Judge", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said of one answer. Never both a label and a problem, never neither.
+
+    Attributes:
+        label: the label or the number that was chosen; None when there is none.
+        rationale: the judge's reason in its own words, or "".
+        replies: what the model replied, word for word, the last one last.
+        problem: why there is no label ("parse_error: ...", "judge_unavailable", "not_applicable: ...").
+    """
+
+    label: str | float | None = None
+    rationale: str = ""
+    replies: tuple[str, ...] = ()
+    problem: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.label is None) == (not self.problem):
+            raise ValueError("a Verdict has either a label or a problem")
+
+
+class Judge(Protocol):
+    """Gives a verdict on an answer, with the help of a model."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the judges of a session."""
+        ...
+
+    async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
+        """Return the verdict; a reply that cannot be read is a verdict with a problem.
+
+        A model call that fails raises `ModelError`, which makes the case an error.
+        """
+        ...
