@@ -1,0 +1,1 @@
+"""Messages to completions: model clients, recordings, budgets."""

@@ -1,0 +1,132 @@
+"""Recordings of model calls: a folder with one file for each model and kind of call."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.errors import ModelError, SettingError, ascii_safe, did_you_mean, found
+from pytest_rageval.llm.cassette import Index, append, read, settle
+from pytest_rageval.llm.nearest import Neighbours
+from pytest_rageval.llm.records import Line, record_of, to_line
+from pytest_rageval.llm.request import Request
+
+__all__ = ["MODES", "Cassettes", "existing", "file_name"]
+
+MODES = ("none", "once", "new_episodes", "all")
+
+SUFFIX = ".jsonl"
+LONGEST_NAME = 100
+
+_CLEAR = re.compile(r"[a-z0-9._-]+(?:/[a-z0-9._-]+)*")
+_UNCLEAR = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Cassettes:
+    """The recordings of a session, read when first asked for; safe to use from threads.
+
+    Args:
+        folder: holds the files to commit; made when something is recorded.
+        mode: "none" replays and never lets a model be asked; "new_episodes" replays what is recorded and lets the rest
+            be asked; "once" is "new_episodes" for files that the session began and "none" for those it found there;
+            "all" lets everything be asked and recorded over.
+        there: names of the files that were there when the session began, as its main process saw them with `existing`;
+            None in that process itself.
+
+    Raises:
+        SettingError: there is no such mode.
+    """
+
+    def __init__(self, folder: Path, mode: str = "none", there: Collection[str] | None = None) -> None:
+        if mode not in MODES:
+            raise SettingError(f"the record mode cannot be {found(mode)}; {did_you_mean(mode, MODES)}")
+        self.folder = folder
+        self.mode = mode
+        self._there = frozenset(existing(folder) if there is None else there)
+        self._lock = threading.Lock()
+        self._indices: dict[str, Index] = {}
+        self._neighbours: dict[str, Neighbours] = {}
+        self._written: set[str] = set()
+
+    def asks(self, kind: str, model: str) -> bool:
+        """Return whether the mode lets a model be asked what is not recorded."""
+        return self._asks(file_name(kind, model))
+
+    def find(self, request: Request) -> dict[str, Any] | None:
+        """Return the recorded response, or None when the model is to be asked.
+
+        Raises:
+            ModelError: of kind "not_recorded", when there is none and the mode forbids to ask; the message shows how
+                the nearest recording differs.
+            DataError: the file cannot be read.
+        """
+        if self.mode == "all":
+            return None
+        name = file_name(request.kind, request.model)
+        with self._lock:
+            line = self._index(name).get(request.key)
+            if line is not None:
+                response: dict[str, Any] = record_of(self.folder / name, line)["response"]
+                return response
+            if not self._asks(name):
+                raise ModelError("not_recorded", self._miss(name, request), attempts=0)
+        return None
+
+    def record(self, request: Request, response: Mapping[str, Any]) -> None:
+        """Write down the response, builtins of JSON, at once. Secrets of the environment are masked in it."""
+        name = file_name(request.kind, request.model)
+        text = to_line(request, response)
+        with self._lock:
+            self._written.add(name)
+            append(self.folder / name, text)
+            if self.mode != "all":
+                self._index(name)[request.key] = Line(0, text)
+
+    def close(self) -> None:
+        """Sort what was written, so that the same recordings are the same bytes in whatever order they were made."""
+        with self._lock:
+            while self._written:
+                settle(self.folder / self._written.pop())
+
+    def _asks(self, name: str) -> bool:
+        return self.mode != "none" and not (self.mode == "once" and name in self._there)
+
+    def _index(self, name: str) -> Index:
+        if name not in self._indices:
+            self._indices[name] = read(self.folder / name)
+        return self._indices[name]
+
+    def _miss(self, name: str, request: Request) -> str:
+        index = self._index(name)
+        if name not in self._neighbours:
+            self._neighbours[name] = Neighbours(self.folder / name, list(index.values()))
+        message = (
+            f"no reply of {request.kind} {ascii_safe(request.model)!r} to this request is recorded "
+            f"({len(index)} are in {self.folder.name}/{name}); ask and record it with --rag-record-mode new_episodes"
+        )
+        difference = self._neighbours[name].difference(request)
+        return f"{message}\n{difference}" if difference else message
+
+
+def existing(folder: Path) -> tuple[str, ...]:
+    """Return the names of the files of recordings in a folder, sorted; none where there is no folder."""
+    return tuple(sorted(path.name for path in folder.glob(f"[!.]*-*{SUFFIX}")))
+
+
+@lru_cache(maxsize=64)
+def file_name(kind: str, model: str) -> str:
+    """Return the name of the file for a model: ``model-openai--gpt-4o-mini.jsonl``.
+
+    No two models share one, also where case does not count: whatever the name does not spell out has a hash behind it.
+    """
+    clear = model.replace("/", "--")
+    if _CLEAR.fullmatch(model) and len(clear) <= LONGEST_NAME and clear.replace("--", "/") == model:
+        return f"{kind}-{clear}{SUFFIX}"
+    digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    readable = _UNCLEAR.sub("-", clear)[:LONGEST_NAME].strip("-")
+    return f"{kind}-{readable}~{digest}{SUFFIX}"

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rageval.llm.cassettes import Cassettes
+from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.tagged import decode, encode
+
+TEXTS = st.text(st.characters(exclude_categories=())).map(lambda text: json.loads(json.dumps(text)))
+"""Any text, halves of surrogate pairs too; two halves that meet are the character, as everywhere in JSON."""
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXTS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+messages = st.lists(st.fixed_dictionaries({"role": st.sampled_from(["user", "system"]), "content": TEXTS}), max_size=3)
+requests = st.builds(
+    Request,
+    kind=st.sampled_from(["model", "judge", "system"]),
+    model=st.sampled_from(["a/b", "a--b", "基金", "m"]),
+    params=st.dictionaries(st.sampled_from(["temperature", "stop", "seed"]), values, max_size=2),
+    messages=messages | values,
+    repeat=st.integers(1, 3),
+)
+responses = st.dictionaries(TEXTS, values, max_size=3)
+calls = st.lists(st.tuples(requests, responses), max_size=6, unique_by=lambda call: call[0].key)
+
+
+def record(folder: Path, made: list[tuple[Request, dict[str, Any]]]) -> dict[str, bytes]:
+    cassettes = Cassettes(folder, "new_episodes")
+    for request, response in made:
+        cassettes.record(request, response)
+        assert cassettes.find(request) == response
+    cassettes.close()
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@settings(deadline=None, max_examples=60)
+@given(calls, st.randoms(use_true_random=False))
+def test_what_was_recorded_is_found_and_its_order_changes_no_byte(
+    made: list[tuple[Request, dict[str, Any]]], random: Any
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        one, other = Path(folder, "one"), Path(folder, "other")
+        one.mkdir()
+        other.mkdir()
+        written = record(one, made)
+        again = Cassettes(one, "none")
+        for request, response in made:
+            assert again.find(request) == response
+        shuffled = list(made)
+        random.shuffle(shuffled)
+        assert record(other, shuffled) == written == record(one, shuffled)
+
+
+@given(requests)
+def test_a_request_of_what_was_written_is_the_same_request(request: Request) -> None:
+    params, messages = json.loads(json.dumps([request.params, request.messages]))
+    again = Request(request.kind, request.model, params, messages, request.repeat)
+    assert (again, again.key) == (request, request.key)
+
+
+@given(requests, requests)
+def test_requests_have_one_key_only_when_they_are_equal(one: Request, other: Request) -> None:
+    def told(request: Request) -> str:
+        parts = [request.kind, request.model, request.params, request.messages, request.repeat]
+        return json.dumps(parts, sort_keys=True)
+
+    assert (one.key == other.key) == (told(one) == told(other))
+
+
+@given(values)
+def test_any_json_value_comes_back_from_its_encoding(value: object) -> None:
+    assert decode(json.loads(json.dumps(encode(value, "it")))) == value

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.errors import ModelError, SettingError
+from pytest_rageval.llm.cassettes import Cassettes
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.recorded import CASSETTES, record_call, recorded
+from pytest_rageval.llm.tagged import decode, encode
+from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.case import Passage, Query, Turn
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+QUERY = Query("who?", (Passage("p0", "text", "title"),), (Turn("q", "a"),), "zh", "be brief")
+ANSWER = Answer(
+    "someone",
+    Ranking((ScoredPassage("p0", 1.5, "text"), ScoredPassage("p1"))),
+    False,
+    (Step("search", {"k": 5, "$": None, "deep": True}), Step("end")),
+    Usage(3, 4, 0.5),
+)
+
+
+@contextmanager
+def case(folder: Path, mode: str = "new_episodes", repeat: int = 1) -> Iterator[Meter]:
+    """Stand in for the session that runs a case."""
+    meter, cassettes = Meter(), Cassettes(folder, mode)
+    scope, tape = SCOPE.set(Scope(meter, repeat)), CASSETTES.set(cassettes)
+    try:
+        yield meter
+    finally:
+        SCOPE.reset(scope)
+        CASSETTES.reset(tape)
+        cassettes.close()
+
+
+class Counting:
+    """A system that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, query: Query, k: int = 5) -> Answer:
+        self.calls += 1
+        return Answer(f"{query.question} {k} {self.calls}")
+
+
+JSON: list[object] = [None, True, 0, 1.5, "基金\n", [], {}, {"a": [1, {"b": ()}]}, (), (1, (2, [3]))]
+TAGS = [{"$": "Query"}, {"$": {"$": 1}}]
+VALUES = [QUERY, ANSWER, Query(""), Answer(""), Ranking(), Step("x"), Usage(), Turn("", ""), [ANSWER, (QUERY,)]]
+
+
+@pytest.mark.parametrize("value", [*JSON, *TAGS, *VALUES])
+def test_a_value_comes_back_equal(value: object) -> None:
+    plain = json.loads(json.dumps(encode(value, "it"), allow_nan=False))
+    back = decode(plain)
+    assert back == value
+    assert type(back) is type(value)
+
+
+def test_the_time_an_answer_took_is_not_recorded() -> None:
+    assert decode(encode(Answer("x", usage=Usage(1, 2, 0.5, 9.9)), "it")) == Answer("x", usage=Usage(1, 2, 0.5))
+
+
+def test_a_function_is_called_once_and_replayed_then(tmp_path: Path) -> None:
+    system = Counting()
+    asked = recorded(system)
+    with case(tmp_path) as first:
+        assert asked(QUERY) == asked(QUERY) == Answer("who? 5 1")
+        assert asked(QUERY, k=6) == Answer("who? 6 2")
+    with case(tmp_path, "none") as second:
+        assert asked(QUERY, 6) == Answer("who? 6 2")
+        assert asked(query=QUERY) == Answer("who? 5 1")
+        with pytest.raises(ModelError, match=r"no reply of system 'test_recorded_decorator\.Counting' to this request"):
+            asked(QUERY, 7)
+    assert system.calls == 2
+    assert second.keys == first.keys[::-1]
+    assert len(first.keys) == 2
+
+
+def test_a_coroutine_function_is_awaited_once_and_replayed_then(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    @recorded(name="my-rag")
+    async def answer(query: Query) -> tuple[str, Answer]:
+        """Answers."""
+        calls.append(query.question)
+        await asyncio.sleep(0)
+        return query.question, ANSWER
+
+    assert inspect.iscoroutinefunction(answer)
+    assert (answer.__name__, answer.__doc__) == ("answer", "Answers.")
+    with case(tmp_path) as first:
+        assert asyncio.run(answer(QUERY)) == ("who?", ANSWER)
+    with case(tmp_path, "none") as second:
+        assert asyncio.run(answer(QUERY)) == ("who?", ANSWER)
+    assert calls == ["who?"]
+    assert second.keys == first.keys != ()
+    assert (tmp_path / "system-my-rag.jsonl").is_file()
+
+
+def test_an_object_with_an_async_call_is_one_too(tmp_path: Path) -> None:
+    class System:
+        async def __call__(self, query: Query) -> str:
+            return query.question
+
+    asked = recorded(System())
+    assert inspect.iscoroutinefunction(asked)
+    with case(tmp_path):
+        assert asyncio.run(asked(QUERY)) == "who?"
+    with case(tmp_path, "none"):
+        assert asyncio.run(asked(QUERY)) == "who?"
+
+
+def test_outside_of_a_case_a_function_is_only_called() -> None:
+    seen = object()
+
+    def echo(value: object) -> object:
+        return value
+
+    async def aecho(value: object) -> object:
+        return value
+
+    assert recorded(echo)(seen) is seen
+    assert asyncio.run(recorded(aecho)(seen)) is seen
+
+
+def test_each_repeat_has_its_own_recording(tmp_path: Path) -> None:
+    asked = recorded(Counting())
+    for repeat in (1, 2):
+        with case(tmp_path, repeat=repeat):
+            asked(QUERY)
+    for repeat in (1, 2):
+        with case(tmp_path, "none", repeat):
+            assert asked(QUERY) == Answer(f"who? 5 {repeat}")
+    with case(tmp_path, "none", 3), pytest.raises(ModelError, match=r"only the repeat differs: . is recorded, 3 was"):
+        asked(QUERY)
+
+
+def test_what_raises_is_not_recorded(tmp_path: Path) -> None:
+    def failing(text: str) -> str:
+        raise RuntimeError(text)
+
+    async def afailing(text: str) -> str:
+        raise RuntimeError(text)
+
+    with case(tmp_path) as meter:
+        with pytest.raises(RuntimeError, match="no luck"):
+            recorded(failing)("no luck")
+        with pytest.raises(RuntimeError, match="no luck"):
+            asyncio.run(recorded(afailing)("no luck"))
+    assert list(tmp_path.iterdir()) == []
+    assert meter.keys == ()
+
+
+@pytest.mark.parametrize(
+    "bad", [object(), {1: 2}, {1, 2}, b"x", float("nan"), [object()], Path("x"), functools.partial]
+)
+def test_what_cannot_be_recorded_is_named(bad: object, tmp_path: Path) -> None:
+    def give(first: int, second: object) -> object:
+        return bad if second is None else None
+
+    asked = recorded(name="give")(give)
+    with case(tmp_path):
+        with pytest.raises(SettingError, match="argument 'second' of give cannot be recorded: it is or holds "):
+            asked(1, bad)
+        with pytest.raises(SettingError, match="the result of give cannot be recorded: "):
+            asked(1, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_coroutine_that_a_plain_function_returns_is_no_result(tmp_path: Path) -> None:
+    async def answer() -> str:
+        return ""
+
+    def hidden() -> Awaitable[str]:
+        return answer()
+
+    with case(tmp_path), pytest.raises(SettingError, match=r"the result of .*hidden cannot be recorded"):
+        recorded(hidden)()
+
+
+def test_a_wrong_call_stays_a_type_error(tmp_path: Path) -> None:
+    with case(tmp_path), pytest.raises(TypeError, match="too many positional arguments"):
+        recorded(Counting())(QUERY, 1, 2)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("nameless", [lambda query: query, functools.partial(Counting(), k=3)])
+def test_what_has_no_name_has_to_be_given_one(nameless: Callable[[Query], Any], tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"has no name to be recorded under; give it one: recorded\(name="):
+        recorded(nameless)
+    named = recorded(name="mine")(nameless)
+    with case(tmp_path):
+        named(QUERY)
+    assert [path.name for path in tmp_path.iterdir()] == ["system-mine.jsonl"]
+
+
+def test_a_bound_method_is_recorded_without_its_object(tmp_path: Path) -> None:
+    class Rag:
+        def answer(self, query: Query) -> str:
+            return query.question
+
+    with case(tmp_path):
+        assert record_call(Rag().answer, QUERY) == "who?"
+    with case(tmp_path, "none"):
+        assert record_call(Rag().answer, query=QUERY) == "who?"
+
+
+def test_one_call_is_recorded_like_a_function(tmp_path: Path) -> None:
+    system = Counting()
+    with case(tmp_path):
+        assert record_call(system, QUERY, k=2) == Answer("who? 2 1")
+    with case(tmp_path, "none"):
+        assert record_call(system, QUERY, k=2) == recorded(system)(QUERY, k=2) == Answer("who? 2 1")
+
+        async def later(query: Query) -> str:
+            return query.question
+
+        with pytest.raises(ModelError, match=r"no reply of system .*later"):
+            asyncio.run(record_call(later, QUERY))
