@@ -1,0 +1,77 @@
+"""The command ``rageval``, for what pytest does not do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
+from pathlib import Path
+
+from pytest_rageval.errors import RagEvalError
+
+__all__ = ["main"]
+
+CASSETTES = """\
+List the files of recordings and how many of each the newest run of the tests used. FOLDER is the one that the ini
+names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with the arguments given, else those of the process, and return its exit status: 0 or 2."""
+    arguments = _parser().parse_args(argv)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know all of Unicode
+    try:
+        for line in arguments.run_command(arguments):
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except RagEvalError as error:
+        sys.stderr.write(f"rageval: {error}\n")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("rageval", description="The command beside pytest-rageval.", allow_abbrev=False)
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    cassettes = commands.add_parser(
+        "cassettes",
+        help="list recorded model calls, and remove those that no test used",
+        description=CASSETTES,
+        allow_abbrev=False,
+    )
+    cassettes.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="of the recordings")
+    cassettes.add_argument("--unused", action="store_true", help="list each recording that the run did not use")
+    cassettes.add_argument("--prune", action="store_true", help="remove the recordings that the run did not use")
+    cassettes.add_argument(
+        "--run",
+        metavar="RUN",
+        help="a run under .rageval/runs to go by instead of the newest, also when it was partial",
+    )
+    cassettes.set_defaults(run_command=_cassettes)
+    return parser
+
+
+def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.cassettes import cassettes
+
+    return cassettes(arguments.folder, unused=arguments.unused, prune=arguments.prune, run=arguments.run)
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only then."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:  # noqa: A002
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"rageval {version('pytest-rageval')}\n")
+        parser.exit()

@@ -1,0 +1,100 @@
+"""``rageval cassettes``: what is recorded, what a run used of it, and removing the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.commands.runs import UsedRecordings, rootdir, used_recordings
+from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.llm.cassette import Index, read, settle
+from pytest_rageval.llm.cassettes import existing
+from pytest_rageval.llm.records import as_json, record_of
+
+__all__ = ["cassettes"]
+
+PREVIEW = 70
+"""Characters of a request that are shown: its last, which tell requests apart."""
+
+
+def cassettes(folder: Path | None, *, unused: bool, prune: bool, run: str | None) -> Iterator[str]:
+    """Yield the lines that the command prints.
+
+    Args:
+        folder: of the recordings; None is ``cassettes`` in the rootdir.
+        unused: list each recording that the run did not use.
+        prune: remove those.
+        run: the run's name; None is the newest.
+
+    Raises:
+        RagEvalError: there is no such folder or run, a file is malformed, or the run does not tell what may be removed.
+    """
+    root = rootdir(Path.cwd())
+    folder = root / "cassettes" if folder is None else folder
+    if not folder.is_dir():
+        raise SettingError(f"there is no folder of recordings {folder}; name the one that rag_cassettes names")
+    used = _used(root, run, needed=unused or prune)
+    if prune and run is None:
+        _check_whole(used)
+    indices = {name: read(folder / name) for name in existing(folder)}
+    yield from _table(indices, used)
+    if used is None:
+        yield "No run has told yet which recordings it used."
+        return
+    if unused:
+        yield from _unused(folder, indices, used)
+    if prune:
+        removed = sum(settle(folder / name, used.keys.__contains__) for name in indices)
+        yield f"Removed {removed} of {sum(map(len, indices.values()))} recordings, which run {used.run} did not use."
+
+
+def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None:
+    try:
+        used = used_recordings(root, run)
+    except SettingError:
+        if needed or run is not None:
+            raise
+        return None
+    if used is None and needed:
+        raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run all tests first")
+    return used
+
+
+def _check_whole(used: UsedRecordings | None) -> None:
+    if used is None or (used.complete and used.keys):
+        return
+    why = "used no recording at all" if used.complete else "was interrupted or ran only some of the tests"
+    raise SettingError(
+        f"nothing was removed, as the newest run {used.run} {why}; "
+        f"run all tests, or go by this one with --run {used.run}"
+    )
+
+
+def _table(indices: dict[str, Index], used: UsedRecordings | None) -> Iterator[str]:
+    width = max(map(len, (*indices, "file")))
+    yield f"{'file':{width}}  records" + ("" if used is None else "     used   unused")
+    for name, index in indices.items():
+        row = f"{name:{width}}  {len(index):7}"
+        if used is not None:
+            count = len(index.keys() & used.keys)
+            row += f"  {count:7}  {len(index) - count:7}"
+        yield row
+    if used is not None:
+        yield f"Used by run {used.run}{'' if used.complete else ', which ran only some of the tests'}."
+
+
+def _unused(folder: Path, indices: dict[str, Index], used: UsedRecordings) -> Iterator[str]:
+    for name, index in indices.items():
+        for key in sorted(index.keys() - used.keys):
+            record = record_of(folder / name, index[key])
+            yield f"{name} {key} repeat {record['repeat']}: {_preview(record['messages'])}"
+
+
+def _preview(messages: Any) -> str:
+    try:
+        text = str(messages[-1]["content"])
+    except (KeyError, IndexError, TypeError):
+        text = as_json(messages)
+    text = ascii_safe(" ".join(text.split()))
+    return text if len(text) <= PREVIEW else f"...{text[-PREVIEW:]}"

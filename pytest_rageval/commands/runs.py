@@ -1,0 +1,62 @@
+"""The project a command is called in, and the runs of its tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_rageval.errors import SettingError
+
+__all__ = ["UsedRecordings", "rootdir", "used_recordings"]
+
+MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
+"""One of them lies in the rootdir."""
+
+NOTE = "used-recordings.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class UsedRecordings:
+    """Which recordings a run used.
+
+    Attributes:
+        run: the run's name.
+        complete: whether it was a whole run, neither narrowed to some tests nor interrupted.
+        keys: of the recordings that it replayed or made.
+    """
+
+    run: str
+    complete: bool
+    keys: frozenset[str]
+
+
+def rootdir(start: Path) -> Path:
+    """Return the nearest folder, from ``start`` upwards, with an ini or ``.rageval`` in it, else ``start``."""
+    return next((path for path in (start, *start.parents) if any((path / mark).exists() for mark in MARKS)), start)
+
+
+def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
+    """Return what the run of that name used, or the newest run; None where there has been no run.
+
+    Raises:
+        SettingError: there is no run of that name, or it does not tell.
+    """
+    runs = root / ".rageval" / "runs"
+    found = [path for path in runs.glob("*") if path.is_dir()] if run is None else [runs / run]
+    if not found:
+        return None
+    folder = max(found, key=_age)
+    try:
+        head, *keys = (folder / NOTE).read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise SettingError(
+            f"the run {folder.name} does not tell which recordings it used: there is no {NOTE} in {folder}; "
+            "run all tests with --rag-record-mode, or name another run with --run"
+        ) from error
+    return UsedRecordings(folder.name, head.strip() == "# complete", frozenset(key.strip() for key in keys) - {""})
+
+
+def _age(folder: Path) -> tuple[str, int]:
+    """Return what sorts runs by their start: those of one second are numbered."""
+    started, _, number = folder.name.partition("-")
+    return started, int(number) if number.isdecimal() else 1

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.cli import main
+from pytest_rageval.llm.cassette import read
+from pytest_rageval.llm.cassettes import Cassettes
+from pytest_rageval.llm.request import Request
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Command = Callable[..., tuple[int, list[str]]]
+
+
+def ask(number: int, kind: str = "model") -> Request:
+    return Request(kind, "m", {}, [{"role": "user", "content": f"Context.\nQuestion {number}?"}], 1)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with four recordings of a model and one of a judge, which is the current folder."""
+    (tmp_path / "pyproject.toml").write_text("")
+    cassettes = Cassettes(tmp_path / "cassettes", "all")
+    for request in [*(ask(number) for number in range(4)), ask(0, "judge")]:
+        cassettes.record(request, {"text": "x"})
+    cassettes.close()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def rageval(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that calls the command and returns its status and the lines of the stream it wrote to."""
+
+    def call(*arguments: str) -> tuple[int, list[str]]:
+        status = main(arguments)
+        out, err = capsys.readouterr()
+        assert not (out if status else err)
+        return status, (err if status else out).splitlines()
+
+    return call
+
+
+def ran(root: Path, used: Iterable[Request], name: str = "20260102T030405", head: str = "# complete") -> None:
+    folder = root / ".rageval" / "runs" / name
+    folder.mkdir(parents=True)
+    lines = [head, *sorted(request.key for request in used), ""]
+    (folder / "used-recordings.txt").write_text("\n".join(lines))
+
+
+def kept(project: Path) -> list[str]:
+    folder = project / "cassettes"
+    return [f"{path.name} {key}" for path in sorted(folder.glob("*.jsonl")) for key in read(path)]
+
+
+def test_recordings_are_listed_before_any_run(project: Path, rageval: Command) -> None:
+    assert rageval("cassettes") == (
+        0,
+        [
+            "file           records",
+            "judge-m.jsonl        1",
+            "model-m.jsonl        4",
+            "No run has told yet which recordings it used.",
+        ],
+    )
+
+
+def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rageval: Command) -> None:
+    ran(project, [ask(0)], "20260102T030405-9")
+    ran(project, [ask(0), ask(1), ask(3), ask(99)], "20260102T030405-10", "# partial")
+    ran(project, [], "20260101T235959")
+    assert rageval("cassettes") == (
+        0,
+        [
+            "file           records     used   unused",
+            "judge-m.jsonl        1        0        1",
+            "model-m.jsonl        4        3        1",
+            "Used by run 20260102T030405-10, which ran only some of the tests.",
+        ],
+    )
+    assert rageval("cassettes", "--run", "20260102T030405-9")[1][2:] == [
+        "model-m.jsonl        4        1        3",
+        "Used by run 20260102T030405-9.",
+    ]
+
+
+def test_what_is_unused_is_listed(project: Path, rageval: Command) -> None:
+    ran(project, [ask(0), ask(0, "judge"), *map(ask, (1, 3))])
+    before = kept(project)
+    assert rageval("cassettes", "--unused")[1][-1] == f"model-m.jsonl {ask(2).key} repeat 1: Context. Question 2?"
+    assert kept(project) == before
+
+
+def test_what_is_unused_is_removed(project: Path, rageval: Command) -> None:
+    ran(project, map(ask, (1, 3)))
+    status, lines = rageval("cassettes", "--prune")
+    assert (status, lines[-1]) == (0, "Removed 3 of 5 recordings, which run 20260102T030405 did not use.")
+    assert kept(project) == sorted(f"model-m.jsonl {ask(number).key}" for number in (1, 3))
+    assert rageval("cassettes", "--prune")[1][-1] == (
+        "Removed 0 of 2 recordings, which run 20260102T030405 did not use."
+    )
+
+
+@pytest.mark.parametrize(
+    ("used", "head", "why"),
+    [
+        ([ask(1)], "# partial", "was interrupted or ran only some of the tests"),
+        ([ask(1)], "", "was interrupted or ran only some of the tests"),
+        ([], "# complete", "used no recording at all"),
+    ],
+)
+def test_a_run_that_does_not_know_removes_nothing_unless_named(
+    used: list[Request], head: str, why: str, project: Path, rageval: Command
+) -> None:
+    ran(project, used, "r1", head)
+    before = kept(project)
+    assert rageval("cassettes", "--prune") == (
+        2,
+        [
+            f"rageval: nothing was removed, as the newest run r1 {why}; run all tests, or go by this one with --run r1",
+        ],
+    )
+    assert kept(project) == before
+    assert rageval("cassettes", "--prune", "--run", "r1")[1][-1].startswith(f"Removed {5 - len(used)} of 5 ")
+    assert len(kept(project)) == len(used)
+
+
+def test_a_newest_run_that_tells_nothing_removes_nothing(project: Path, rageval: Command) -> None:
+    ran(project, [ask(1)], "20260101T000000")
+    (project / ".rageval" / "runs" / "20260102T000000").mkdir()
+    status, [error] = rageval("cassettes", "--prune")
+    assert status == 2
+    assert error.startswith("rageval: the run 20260102T000000 does not tell which recordings it used: there is no ")
+    assert len(kept(project)) == 5
+    assert rageval("cassettes")[1][-1] == "No run has told yet which recordings it used."
+
+
+@pytest.mark.parametrize("option", ["--prune", "--unused"])
+def test_without_a_run_nothing_is_known_to_be_unused(option: str, project: Path, rageval: Command) -> None:
+    status, [error] = rageval("cassettes", option)
+    assert (status, error.startswith("rageval: there is no run under ")) == (2, True)
+    assert len(kept(project)) == 5
+
+
+def test_an_unknown_run_is_an_error(project: Path, rageval: Command) -> None:
+    status, [error] = rageval("cassettes", "--run", "nope")
+    assert (status, error.startswith("rageval: the run nope does not tell")) == (2, True)
+
+
+def test_the_project_is_found_from_below(project: Path, rageval: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "tests" / "deep").mkdir(parents=True)
+    ran(project, [ask(1)])
+    wanted = rageval("cassettes")
+    monkeypatch.chdir(project / "tests" / "deep")
+    assert rageval("cassettes") == wanted
+
+
+def test_another_folder_can_be_named(project: Path, rageval: Command) -> None:
+    (project / "cassettes").rename(project / "tapes")
+    assert rageval("cassettes", "tapes")[1][1:3] == ["judge-m.jsonl        1", "model-m.jsonl        4"]
+    status, [error] = rageval("cassettes")
+    assert status == 2
+    assert error == (
+        f"rageval: there is no folder of recordings {project / 'cassettes'}; name the one that rag_cassettes names"
+    )
+
+
+def test_a_folder_without_recordings_is_no_error(project: Path, rageval: Command) -> None:
+    (project / "empty").mkdir()
+    assert rageval("cassettes", "empty") == (0, ["file  records", "No run has told yet which recordings it used."])
+
+
+def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> None:
+    path = project / "cassettes" / "model-m.jsonl"
+    path.write_bytes(b"<<<<<<< HEAD\n" + path.read_bytes())
+    status, [error] = rageval("cassettes")
+    assert status == 2
+    assert error.startswith(f"rageval: {path}:1: this line is no recording; ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nope"], ["cassettes", "--nope"], ["cassettes", "a", "b"]])
+def test_bad_usage_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "rageval: error: " in capsys.readouterr().err or "cassettes: error: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [("--version", f"rageval {version('pytest-rageval')}\n"), ("--help", "cassettes")]
+)
+def test_it_tells_of_itself(option: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([option])
+    assert caught.value.code == 0
+    assert words in capsys.readouterr().out
+
+
+def test_its_help_says_that_the_ini_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["cassettes", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "FOLDER is the one that the ini names as rag_cassettes, which is not read here" in told
+
+
+STARTED = """
+import sys
+from pytest_rageval.cli import main
+
+status = main(["cassettes"])
+heavy = {"pytest", "_pytest", "filelock", "litellm", "asyncio", "numpy", "importlib.metadata"}
+print(*sorted(sys.modules.keys() & heavy))
+sys.exit(status)
+"""
+
+
+def test_it_starts_light(project: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[1:] == [
+        "judge-m.jsonl        1",
+        "model-m.jsonl        4",
+        "No run has told yet which recordings it used.",
+        "",
+    ]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(project: Path) -> None:
+    command = [sys.executable, "-c", "import sys; from pytest_rageval.cli import main; sys.exit(main(['cassettes']))"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        assert stderr.read() == b""
+    assert process.wait(timeout=30) == 0
+
+
+def test_the_package_installs_the_command(pytestconfig: pytest.Config) -> None:
+    project = tomllib.loads((pytestconfig.rootpath / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["scripts"] == {"rageval": f"{main.__module__}:{main.__name__}"}
