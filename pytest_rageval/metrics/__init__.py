@@ -6,14 +6,18 @@ __all__ = ["BUILTIN"]
 
 BUILTIN: dict[str, str] = {
     "accuracy": "pytest_rageval.metrics.containment:ACCURACY",
+    "closed_book_accuracy": "pytest_rageval.metrics.closed_book:CLOSED_BOOK_ACCURACY",
     "correct_without_evidence": "pytest_rageval.metrics.rejection:CORRECT_WITHOUT_EVIDENCE",
     "error_correction_rate": "pytest_rageval.metrics.counterfactual:ERROR_CORRECTION_RATE",
+    "error_correction_rate_judged": "pytest_rageval.metrics.judged:ERROR_CORRECTION_RATE_JUDGED",
     "error_detection_rate": "pytest_rageval.metrics.counterfactual:ERROR_DETECTION_RATE",
+    "error_detection_rate_judged": "pytest_rageval.metrics.judged:ERROR_DETECTION_RATE_JUDGED",
     "exact_match": "pytest_rageval.metrics.squad:EXACT_MATCH",
     "fake_answer_rate": "pytest_rageval.metrics.counterfactual:FAKE_ANSWER_RATE",
     "has_answer": "pytest_rageval.metrics.containment:HAS_ANSWER",
     "over_rejection_rate": "pytest_rageval.metrics.rejection:OVER_REJECTION_RATE",
     "rejection_rate": "pytest_rageval.metrics.rejection:REJECTION_RATE",
+    "rejection_rate_judged": "pytest_rageval.metrics.judged:REJECTION_RATE_JUDGED",
     "rgb_all_rate_compat": "pytest_rageval.metrics.rgb_compat:RGB_ALL_RATE_COMPAT",
     "slot_recall": "pytest_rageval.metrics.containment:SLOT_RECALL",
     "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",

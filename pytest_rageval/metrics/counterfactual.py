@@ -13,9 +13,11 @@ __all__ = [
     "ERROR_CORRECTION_RATE",
     "ERROR_DETECTION_RATE",
     "FAKE_ANSWER_RATE",
+    "NOTHING_FALSE",
     "error_correction_rate",
     "error_detection_rate",
     "fake_answer_rate",
+    "nothing_false",
 ]
 
 
@@ -30,7 +32,7 @@ def error_detection_rate(sample: Sample) -> Score:
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0.
     Source: RGB (Chen et al., AAAI 2024), error detection rate (ED), which counts negated markers too.
     """
-    if _nothing_false(sample.case):
+    if nothing_false(sample.case):
         return NOTHING_FALSE
     return Score(float(flags_error(sample.answer.text, sample.markers)))
 
@@ -45,7 +47,7 @@ def error_correction_rate(sample: Sample) -> Score:
     Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
     """
     gold, text = sample.case.instance.gold, sample.answer.text
-    if _nothing_false(sample.case):
+    if nothing_false(sample.case):
         return NOTHING_FALSE
     if not gold:
         return NO_GOLD
@@ -65,7 +67,7 @@ def fake_answer_rate(sample: Sample) -> Score:
     Source: this package, over RGB's counterfactual records (Chen et al., AAAI 2024).
     """
     gold, fake, text = sample.case.instance.gold, sample.case.instance.fake, sample.answer.text
-    if _nothing_false(sample.case):
+    if nothing_false(sample.case):
         return NOTHING_FALSE
     if not fake:
         return Score.not_applicable("no_fake_answer")
@@ -76,7 +78,7 @@ def fake_answer_rate(sample: Sample) -> Score:
     return Score(float(meets(fake, text) and not meets(gold, text) and not flags_error(text, sample.markers)))
 
 
-def _nothing_false(case: Case) -> bool:
+def nothing_false(case: Case) -> bool:
     """Return whether passages were supplied and none of them is counterfactual."""
     return case.supplied is not None and not any(passage.role == "counterfactual" for passage in case.supplied)
 

@@ -12,5 +12,9 @@ __all__ = ["BUILTIN", "SystemFactory", "SystemParts"]
 SystemFactory = Callable[[SystemParts], System]
 """What a system's name stands for: it makes the system of the session's parts."""
 
-BUILTIN: dict[str, str] = {"extractive": "pytest_rageval.systems.extractive:build"}
+BUILTIN: dict[str, str] = {
+    "closed_book": "pytest_rageval.systems.closed_book:build",
+    "extractive": "pytest_rageval.systems.extractive:build",
+    "llm": "pytest_rageval.systems.llm:build",
+}
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""

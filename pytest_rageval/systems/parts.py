@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.model.protocols import Retriever, System
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["SystemParts", "no_passages"]
 
@@ -18,11 +23,15 @@ class SystemParts:
         retriever: finds passages for a question; None when there is no corpus.
         generator: answers a query that has passages; None leaves the choice to the system.
         top_k: how many passages the retriever is asked for, >= 1.
+        llm: the session's model; None when it has none.
+        prompts: what the systems say to a model; None stands for the built-in prompts.
     """
 
     retriever: Retriever | None = None
     generator: System | None = None
     top_k: int = 5
+    llm: ChatModel | None = None
+    prompts: Prompts | None = None
 
 
 def no_passages() -> CaseError:

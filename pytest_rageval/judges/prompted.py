@@ -1,0 +1,173 @@
+"""A judge as a declaration: what it is asked, what it may say, what it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.judges.material import PARTS, material
+from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
+from pytest_rageval.judges.values import is_share
+from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
+from pytest_rageval.model.chat import ChatModel, Message
+from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.text.placeholders import fill
+
+__all__ = ["PromptedJudge", "always"]
+
+
+def always(sample: Sample) -> str | None:
+    """Apply to every sample."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptedJudge:
+    """A judge that a model is asked to be.
+
+        PromptedJudge(
+            "politeness",
+            "Is the answer polite?",
+            labels={"polite": "a guest would not mind", "rude": "a guest would mind"},
+            values={"polite": 1, "rude": 0},
+        )
+
+    Attributes:
+        name: unique, also the name of its metric.
+        criteria: the question put to the judge; one text, or a text a language.
+        labels: label -> what it means, likewise; the judge chooses one. None where there is a scale.
+        scale: lowest and highest of the whole numbers that the judge chooses from; its value is scaled to 0..1.
+        values: label -> the value of an answer that gets it, in 0..1; None leaves the answer unscored. Of every label.
+        shows: what the judge sees, in order: "question", "answer", "gold", "passages", "history".
+        applies: why a sample is not to be judged ("no_gold"), or None when it is.
+        higher_is_better: the direction in which values improve.
+
+    Raises:
+        SettingError: the declaration contradicts itself.
+    """
+
+    name: str
+    criteria: Wording
+    labels: Mapping[str, Wording] | None = None
+    scale: tuple[int, int] | None = None
+    values: Mapping[str, float | None] | None = None
+    shows: tuple[str, ...] = ("question", "answer")
+    applies: Callable[[Sample], str | None] = always
+    higher_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        for check in (_of_type, _of_criteria, _of_shows):
+            problem = check(self)
+            if problem is not None:
+                raise SettingError(f"judge {found(self.name)}: {problem}")
+
+    async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
+        """Return the model's verdict; a reply that cannot be read is asked for once more, with what is wrong.
+
+        The schema has the reason before the label: what a model writes first decides what it writes next, and so the
+        label follows from the reason instead of being excused by it.
+        """
+        why = self.applies(sample)
+        if why is not None:
+            return Verdict(problem=f"not_applicable: {why}")
+        language = self._language(sample)
+        messages = self.messages(sample)
+        first = await self._reply(messages, model)
+        verdict = self._verdict(first)
+        if verdict.problem is None:
+            return verdict
+        again = fill(frame(language)["again"], {"problem": verdict.problem.partition(": ")[2]})
+        said: tuple[Message, ...] = ({"role": "assistant", "content": first},) if first.strip() else ()
+        second = await self._reply((*messages, *said, {"role": "user", "content": again}), model)
+        return self._verdict(first, second)
+
+    def messages(self, sample: Sample) -> tuple[Message, ...]:
+        """Return what the model is asked first."""
+        language = self._language(sample)
+        texts = frame(language)
+        kind = texts["label_kind" if self.scale is None else "scale_kind"]
+        values = {"criteria": in_language(self.criteria, language), "choice": self._choice(language), "kind": kind}
+        return (
+            {"role": "system", "content": fill(texts["task"], values).strip()},
+            {"role": "user", "content": material(sample, self.shows, texts["parts"])},
+        )
+
+    def _language(self, sample: Sample) -> str:
+        """Return the language that the judge is addressed in: the case's, if it knows it."""
+        language = sample.case.instance.language
+        known = isinstance(self.criteria, str) or language in self.criteria
+        return language if known and language in LANGUAGES else LANGUAGES[0]
+
+    def _choice(self, language: str) -> str:
+        texts = frame(language)
+        if self.scale is not None:
+            low, high = self.scale
+            return fill(texts["scale"], {"low": str(low), "high": str(high)})
+        meanings = ((label, in_language(meaning, language)) for label, meaning in (self.labels or {}).items())
+        lines = (fill(texts["label"], {"label": label, "meaning": meaning}) for label, meaning in meanings)
+        return "\n".join((texts["labels"], *lines))
+
+    async def _reply(self, messages: tuple[Message, ...], model: ChatModel) -> str:
+        return (await model.complete(messages, response_format=self._response_format)).text
+
+    def _verdict(self, *replies: str) -> Verdict:
+        choice = tuple(self.labels or ()) if self.scale is None else range(self.scale[0], self.scale[1] + 1)
+        try:
+            label, reason = read_reply(replies[-1], choice)
+        except UnreadableReplyError as fault:
+            return Verdict(replies=replies, problem=f"parse_error: {fault}")
+        return Verdict(label, reason, replies)
+
+    @property
+    def _response_format(self) -> dict[str, object]:
+        if self.scale is None:
+            label: dict[str, object] = {"type": "string", "enum": list(self.labels or ())}
+        else:
+            label = {"type": "integer", "minimum": self.scale[0], "maximum": self.scale[1]}
+        schema = {
+            "type": "object",
+            "properties": {"reason": {"type": "string"}, "label": label},
+            "required": ["reason", "label"],
+            "additionalProperties": False,
+        }
+        return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+
+
+def _of_type(judge: PromptedJudge) -> str | None:
+    """Return what is wrong with the type of the verdict, or None."""
+    if (judge.labels is None) == (judge.scale is None):
+        return "wanted either labels= or scale=; give one of them"
+    return _of_scale(judge) if judge.labels is None else _of_labels(judge.labels, judge.values or {})
+
+
+def _of_scale(judge: PromptedJudge) -> str | None:
+    ends: object = judge.scale
+    if not isinstance(ends, tuple) or [type(end) for end in ends] != [int, int] or not ends[0] < ends[1]:
+        return f"scale: found {found(ends)}, wanted two whole numbers, the lower first, such as (1, 5)"
+    return "values: a scale has values of its own; leave it out" if judge.values is not None else None
+
+
+def _of_labels(labels: object, values: object) -> str | None:
+    if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels):
+        return f"labels: found {found(labels)}, wanted a mapping of each label to what it means"
+    folded = {fold_label(label) for label in labels}
+    if len(labels) < 2 or len(folded) < len(labels) or "" in folded:
+        return f"labels: found {found(list(labels))}, wanted two or more that differ by more than case"
+    shares = values.values() if isinstance(values, Mapping) and set(values) == set(labels) else ["no share"]
+    if not all(value is None or is_share(value) for value in shares):
+        return f"values: found {found(values)}, wanted a number in 0..1, or None, for each of {', '.join(labels)}"
+    return None
+
+
+def _of_criteria(judge: PromptedJudge) -> str | None:
+    told = (judge.criteria, *(judge.labels or {}).values())
+    return None if all(told) else "the criteria or a label's meaning is empty; say what the judge shall look at"
+
+
+def _of_shows(judge: PromptedJudge) -> str | None:
+    shows: object = judge.shows
+    if isinstance(shows, tuple) and shows and all(part in PARTS for part in shows):
+        return None
+    return f"shows: found {found(shows)}, wanted a tuple of some of {', '.join(PARTS)}"

@@ -1,0 +1,87 @@
+"""A judge as a metric: its verdict becomes a score, and what gave no verdict a reason."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.judges.function import FunctionJudge
+from pytest_rageval.judges.prompted import always
+from pytest_rageval.judges.values import value_of
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+
+__all__ = ["as_metric", "judged_metric", "judged_score"]
+
+
+def as_metric(name: str, value: object) -> Metric:
+    """Return the metric of what a user registers as the judge ``name``.
+
+    Args:
+        name: the judge's name, and the metric's.
+        value: a `PromptedJudge`, a `FunctionJudge`, another `Judge`, or a function to make a `FunctionJudge` of.
+
+    Raises:
+        SettingError: ``value`` is none of these, or has another name.
+    """
+    if inspect.iscoroutinefunction(getattr(value, "ask", None)) and not isinstance(value, type):
+        judge: Judge = value  # type: ignore[assignment] # it has the one method of a judge
+        if getattr(judge, "name", None) != name:
+            named = found(getattr(judge, "name", None))
+            raise SettingError(f"judge {found(name)} cannot be registered: it is named {named}; give both one name")
+        return judged_metric(judge)
+    if not callable(value) or isinstance(value, type):
+        raise SettingError(
+            f"judge {found(name)} cannot be registered: {found(value)} is no judge; "
+            "give a PromptedJudge, or a function of a sample that returns a number in 0..1"
+        )
+    return judged_metric(FunctionJudge(name, value))
+
+
+def judged_metric(judge: Judge) -> Metric:
+    """Return the metric that bears the judge's name and scores by its verdicts, see `judged_score`."""
+
+    def compute(sample: Sample) -> Score:
+        return judged_score(sample, judge)
+
+    higher_is_better: bool = getattr(judge, "higher_is_better", True)
+    return Metric(judge.name, compute, higher_is_better, _is_binary(judge), judge)
+
+
+def judged_score(sample: Sample, judge: Judge) -> Score:
+    """Return the score that a judge's verdict in ``sample.verdicts`` gives.
+
+    The value of a label is what the judge's ``values`` say, that of a whole number x of its ``scale`` is
+    ``(x - low) / (high - low)``; a judge with neither gives numbers in 0..1. There is no value, but a reason, where the
+    judge does not apply, where the label's value is None ("not_applicable: LABEL"), where the verdict has a problem
+    ("parse_error: ..."), and without a verdict ("judge_unavailable").
+    """
+    applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
+    why = applies(sample)
+    if why is not None:
+        return Score.not_applicable(why)
+    verdict = sample.verdicts.get(judge.name)
+    if verdict is None:
+        return Score(reason="judge_unavailable")
+    if verdict.label is None:
+        return Score(reason=verdict.problem, verdict=verdict)
+    value = value_of(verdict.label, _values(judge), _scale(judge))
+    if value is None:
+        return Score(reason=f"not_applicable: {verdict.label}", verdict=verdict)
+    return Score(float(value), verdict=verdict)
+
+
+def _values(judge: Judge) -> Mapping[str, float | None]:
+    return getattr(judge, "values", None) or {}
+
+
+def _scale(judge: Judge) -> tuple[int, int] | None:
+    return getattr(judge, "scale", None)
+
+
+def _is_binary(judge: Judge) -> bool:
+    """Return whether every value of the judge is known to be 0 or 1."""
+    scale, worth = _scale(judge), set(_values(judge).values())
+    return scale[1] - scale[0] == 1 if scale is not None else bool(worth) and worth <= {0, 1, None}

@@ -1,0 +1,58 @@
+"""What judges say, by language: package data, and what a declaration brings along."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Packaged", "Wording", "frame", "in_language"]
+
+Wording = str | Mapping[str, str]
+"""One text for every language, or a text a language."""
+
+LANGUAGES = ("en", "zh")
+"""The languages that judges are addressed in."""
+
+_FOLDER = Path(__file__).parent / "prompts"
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def frame(language: str) -> Mapping[str, Any]:
+    """Return the texts around every criterion, and the built-in criteria, in one of ``LANGUAGES``."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    texts: dict[str, Any] = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
+    return texts
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged(Mapping[str, str]):
+    """One text of the package data in every language, read when it is first needed."""
+
+    table: str
+    key: str
+
+    def __getitem__(self, language: str) -> str:
+        if language not in LANGUAGES:
+            raise KeyError(language)
+        text: str = frame(language)[self.table][self.key]
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LANGUAGES)
+
+    def __len__(self) -> int:
+        return len(LANGUAGES)
+
+
+def in_language(wording: Wording, language: str) -> str:
+    """Return the text in ``language``, else in English, else in the first language there is."""
+    if isinstance(wording, str):
+        return wording
+    return wording.get(language) or wording.get("en") or next(iter(wording.values()))

@@ -1,0 +1,31 @@
+"""The system "closed_book": ask a model without any passage, for what it knows by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Query
+from pytest_rageval.model.chat import ChatModel
+from pytest_rageval.model.protocols import System
+from pytest_rageval.systems.llm import answer_of, model_of
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.prompting import Prompts, closed_book_messages, load_prompts
+
+__all__ = ["ClosedBook", "build"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedBook:
+    """Asks a model the question of a query and nothing else."""
+
+    model: ChatModel
+    prompts: Prompts
+
+    async def __call__(self, query: Query) -> Answer:
+        return answer_of(await self.model.complete(closed_book_messages(query, self.prompts)))
+
+
+def build(parts: SystemParts) -> System:
+    """Return the closed-book arm of the session's model; without a model it is a `SettingError`."""
+    return ClosedBook(model_of(parts, "closed_book"), parts.prompts or load_prompts())

@@ -1,0 +1,54 @@
+"""The system "llm": retrieve where the case supplies no passages, then ask a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.case import Query
+from pytest_rageval.model.chat import ChatModel, Completion
+from pytest_rageval.model.protocols import System
+from pytest_rageval.systems.naive import naive
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.prompting import Prompts, load_prompts, messages_for
+
+__all__ = ["ModelGenerator", "answer_of", "build", "model_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGenerator:
+    """Asks a model to answer from the passages of a query. Whether it declined is left to the markers."""
+
+    model: ChatModel
+    prompts: Prompts
+
+    async def __call__(self, query: Query) -> Answer:
+        return answer_of(await self.model.complete(messages_for(query, self.prompts)))
+
+
+def build(parts: SystemParts) -> System:
+    """Return retrieve-then-generate with the session's model; without a model it is a `SettingError`."""
+    generator = ModelGenerator(model_of(parts, "llm"), parts.prompts or load_prompts())
+    return naive(SystemParts(parts.retriever, generator, parts.top_k))
+
+
+def model_of(parts: SystemParts, system: str) -> ChatModel:
+    """Return the session's model, which the system of that name cannot do without."""
+    if parts.llm is None:
+        raise SettingError(
+            f"system {system!r} needs a model: set rag_model in the ini, give --rag-model, "
+            "or override the `rag_llm` fixture"
+        )
+    return parts.llm
+
+
+def answer_of(completion: Completion) -> Answer:
+    """Return a model's reply, trimmed, as an answer; how it came about is its step "completion"."""
+    detail: dict[str, str | int | float | bool | None] = {
+        "model": completion.model,
+        "finish_reason": completion.finish_reason,
+        "attempts": completion.attempts,
+        "replayed": completion.replayed,
+    }
+    return Answer(completion.text.strip(), trace=(Step("completion", detail),), usage=completion.usage)
