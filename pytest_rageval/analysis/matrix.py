@@ -1,34 +1,17 @@
-"""Tables of a metric: two facets as rows and columns, and the curve over noise rates."""
+"""Tables of a metric or a pseudo-metric: two facets as rows and columns, and the curve over noise rates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.statistics import Interval, mean_of
+from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Cell", "Matrix", "cell_of", "distinct", "matrix_of", "present"]
+__all__ = ["FEW", "Matrix", "distinct", "matrix_of", "present"]
 
 FEW = 5  # a cell with fewer scored cases than this is marked
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """The cases of one row and column.
-
-    Attributes:
-        mean: mean of the scored ones; None when there is none.
-        n: how many were scored.
-        n_unscored: how many ended in an error or without a value.
-        ci95: the mean's 95 % interval.
-    """
-
-    mean: float | None
-    n: int
-    n_unscored: int
-    ci95: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +19,12 @@ class Matrix:
     """A metric over two facets.
 
     Attributes:
-        metric: the metric's name.
+        metric: the metric's name, a pseudo-metric's, or `cells.GAIN`.
         row_facet, col_facet: the facets; a case without one stands under "-".
         rows, cols: their values, sorted (numbers as numbers).
         cells: ``cells[row][col]``; None where no case is.
-        row_margin, col_margin: micro means of each row and column.
-        total: the micro mean of all.
+        row_margin, col_margin: the same of each row and column: micro means.
+        total: the same of all.
         system: the system whose cases these are, or "" for all.
     """
 
@@ -87,17 +70,6 @@ def matrix_of(
         total=cell(asked),
         system=system,
     )
-
-
-def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
-    """Return the mean of ``metric`` over ``outcomes``, with what could not be scored counted."""
-    values = [
-        score.value
-        for outcome in outcomes
-        if outcome.status == "scored" and (score := outcome.scores.get(metric)) is not None and score.value is not None
-    ]
-    mean = mean_of(values, binary=binary)
-    return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95)
 
 
 def present(facet: str, outcomes: Sequence[Outcome]) -> bool:

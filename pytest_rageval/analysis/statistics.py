@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
-__all__ = ["Interval", "Mean", "mean_of", "quantile", "t_interval", "wilson_interval"]
+__all__ = ["Interval", "Mean", "mean_of", "mean_of_cases", "quantile", "t_interval", "wilson_interval"]
 
 Interval = tuple[float, float]
 
@@ -22,22 +22,36 @@ class Mean:
     Attributes:
         value: the mean; None when nothing was scored.
         n: how many values it is the mean of.
-        ci95: its 95 % interval, within 0..1; None when n cannot give one.
+        ci95: its 95 % interval, within the range of the values; None when n cannot give one.
+        n_cases: how many cases the values are of, where cases were repeated; None where each has one value.
     """
 
     value: float | None
     n: int
     ci95: Interval | None
+    n_cases: int | None = None
 
 
-def mean_of(values: Sequence[float], *, binary: bool) -> Mean:
-    """Return the mean of ``values`` in 0..1: a Wilson interval for rates, a t interval for the rest."""
+def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
+    """Return the mean of ``values`` in low..1: a Wilson interval for rates, a t interval for the rest."""
     if not values:
         return Mean(None, 0, None)
     mean = fmean(values)
     if binary:
         return Mean(mean, len(values), wilson_interval(sum(values), len(values)))
-    return Mean(mean, len(values), t_interval(values))
+    return Mean(mean, len(values), t_interval(values, low))
+
+
+def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Mean:
+    """Return the mean of the cases' own means, each over the values of its repeats (at least one), in low..1.
+
+    The case is the unit of the interval, as repeats of one case are not independent of each other: Wilson's for a
+    rate whose cases each have the same value in all repeats, else Student's over the cases' means.
+    """
+    means = [fmean(values) for values in cases]
+    steady = all(mean in (0.0, 1.0) for mean in means)
+    mean = mean_of(means, binary=binary and steady, low=low)
+    return Mean(mean.value, sum(map(len, cases)), mean.ci95, len(means))
 
 
 def wilson_interval(successes: float, n: int) -> Interval:
@@ -52,14 +66,14 @@ def wilson_interval(successes: float, n: int) -> Interval:
     return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p: no rounding at its ends
 
 
-def t_interval(values: Sequence[float]) -> Interval | None:
-    """Return Student's 95 % interval for the mean of ``values`` in 0..1, cut to 0..1; None for n < 2."""
+def t_interval(values: Sequence[float], low: float = 0.0) -> Interval | None:
+    """Return Student's 95 % interval for the mean of ``values`` in low..1, cut to that range; None for n < 2."""
     n = len(values)
     if n < 2:
         return None
     mean = fmean(values)
     half = _t_quantile(n - 1) * stdev(values, mean) / math.sqrt(n)
-    return (max(0.0, mean - half), min(1.0, mean + half))
+    return (max(low, mean - half), min(1.0, mean + half))
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,11 @@ class RunFolder:
         """Keep no more; what is still held back is lost where it cannot be written."""
         with suppress(OSError):
             self._stream.close()
+
+    def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
+        """Write which recordings the run used, and whether it was a whole run; `rageval cassettes` reads it."""
+        head = "# complete" if complete else "# partial"
+        (self.path / "used-recordings.txt").write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
 
     def finish(self, results: Mapping[str, Any]) -> None:
         """Write results.json and close the folder."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from pytest_rageval.analysis.matrix import Cell, Matrix
-from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.report.plan import TestbedPlan
-from pytest_rageval.report.run import MatrixChoice, NamedGate, Run
+from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["results_of", "schema"]
 
@@ -31,7 +33,8 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         choice: which matrix stands in ``matrix``.
     """
     outcomes = run.ordered()
-    matrices = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
+    wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
+    repeats = [_encode_repeats(each) for each in run.repeats()]
     return {
         "schema": SCHEMA,
         "run": {
@@ -46,10 +49,10 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
-        "matrix": matrices[0] if matrices else None,
-        "matrices": matrices,
-        "usage": _usage(outcomes),
-    }
+        "matrix": wanted[0] if wanted else None,
+        "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
+        "usage": asdict(run.calls()),
+    } | ({"repeats": repeats} if repeats else {})
 
 
 def schema() -> dict[str, Any]:
@@ -93,9 +96,10 @@ def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
+            | _cases(c.n_cases)
             for c in result.cells
         ],
-    }
+    } | _cases(result.n_cases)
 
 
 def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
@@ -114,22 +118,17 @@ def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
 
 
 def _encode_cell(cell: Cell) -> dict[str, Any]:
-    return {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": _pair(cell.ci95)}
+    plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": _pair(cell.ci95)}
+    return plain | _cases(cell.n_cases)
+
+
+def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
+    return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
+
+
+def _cases(n_cases: int | None) -> dict[str, int]:
+    return {} if n_cases is None else {"n_cases": n_cases}
 
 
 def _pair(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else [interval[0], interval[1]]
-
-
-def _usage(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
-    """Sum what was used; a sum with an unknown part is unknown, not a smaller number.
-
-    A call is an answer that took tokens, or may have: the embedded reader's is none.
-    """
-    answered = [outcome.answer.usage for outcome in outcomes if outcome.answer is not None]
-    free = sum(usage is not None and usage.prompt_tokens == usage.completion_tokens == 0 for usage in answered)
-    sums: dict[str, Any] = {"calls": len(answered) - free, "replayed": 0}
-    for name in ("prompt_tokens", "completion_tokens", "cost_usd"):
-        values = [None if usage is None else getattr(usage, name) for usage in answered]
-        sums[name] = None if None in values else sum(values)
-    return sums

@@ -9,26 +9,22 @@ from datetime import datetime
 from typing import Any
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
-from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
-from pytest_rageval.analysis.verdicts import GateResult, MetricInfo, evaluate
+from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.repeats import Repeats
+from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome, without_texts
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report import views
 from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
+from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["MatrixChoice", "NamedGate", "Run"]
+__all__ = ["NamedGate", "Run"]
 
 SESSION = "session"
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixChoice:
-    """Which matrix is wanted; None leaves the choice to the run."""
-
-    metric: str | None = None
-    rows: str | None = None
-    cols: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +47,7 @@ class Run:
         instances: case id -> the instance, as it is reported.
         gates: the gates' results, once they have been evaluated.
         interrupted: whether the session was cut short by the user.
+        unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -61,11 +58,18 @@ class Run:
     instances: dict[str, JsonText] = field(default_factory=dict)
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
+    unclaimed: Calls = field(default_factory=Calls)
     texts: bool = True
 
     def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
-        """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported."""
+        """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported.
+
+        What models were asked for an earlier run of the same case is kept among what belongs to no outcome.
+        """
         nodeid = encoded["nodeid"]
+        earlier = self.outcomes.get(nodeid)
+        if earlier is not None and earlier.calls is not None:
+            self.unclaimed += earlier.calls
         self.outcomes[nodeid] = decode_outcome(encoded)
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
@@ -84,7 +88,7 @@ class Run:
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
-        groups, unfinished = self._by_testbed(), self.unfinished()
+        groups, unfinished = views.groups(self.ordered()), self.unfinished()
         self.gates = []
         for nodeid, testbed in self.plan.testbeds.items():
             for text in testbed.gates:
@@ -111,29 +115,23 @@ class Run:
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the wanted matrix for each system, or one for each primary metric when none is named."""
-        outcomes = self.ordered()
-        made: list[Matrix] = []
-        for metric, group in self._by_metric(outcomes, choice.metric):
-            rows = choice.rows or ("topic" if present("topic", group) else "dataset")
-            cols = choice.cols or ("task" if present("task", group) else "ability")
-            info = self.plan.metrics.get(metric, MetricInfo())
-            systems = sorted({outcome.system for outcome in group})
-            for system in systems:
-                mine = [outcome for outcome in group if outcome.system == system]
-                made.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
-        return made
+        return views.matrices(self.plan, self.ordered(), choice)
+
+    def gains(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return the matrix of the gain from retrieval for each system, where the model was asked without it too."""
+        return views.gains(self.plan, self.ordered(), choice)
 
     def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
         """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
-        found = []
-        groups = self._by_testbed()
-        for nodeid, testbed in self.plan.testbeds.items():
-            mine = groups.get(nodeid, [])
-            for system in sorted({outcome.system for outcome in mine}):
-                group = [outcome for outcome in mine if outcome.system == system]
-                if len(distinct("noise_rate", group)) > 1:
-                    found.append((testbed.name, system, testbed.primary, group))
-        return found
+        return views.curves(self.plan, self.ordered())
+
+    def repeats(self) -> list[Repeats]:
+        """Return what repeats tell of each testbed and system whose cases were asked more than once."""
+        return views.repeats(self.plan, self.ordered())
+
+    def calls(self) -> Calls:
+        """Return what models were asked in the whole session."""
+        return calls_of(self.ordered(), self.unclaimed)
 
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
         if self.interrupted:
@@ -146,23 +144,3 @@ class Run:
     def _covers(self, gate: Gate, testbed: str) -> bool:
         """Return whether a session gate is over a testbed: its metric is computed there, or counted anywhere."""
         return gate.metric in PSEUDO_METRICS or gate.metric in self.plan.testbeds[testbed].metrics
-
-    def _by_testbed(self) -> dict[str, list[Outcome]]:
-        groups: dict[str, list[Outcome]] = {}
-        for outcome in self.ordered():
-            groups.setdefault(outcome.testbed, []).append(outcome)
-        return groups
-
-    def _by_metric(self, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
-        asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
-        if metric is not None:
-            measured = [o for o in asked if metric in self._metrics_of(o)]
-            return [(metric, measured)] if measured else []
-        groups: dict[str, list[Outcome]] = {}
-        for outcome in asked:
-            groups.setdefault(self._metrics_of(outcome)[0], []).append(outcome)
-        return sorted(groups.items(), key=lambda entry: -len(entry[1]))
-
-    def _metrics_of(self, outcome: Outcome) -> tuple[str, ...]:
-        testbed = self.plan.testbeds.get(outcome.testbed)
-        return testbed.metrics if testbed else tuple(outcome.scores) or ("-",)

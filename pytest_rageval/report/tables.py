@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_rageval.analysis.matrix import FEW, Cell, Matrix, cell_of, distinct
+from pytest_rageval.analysis.cells import GAIN, Cell, cell_of
+from pytest_rageval.analysis.matrix import FEW, Matrix, distinct
+from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.lines import dollars
 
-__all__ = ["MOST", "curve_blocks", "matrix_blocks", "table_lines"]
+__all__ = ["MOST", "blocks_of", "curve_blocks", "legend", "matrix_blocks", "table_lines"]
 
 ABSENT = "–"
 ALL = "all"
 MOST = 100  # rows and columns that a terminal is given
+
+
+_TOTALS = ("cost_usd", "tokens", "n")
+
+
+def legend(metric: str) -> str:
+    """Return what the cells of a metric's or a pseudo-metric's matrix show."""
+    if metric in _TOTALS:
+        return "scored (n+k unscored)" if metric == "n" else "sum (n); ? where +k do not tell it"
+    if metric in LATENCY:
+        return f"seconds (n); * n < {FEW}; +k not measured"
+    if metric == GAIN:
+        return f"mean difference (n); * n < {FEW}; +k without both"
+    return f"mean (n); * n < {FEW}; +k unscored"
 
 
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
@@ -22,17 +39,20 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     columns the first are shown; results.json has them all.
     """
     shown = range(min(len(matrix.rows), MOST))
+    metric = matrix.metric
     head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *(matrix.rows[at] for at in shown), ALL]
     columns = [
-        [col, *(_cell_text(matrix.cells[row][at]) for row in shown), _cell_text(matrix.col_margin[at])]
+        [col, *(_cell_text(matrix.cells[row][at], metric) for row in shown), _cell_text(matrix.col_margin[at], metric)]
         for at, col in enumerate(matrix.cols[:MOST])
     ]
     if len(matrix.cols) > 1:
-        columns.append([ALL, *(_cell_text(matrix.row_margin[row]) for row in shown), _cell_text(matrix.total)])
+        columns.append(
+            [ALL, *(_cell_text(matrix.row_margin[row], metric) for row in shown), _cell_text(matrix.total, metric)]
+        )
     if len(matrix.rows) == 1:
         head.pop()
         columns = [column[:-1] for column in columns]
-    return _blocks(head, columns, width)
+    return blocks_of(head, columns, width)
 
 
 def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> list[list[str]]:
@@ -46,22 +66,12 @@ def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: 
     rates = distinct("noise_rate", [outcome for *_, group in curves for outcome in group])
     cells = [[_at_rate(metric, binary, group, rate) for rate in rates] for _, binary, group in curves]
     head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
-    columns = [[rate, *(_cell_text(row[at]) for row in cells)] for at, rate in enumerate(rates)]
+    columns = [[rate, *(_cell_text(row[at], metric) for row in cells)] for at, rate in enumerate(rates)]
     columns.append(["change", *(_drop(row) for row in cells)])
-    return _blocks(head, columns, width)
+    return blocks_of(head, columns, width)
 
 
-def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return rows (the first is the head) as aligned lines; the first ``left`` columns to the left."""
-    from tabulate import tabulate
-
-    safe = [[ascii_safe(text) for text in row] for row in rows]
-    align = ["left" if at < left else "right" for at in range(len(safe[0]))]
-    text = tabulate(safe[1:], headers=safe[0], tablefmt="simple", disable_numparse=True, colalign=align)
-    return [line.rstrip() for line in text.splitlines()]
-
-
-def _blocks(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+def blocks_of(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     """Return tables of as many columns as fit, each with the head; a block holds at least one column."""
     blocks: list[list[str]] = []
     at = 0
@@ -75,6 +85,16 @@ def _blocks(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -
         blocks.append(fitting)
         at += taken
     return blocks
+
+
+def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return rows (the first is the head) as aligned lines; the first ``left`` columns to the left."""
+    from tabulate import tabulate
+
+    safe = [[ascii_safe(text) for text in row] for row in rows]
+    align = ["left" if at < left else "right" for at in range(len(safe[0]))]
+    text = tabulate(safe[1:], headers=safe[0], tablefmt="simple", disable_numparse=True, colalign=align)
+    return [line.rstrip() for line in text.splitlines()]
 
 
 def _at_rate(metric: str, binary: bool, group: Sequence[Outcome], rate: str) -> Cell | None:
@@ -97,11 +117,20 @@ def _width(lines: Sequence[str]) -> int:
     return max(wcswidth(line) for line in lines)
 
 
-def _cell_text(cell: Cell | None) -> str:
+def _cell_text(cell: Cell | None, metric: str) -> str:
     """Return ``0.91 (20)``; ``*`` marks few cases, ``+2`` counts unscored ones, ``–`` is no case at all."""
     if cell is None:
         return ABSENT
-    mean = "?" if cell.mean is None else f"{cell.mean:.2f}"
-    few = "*" if cell.n < FEW else ""
+    value = "?" if cell.mean is None else _value_text(cell.mean, metric)
+    n = cell.n if cell.n_cases is None else cell.n_cases
+    few = "*" if n < FEW and metric not in _TOTALS else ""
     unscored = f"+{cell.n_unscored}" if cell.n_unscored else ""
-    return f"{mean} ({cell.n}{unscored}){few}"
+    return f"{value} ({cell.n}{unscored}){few}"
+
+
+def _value_text(value: float, metric: str) -> str:
+    if metric == "cost_usd":
+        return dollars(value)
+    if metric in _TOTALS:
+        return f"{value:,.0f}"
+    return f"{value:+.2f}" if metric == GAIN else f"{value:.2f}"

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
 
-from pytest_rageval.analysis.matrix import FEW
-from pytest_rageval.analysis.verdicts import GateResult, MetricInfo
+from pytest_rageval.analysis.clusters import by_case, repeated
+from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.run import MatrixChoice, Run
-from pytest_rageval.report.tables import MOST, curve_blocks, matrix_blocks
+from pytest_rageval.report.gate_lines import gate_failure, gate_lines
+from pytest_rageval.report.lines import Line, counted
+from pytest_rageval.report.repeat_lines import repeat_lines
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.spending import error_kinds, model_calls
+from pytest_rageval.report.tables import MOST, curve_blocks, legend, matrix_blocks
+from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Line", "gate_failure", "summary_lines"]
 
-Style = Literal["", "green", "red", "yellow", "bold"]
-
-_STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
-
-
-class Line(NamedTuple):
-    """A line of text and how it is shown where colour is wanted."""
-
-    text: str
-    style: Style = ""
-
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, matrices, noise curves, gates, warnings.
+    """Yield the summary: counts, model calls, matrices, noise curves, repeats, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
@@ -36,40 +30,25 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
     """
     if verbosity > -2:
         yield Line(_counts(run), "bold")
-        yield from _matrices(run, choice, width)
+        yield from error_kinds(run)
+        yield from model_calls(run)
+        yield from _matrices([*run.matrices(choice), *run.gains(choice)], width)
         if verbosity > -1:
             yield from _curves(run, width)
-    yield from _gates(run, failed_only=verbosity < 0)
+        yield from repeat_lines(run, width)
+    yield from gate_lines([g.result for g in run.gates if g.result.status == "failed" or verbosity > -1])
     if verbosity > -2:
         yield from _warnings(run)
-
-
-def gate_failure(result: GateResult) -> str:
-    """Return a failed gate as text: value, n, errors, interval, bound, and the worst cases."""
-    head = [f"gate {result.gate} failed: {result.reason}"]
-    facts = [
-        f"value {_number(result.value)}",
-        f"n {result.n}",
-        f"errors {result.n_errors}",
-        f"95 % interval {_interval(result)}",
-        f"bound {result.gate.op} {result.gate.bound_text}",
-    ]
-    if result.cells:
-        cell = ", ".join(f"{key}={value}" for key, value in (result.slice or {}).items())
-        failed = sum(cell.status == "failed" for cell in result.cells)
-        facts.append(f"worst cell {cell} ({failed} of {len(result.cells)} cells fail)")
-    head.append("  " + " · ".join(facts))
-    if result.worst:
-        head.append("  worst cases:")
-        head.extend(f"    {_number(value)}  {nodeid}" for nodeid, value in result.worst)
-    return "\n".join(ascii_safe(line) for line in head)
 
 
 def _counts(run: Run) -> str:
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
-    cases = _counted(len(outcomes), "case")
-    parts = [f"{cases}: {by_status['scored']} scored", _counted(by_status["error"], "error")]
+    n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
+    cases = (
+        counted(n_cases, "case") if n_cases == len(outcomes) else f"{len(outcomes)} runs of {counted(n_cases, 'case')}"
+    )
+    parts = [f"{cases}: {by_status['scored']} scored", counted(by_status["error"], "error")]
     if by_status["skipped"]:
         parts.append(f"{by_status['skipped']} skipped")
     if unfinished := run.unfinished().total():
@@ -80,12 +59,18 @@ def _counts(run: Run) -> str:
     return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
 
 
-def _matrices(run: Run, choice: MatrixChoice, width: int) -> Iterator[Line]:
-    legend = f" - mean (n); * n < {FEW}; +k unscored"
-    for matrix in run.matrices(choice):
+def _matrices(matrices: list[Matrix], width: int) -> Iterator[Line]:
+    """Yield the matrices; what a cell shows is said where it first is shown."""
+    said = set()
+    for matrix in matrices:
         system = f" · {matrix.system}" if matrix.system else ""
+        shows = legend(matrix.metric)
         yield Line("")
-        yield Line(ascii_safe(f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}{system}") + legend)
+        yield Line(
+            ascii_safe(f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}{system}")
+            + (f" - {shows}" if shows not in said else "")
+        )
+        said.add(shows)
         for block in matrix_blocks(matrix, width):
             yield Line("")
             yield from map(Line, block)
@@ -94,7 +79,6 @@ def _matrices(run: Run, choice: MatrixChoice, width: int) -> Iterator[Line]:
         ]
         if left_out:
             yield Line(f"... {' and '.join(left_out)} in results.json")
-        legend = ""
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:
@@ -114,34 +98,6 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
             yield from map(Line, block)
 
 
-def _gates(run: Run, *, failed_only: bool) -> Iterator[Line]:
-    shown = [gate.result for gate in run.gates if gate.result.status == "failed" or not failed_only]
-    if not shown:
-        return
-    yield Line("")
-    yield Line("gates")
-    room = min(40, max(len(str(result.gate)) for result in shown))
-    scope = ""
-    for result in shown:
-        if result.scope != scope:
-            scope = result.scope
-            yield Line(ascii_safe(f"  {scope}"))
-        yield Line(ascii_safe(_gate_text(result, room)), _STYLE[result.status])
-
-
-def _gate_text(result: GateResult, room: int) -> str:
-    facts = [f"{_number(result.value):>6}", f"n {result.n}"]
-    if result.ci95 is not None:
-        facts.append(_interval(result))
-    if result.n_errors:
-        facts.append(_counted(result.n_errors, "error"))
-    if result.cells and result.slice:
-        facts.append("worst at " + ", ".join(f"{key}={value}" for key, value in result.slice.items()))
-    if result.status == "skipped":
-        facts = [result.reason or ""]
-    return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
-
-
 def _warnings(run: Run) -> Iterator[Line]:
     notes = [f"{testbed.name}: {note}" for testbed in run.plan.testbeds.values() for note in testbed.notes]
     notes += run.plan.notes
@@ -150,15 +106,3 @@ def _warnings(run: Run) -> Iterator[Line]:
         yield Line("")
     for note in notes:
         yield Line(ascii_safe(f"warning: {note}"), "yellow")
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
-
-
-def _interval(result: GateResult) -> str:
-    return "–" if result.ci95 is None else f"[{result.ci95[0]:.2f}, {result.ci95[1]:.2f}]"

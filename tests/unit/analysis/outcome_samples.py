@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome, Score, Status
 
 
@@ -17,12 +18,13 @@ def outcome(
     usage: Usage | None = None,
     error: str | None = None,
     error_type: str | None = None,
+    calls: Calls | None = None,
     **facets: str,
 ) -> Outcome:
     """Return an outcome with one score: a value, a reason, or none at all."""
     scores = {} if value is None else {metric: Score(reason=value) if isinstance(value, str) else Score(value)}
     return Outcome(
-        nodeid=f"test_a.py::test_a[{name}]",
+        nodeid=f"test_a.py::test_a[{name}{'-' if 'repeat' in facets else ''}{facets.get('repeat', '')}]",
         case_id=name,
         testbed="test_a.py::test_a",
         facets=facets,
@@ -32,7 +34,18 @@ def outcome(
         scores=scores,
         error=error,
         error_type=error_type,
+        calls=calls,
     )
+
+
+def repeats(name: str, *values: float | str | None, metric: str = "accuracy", **facets: Any) -> list[Outcome]:
+    """Return the repeats of one case: a value or a reason each, None for an error."""
+    return [
+        failed(name, repeat=str(number), **facets)
+        if value is None
+        else outcome(name, value, metric=metric, repeat=str(number), **facets)
+        for number, value in enumerate(values, 1)
+    ]
 
 
 def failed(name: str, value: float | None = None, **facets: Any) -> Outcome:

@@ -5,7 +5,8 @@ import time
 
 from outcome_samples import failed, outcome, skipped
 
-from pytest_rageval.analysis.matrix import Cell, cell_of, distinct, matrix_of, present
+from pytest_rageval.analysis.cells import Cell, cell_of
+from pytest_rageval.analysis.matrix import distinct, matrix_of, present
 from pytest_rageval.analysis.statistics import t_interval, wilson_interval
 from pytest_rageval.model.outcome import Outcome
 

@@ -1,20 +1,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 import jsonschema
 import pytest
-from run_samples import FINISHED, MARK, NOISE, PLAIN, STARTED, finished_run, instance, outcome, take
+from run_samples import FINISHED, MARK, NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
 
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.codec import encode_instance, encode_outcome
+from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import plain
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.run import MatrixChoice, Run
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
 
 
 def results(run: Run, *, run_id: str = "r1") -> dict[str, Any]:
@@ -48,8 +52,11 @@ def test_an_empty_run_is_valid() -> None:
         "gates": [],
         "matrix": None,
         "matrices": [],
-        "usage": {"calls": 0, "replayed": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0},
-    }
+        "usage": {
+            "calls": 0, "replayed": 0, "attempts": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0,
+            "spent_usd": 0,
+        },
+    }  # fmt: skip
     assert made["run"]["versions"]["pytest-rageval"] == version("pytest-rageval")
     assert {"python", "pytest"} <= set(made["run"]["versions"])
 
@@ -126,13 +133,15 @@ def test_the_matrix_is_the_first_of_the_matrices() -> None:
 def test_usage_is_summed_and_unknown_where_a_part_is() -> None:
     run = finished_run()
     assert results(run)["usage"] == {
-        "calls": 3, "replayed": 0, "prompt_tokens": 30, "completion_tokens": 15, "cost_usd": 0.75,
+        "calls": 3, "replayed": 0, "attempts": 3, "prompt_tokens": 30, "completion_tokens": 15, "cost_usd": 0.75,
+        "spent_usd": 0.75,
     }  # fmt: skip
     encoded = encode_outcome(outcome(NOISE, "late"))
     encoded["answer"]["usage"]["cost_usd"] = None
     run.take(encoded, None)
     assert results(run)["usage"] == {
-        "calls": 4, "replayed": 0, "prompt_tokens": 40, "completion_tokens": 20, "cost_usd": None,
+        "calls": 4, "replayed": 0, "attempts": 4, "prompt_tokens": 40, "completion_tokens": 20, "cost_usd": None,
+        "spent_usd": None,
     }  # fmt: skip
     run.take({**encoded, "answer": {**encoded["answer"], "usage": None}}, None)
     assert results(run)["usage"]["prompt_tokens"] is None
@@ -161,13 +170,35 @@ def test_the_schema_refuses_what_is_something_else(change: dict[str, Any]) -> No
         validate({**results(Run(STARTED)), **change})
 
 
-@pytest.mark.parametrize("score", [{"value": None}, {"value": 1.0, "reason": "why"}, {"value": "1"}, {}])
+@pytest.mark.parametrize(
+    "score",
+    [
+        {"value": None}, {"value": 1.0, "reason": "why"}, {"value": "1"}, {}, {"value": 1.0, "replies": ["{}"]},
+        {"value": 1.0, "label": ["yes"]}, {"value": 1.0, "label": "yes", "judge": "j"},
+    ],
+)  # fmt: skip
 def test_the_schema_refuses_a_score_that_is_neither_or_both(score: dict[str, Any]) -> None:
     encoded = encode_outcome(outcome(NOISE, "q1"))
     made = results(Run(STARTED, Plan()))
     validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": {"value": 1.0}}}]})
     with pytest.raises(jsonschema.ValidationError):
         validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": score}}]})
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_judged_outcome_is_valid_and_leaves_no_word_of_the_judge_where_texts_are_left_out(texts: bool) -> None:
+    said = Verdict("yes", f"{MARK} as it says", (f"{MARK} hm", f"{MARK} yes"))
+    silent = Verdict(None, "", (f"{MARK} hm",), f"parse_error: {MARK} hm is no label")
+    judged = outcome(NOISE, "q1", accuracy=Score(1.0, None, said), token_f1=Score(None, silent.problem, silent))
+    run = Run(STARTED, plan(), texts=texts)
+    run.take(encode_outcome(replace(judged, calls=Calls(2, 1, 1, 10, None, 0.5, None))), None)
+    made = results(run)
+    validate(made)
+    (written,) = made["outcomes"]
+    assert written["scores"]["accuracy"]["label"] == "yes"
+    assert written["calls"]["replayed"] == 1
+    assert (MARK in json.dumps(made, ensure_ascii=False)) is texts
+    assert ("replies" in written["scores"]["token_f1"]) is texts
 
 
 def test_an_instance_without_passages_is_valid() -> None:

@@ -6,7 +6,8 @@ from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import to_json
 from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import MatrixChoice, NamedGate, Run
+from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.views import MatrixChoice
 
 
 def test_outcomes_stand_in_the_order_of_the_data_however_they_came() -> None:

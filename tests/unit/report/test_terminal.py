@@ -9,8 +9,9 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import MatrixChoice, Run
+from pytest_rageval.report.run import Run
 from pytest_rageval.report.terminal import gate_failure, summary_lines
+from pytest_rageval.report.views import MatrixChoice
 
 TESTBED = "t.py::test_noise"
 

@@ -1,0 +1,64 @@
+"""Which cases a failed gate names: the worst, and where cases repeat those that always miss and those that flip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.cells import value_of
+from pytest_rageval.analysis.clusters import by_case, case_names, repeated
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
+from pytest_rageval.analysis.usage import USED, answered, used
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["Flaws", "badness", "flaws_of", "worst_of"]
+
+WORST = 5  # cases a failed gate names
+
+
+@dataclass(frozen=True, slots=True)
+class Flaws:
+    """The cases behind a failed gate, told apart by their repeats.
+
+    Attributes:
+        always: names of the cases that miss the bound whenever they are scored: what got worse.
+        flipping: names of those that miss it in some repeats and hold it in others: what is flaky.
+    """
+
+    always: tuple[str, ...]
+    flipping: tuple[str, ...]
+
+
+def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
+    """Return up to five (node id, value) of what weighs most against the gate, the worst first."""
+    if gate.metric == "error_rate":
+        return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
+    if gate.metric in USED:
+        values = [(outcome.nodeid, used(gate.metric, outcome)) for outcome in answered(covered)]
+    else:
+        values = [(o.nodeid, value_of(gate.metric, o)) for o in covered if o.status == "scored"]
+    rows = [(nodeid, value) for nodeid, value in values if value is not None]
+    return tuple(sorted(rows, key=lambda row: (badness(gate, row[1]), row[0]))[:WORST])
+
+
+def flaws_of(gate: Gate, covered: Sequence[Outcome]) -> Flaws | None:
+    """Return which cases miss a metric's bound always and which at times; None without repeats."""
+    if gate.metric in PSEUDO_METRICS or not repeated(covered):
+        return None
+    always, flipping = [], []
+    cases = list(by_case(covered).values())
+    for name, case in zip(case_names(cases), cases, strict=True):
+        values = [value_of(gate.metric, outcome) for outcome in case if outcome.status == "scored"]
+        held = {gate.holds(value) for value in values if value is not None}
+        if held == {False}:
+            always.append(name)
+        elif held == {True, False}:
+            flipping.append(name)
+    return Flaws(tuple(always), tuple(flipping))
+
+
+def badness(gate: Gate, value: float | None) -> float:
+    """Order values worst first: the lowest for a lower bound, the highest for an upper one."""
+    if value is None:
+        return float("-inf")
+    return value if gate.op in (">=", ">") else -value

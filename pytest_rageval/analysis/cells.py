@@ -1,0 +1,73 @@
+"""The one place that knows what a metric, a pseudo-metric or the gain from retrieval is over some outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.clusters import mean_over
+from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.analysis.usage import USED, amount, answered, used
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "value_of"]
+
+WITH, WITHOUT = "accuracy", "closed_book_accuracy"
+"""The metrics of an answer with retrieval, and of the model's answer to the question alone."""
+
+GAIN = f"{WITH} - {WITHOUT}"
+"""The gain from retrieval: the difference of the two on the same case, in -1..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Some cases and what a metric is over them.
+
+    Attributes:
+        mean: mean of the scored ones; of a pseudo-metric its sum, quantile, rate or count. None when it is unknown.
+        n: how many outcomes were scored, each repeat counted; of what answers used, how many tell it.
+        n_unscored: how many ended in an error or without a value; of what answers used, how many do not tell it.
+        ci95: the mean's 95 % interval, where there is one.
+        n_cases: how many cases ``n`` is of, where cases were repeated: the mean is of their means; else None.
+    """
+
+    mean: float | None
+    n: int
+    n_unscored: int
+    ci95: Interval | None
+    n_cases: int | None = None
+
+
+def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
+    """Return ``metric`` over ``outcomes``, with what could not be scored counted.
+
+    The error rate is over all that ended; ``n`` counts the scored ones and is unknown where there is none, as nothing
+    is known of a run in which nothing was scored; what answers used is over all that have an answer.
+    """
+    if metric in USED:
+        asked = answered(outcomes)
+        values = [value for outcome in asked if (value := used(metric, outcome)) is not None]
+        unknown = len(asked) - len(values)
+        return Cell(amount(metric, values, unknown), len(values), unknown, None)
+    if metric == "n":
+        n = sum(outcome.status == "scored" for outcome in outcomes)
+        return Cell(float(n) if n else None, n, len(outcomes) - n, None)
+    if metric == "error_rate":
+        failed = [None if o.status == "skipped" else float(o.status == "error") for o in outcomes]
+        mean = mean_over(outcomes, failed, binary=True)
+    elif metric == GAIN:
+        gains = [value_of(GAIN, o) if o.status == "scored" else None for o in outcomes]
+        mean = mean_over(outcomes, gains, binary=False, low=-1.0)
+    else:
+        scores = [o.scores.get(metric) if o.status == "scored" else None for o in outcomes]
+        mean = mean_over(outcomes, [None if score is None else score.value for score in scores], binary=binary)
+    return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95, mean.n_cases)
+
+
+def value_of(metric: str, outcome: Outcome) -> float | None:
+    """Return an outcome's own value of a metric or of the gain; None when it has none."""
+    if metric == GAIN:
+        one, other = value_of(WITH, outcome), value_of(WITHOUT, outcome)
+        return None if one is None or other is None else one - other
+    score = outcome.scores.get(metric)
+    return None if score is None else score.value

@@ -1,0 +1,69 @@
+"""Repeats of a case belong together: the case, not the single run of it, is the unit of every mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pytest_rageval.analysis.statistics import Mean, mean_of, mean_of_cases
+from pytest_rageval.model.facets import KNEW
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "repeated"]
+
+REPEAT = "repeat"
+"""The facet that numbers the repeats of a case, from "1"; no case has it where each is asked once."""
+
+_OF_A_RUN = (REPEAT, KNEW)
+"""Facets of a single run, not of its case: whether the model knew the answer is found out anew in each repeat."""
+
+Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+
+
+def repeated(outcomes: Sequence[Outcome]) -> bool:
+    """Return whether the outcomes are of a session that repeats its cases: each of them then is a repeat."""
+    return bool(outcomes) and REPEAT in outcomes[0].facets
+
+
+def by_case(outcomes: Iterable[Outcome]) -> dict[Key, list[Outcome]]:
+    """Return the outcomes of each case under one testbed, system and setting, in the order they are given."""
+    cases: dict[Key, list[Outcome]] = {}
+    for outcome in outcomes:
+        cases.setdefault(_key(outcome), []).append(outcome)
+    return cases
+
+
+def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, binary: bool, low: float = 0.0) -> Mean:
+    """Return the mean of the outcomes' values in low..1, None left out; see `mean_of_cases` where cases repeat."""
+    if not repeated(outcomes):
+        return mean_of([value for value in values if value is not None], binary=binary, low=low)
+    cases: dict[Key, list[float]] = {}
+    for outcome, value in zip(outcomes, values, strict=True):
+        if value is not None:
+            cases.setdefault(_key(outcome), []).append(value)
+    return mean_of_cases(list(cases.values()), binary=binary, low=low)
+
+
+def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:
+    """Return each case's id; where several bear it, with the facets in which they differ: ``q1 (noise_rate=0.4)``."""
+    by_id: dict[str, list[Mapping[str, str]]] = {}
+    for case in cases:
+        by_id.setdefault(case[0].case_id, []).append(case[0].facets)
+    return [_name(case[0], by_id[case[0].case_id]) for case in cases]
+
+
+def _key(outcome: Outcome) -> Key:
+    facets = dict(outcome.facets)
+    for name in _OF_A_RUN:
+        facets.pop(name, None)
+    return outcome.testbed, outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
+
+
+def _name(outcome: Outcome, namesakes: Sequence[Mapping[str, str]]) -> str:
+    if len(namesakes) == 1:
+        return outcome.case_id
+    apart = [
+        f"{key}={value}"
+        for key, value in outcome.facets.items()
+        if key not in _OF_A_RUN and any(other.get(key) != value for other in namesakes)
+    ]
+    return f"{outcome.case_id} ({', '.join(apart)})" if apart else outcome.case_id

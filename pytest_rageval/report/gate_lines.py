@@ -1,0 +1,76 @@
+"""Gates in the summary, and a failed gate as the failure of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.analysis.blame import Flaws
+from pytest_rageval.analysis.verdicts import GateResult
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
+
+__all__ = ["gate_failure", "gate_lines"]
+
+_STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
+NAMED = 10  # cases of each kind that a failed gate names
+
+
+def gate_failure(result: GateResult) -> str:
+    """Return a failed gate as text: value, n, errors, interval, bound, and the worst cases."""
+    head = [f"gate {result.gate} failed: {result.reason}"]
+    facts = [
+        f"value {number(result.value)}",
+        _n_text(result),
+        f"errors {result.n_errors}",
+        f"95 % interval {interval(result.ci95)}",
+        f"bound {result.gate.op} {result.gate.bound_text}",
+    ]
+    if result.cells:
+        cell = ", ".join(f"{key}={value}" for key, value in (result.slice or {}).items())
+        failed = sum(cell.status == "failed" for cell in result.cells)
+        facts.append(f"worst cell {cell} ({failed} of {len(result.cells)} cells fail)")
+    head.append("  " + " · ".join(facts))
+    if result.flaws is not None:
+        head.append(f"  {_flaws_text(result.flaws)}")
+    if result.worst:
+        head.append("  worst cases:")
+        head.extend(f"    {number(value)}  {nodeid}" for nodeid, value in result.worst)
+    return "\n".join(ascii_safe(line) for line in head)
+
+
+def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
+    """Yield the gates under their scopes, one line each; under a failed one what repeats tell of its cases."""
+    if not shown:
+        return
+    yield Line("")
+    yield Line("gates")
+    room = min(40, max(len(str(result.gate)) for result in shown))
+    scope = ""
+    for result in shown:
+        if result.scope != scope:
+            scope = result.scope
+            yield Line(ascii_safe(f"  {scope}"))
+        yield Line(ascii_safe(_gate_text(result, room)), _STYLE[result.status])
+        if result.flaws is not None:
+            yield Line(ascii_safe(f"            {_flaws_text(result.flaws)}"))
+
+
+def _gate_text(result: GateResult, room: int) -> str:
+    facts = [f"{number(result.value):>6}", _n_text(result)]
+    if result.ci95 is not None:
+        facts.append(interval(result.ci95))
+    if result.n_errors:
+        facts.append(counted(result.n_errors, "error"))
+    if result.cells and result.slice:
+        facts.append("worst at " + ", ".join(f"{key}={value}" for key, value in result.slice.items()))
+    if result.status == "skipped":
+        facts = [result.reason or ""]
+    return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
+
+
+def _n_text(result: GateResult) -> str:
+    return f"n {result.n}" if result.n_cases is None else f"n {result.n} of {counted(result.n_cases, 'case')}"
+
+
+def _flaws_text(flaws: Flaws) -> str:
+    return f"missed in every repeat: {few_of(flaws.always, NAMED)}; flipping: {few_of(flaws.flipping, NAMED)}"

@@ -1,0 +1,46 @@
+"""A line of the summary, and how the numbers in it are written."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from pytest_rageval.analysis.statistics import Interval
+
+__all__ = ["Line", "Style", "counted", "dollars", "few_of", "interval", "number"]
+
+Style = Literal["", "green", "red", "yellow", "bold"]
+
+
+class Line(NamedTuple):
+    """A line of text and how it is shown where colour is wanted."""
+
+    text: str
+    style: Style = ""
+
+
+def counted(n: int, what: str) -> str:
+    """Return ``1 case`` or ``2 cases``."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def number(value: float | None) -> str:
+    """Return a value to four digits, or a dash for none."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def interval(ci95: Interval | None) -> str:
+    """Return ``[0.71, 0.93]``, or a dash for none."""
+    return "–" if ci95 is None else f"[{ci95[0]:.2f}, {ci95[1]:.2f}]"
+
+
+def dollars(value: float) -> str:
+    """Return ``$0.0123``; a price that is not zero never looks like it."""
+    if value == 0:
+        return "$0"
+    return f"${value:,.4f}" if value >= 0.0001 else "<$0.0001"
+
+
+def few_of(names: tuple[str, ...], most: int) -> str:
+    """Return the first names and how many more there are, or ``none``."""
+    more = f", ... {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}" if names else "none"

@@ -1,0 +1,48 @@
+"""What repeats tell, as a section of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.lines import Line, few_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.tables import blocks_of
+
+__all__ = ["repeat_lines"]
+
+NAMED = 10  # flipping cases that a testbed names
+
+
+def repeat_lines(run: Run, width: int) -> Iterator[Line]:
+    """Yield a table with a row for each testbed and system whose cases were repeated, and which cases flip."""
+    found = run.repeats()
+    if not found:
+        return
+    several = len({each.system for each in found}) > 1
+    labels = [
+        f"{run.plan.testbeds[each.testbed].name} ({each.system})" if several else run.plan.testbeds[each.testbed].name
+        for each in found
+    ]
+    columns = [
+        ["metric", *(each.metric for each in found)],
+        ["cases x k", *(f"{each.n_cases} x {each.k}" for each in found)],
+        ["mean", *(_share(each.mean) for each in found)],
+        ["spread", *("?" if each.spread is None else f"±{each.spread:.3f}" for each in found)],
+        ["pass@1", *(_share(each.pass_at_1) for each in found)],
+        ["pass^k", *(_share(each.pass_hat_k) for each in found)],
+        ["flip", *(str(len(each.flips)) for each in found)],
+        ["always missed", *(str(len(each.always_missed)) for each in found)],
+    ]
+    yield Line("")
+    yield Line("repeats - spread: deviation between the k runs' means; pass^k: cases that pass all k")
+    for block in blocks_of(["testbed", *labels], columns, width):
+        yield Line("")
+        yield from map(Line, block)
+    for label, each in zip(labels, found, strict=True):
+        if each.flips:
+            yield Line(ascii_safe(f"{label} flips: {few_of(each.flips, NAMED)}"))
+
+
+def _share(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"

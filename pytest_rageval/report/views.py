@@ -1,0 +1,107 @@
+"""What is drawn of the outcomes of a plan: matrices, the gain from retrieval, noise curves, repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, value_of
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
+from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
+from pytest_rageval.analysis.repeats import Repeats, repeats_of
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.plan import Plan, TestbedPlan
+
+__all__ = ["MatrixChoice", "curves", "gains", "groups", "matrices", "repeats"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixChoice:
+    """Which matrix is wanted; None leaves the choice to the run. The metric may be a pseudo-metric."""
+
+    metric: str | None = None
+    rows: str | None = None
+    cols: str | None = None
+
+
+def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
+    """Return the wanted matrix for each system, or one for each primary metric when none is named."""
+    return [
+        matrix
+        for metric, group in _by_metric(plan, outcomes, choice.metric)
+        for matrix in _each_system(plan, metric, group, choice)
+    ]
+
+
+def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
+    """Return the matrix of the gain from retrieval for each system, where any case was answered with and without."""
+    group = [o for o in outcomes if o.status != "skipped" and {WITH, WITHOUT} <= set(_metrics_of(plan, o))]
+    if all(value_of(GAIN, outcome) is None for outcome in group):
+        return []
+    return _each_system(plan, GAIN, group, choice)
+
+
+def curves(plan: Plan, outcomes: Sequence[Outcome]) -> list[tuple[str, str, str, list[Outcome]]]:
+    """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
+    return [
+        (testbed.name, system, testbed.primary, group)
+        for testbed, system, group in _by_system(plan, outcomes)
+        if len(distinct("noise_rate", group)) > 1
+    ]
+
+
+def repeats(plan: Plan, outcomes: Sequence[Outcome]) -> list[Repeats]:
+    """Return what repeats tell of each testbed and system whose cases were asked more than once."""
+    found = []
+    for testbed, _, group in _by_system(plan, outcomes):
+        higher_is_better = plan.metrics.get(testbed.primary, MetricInfo()).higher_is_better
+        gates = [parse_gate(text) for text in testbed.gates]
+        found.append(repeats_of(testbed.primary, higher_is_better, gates, group))
+    return [each for each in found if each is not None]
+
+
+def groups(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    """Return the outcomes of each testbed, by its node id."""
+    found: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault(outcome.testbed, []).append(outcome)
+    return found
+
+
+def _by_system(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[TestbedPlan, str, list[Outcome]]]:
+    """Yield (testbed, system, outcomes) in the plan's order, systems sorted."""
+    found = groups(outcomes)
+    for nodeid, testbed in plan.testbeds.items():
+        mine = found.get(nodeid, [])
+        for system in sorted({outcome.system for outcome in mine}):
+            yield testbed, system, [outcome for outcome in mine if outcome.system == system]
+
+
+def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
+    rows = choice.rows or ("topic" if present("topic", group) else "dataset")
+    cols = choice.cols or ("task" if present("task", group) else "ability")
+    info = plan.metrics.get(metric, MetricInfo())
+    systems = sorted({outcome.system for outcome in group})
+    made = []
+    for system in systems:
+        mine = [outcome for outcome in group if outcome.system == system]
+        made.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
+    return made
+
+
+def _by_metric(plan: Plan, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
+    asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
+    if metric is not None:
+        anywhere = metric in PSEUDO_METRICS
+        measured = asked if anywhere else [o for o in asked if metric in _metrics_of(plan, o)]
+        return [(metric, measured)] if measured else []
+    found: dict[str, list[Outcome]] = {}
+    for outcome in asked:
+        found.setdefault(_metrics_of(plan, outcome)[0], []).append(outcome)
+    return sorted(found.items(), key=lambda entry: -len(entry[1]))
+
+
+def _metrics_of(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
+    testbed = plan.testbeds.get(outcome.testbed)
+    return testbed.metrics if testbed else tuple(outcome.scores) or ("-",)

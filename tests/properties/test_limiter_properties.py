@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.limiter import Limiter
+
+Ending = str | None
+"""How a request ends: the kind of its `ModelError`, None with a reply."""
+
+endings = st.sampled_from([None, None, "rate_limited", "timeout"])
+steps = st.one_of(
+    st.tuples(st.just("arrive"), st.just(0), st.none()),
+    st.tuples(st.just("end"), st.integers(0, 20), endings),
+    st.tuples(st.just("cancel"), st.integers(0, 20), st.none()),
+)
+schedules = st.lists(st.tuples(steps, st.booleans()), max_size=60)
+"""Each step with whether the loop runs behind it, or only after the next one."""
+
+
+class Requests:
+    """Requests to nobody, that end when they are told to."""
+
+    def __init__(self, most: int) -> None:
+        self.limiter = Limiter(most)
+        self.tasks: list[asyncio.Task[None]] = []
+        self.sent: dict[int, asyncio.Future[Ending]] = {}
+        self.order: list[int] = []
+
+    async def request(self, number: int) -> None:
+        try:
+            async with self.limiter.turn():
+                self.order.append(number)
+                assert self.limiter.in_flight <= self.limiter.bound
+                self.sent[number] = asyncio.get_running_loop().create_future()
+                try:
+                    kind = await self.sent[number]
+                finally:
+                    del self.sent[number]
+                if kind is not None:
+                    raise ModelError(kind, "as told")
+        except ModelError:
+            pass
+
+    async def step(self, what: str, which: int, kind: Ending) -> None:
+        if what == "arrive":
+            self.tasks.append(asyncio.create_task(self.request(len(self.tasks))))
+            await asyncio.sleep(0)  # numbers are given in the order of arrival
+        elif what == "end" and self.sent:
+            reply = list(self.sent.values())[which % len(self.sent)]
+            if not reply.done():
+                reply.set_result(kind)
+        elif what == "cancel" and self.tasks:
+            self.tasks[which % len(self.tasks)].cancel()
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def play(schedule: Sequence[tuple[tuple[str, int, Ending], bool]], most: int) -> Requests:
+    requests = Requests(most)
+    for (what, which, kind), at_once in schedule:
+        await requests.step(what, which, kind)
+        if at_once:
+            await settle()
+            pending = sum(not task.done() for task in requests.tasks)
+            assert len(requests.sent) == requests.limiter.in_flight
+            assert 1 <= requests.limiter.bound <= most
+            if pending > len(requests.sent):  # somebody waits: then no slot is free
+                assert requests.limiter.in_flight >= int(requests.limiter.bound)
+    for _ in range(len(requests.tasks) + 1):
+        await settle()
+        for reply in requests.sent.values():
+            if not reply.done():
+                reply.set_result(None)
+    return requests
+
+
+@given(schedules, st.integers(1, 6))
+def test_no_more_than_the_bound_are_in_flight_and_nobody_is_forgotten(
+    schedule: Sequence[tuple[tuple[str, int, Ending], bool]], most: int
+) -> None:
+    async def played() -> None:
+        requests = await play(schedule, most)
+        assert all(task.done() for task in requests.tasks)
+        assert requests.limiter.in_flight == 0
+        assert requests.order == sorted(requests.order)
+        for task in requests.tasks:
+            if not task.cancelled():
+                task.result()
+
+    asyncio.run(played())
+
+
+@given(st.lists(st.booleans(), max_size=200), st.integers(1, 64))
+def test_the_bound_stays_within_its_limits_and_moves_by_one_slot_at_most(refused: list[bool], most: int) -> None:
+    async def bounds() -> list[float]:
+        seen = [limiter.bound]
+        for refusal in refused:
+            try:
+                async with limiter.turn():
+                    if refusal:
+                        raise ModelError("rate_limited", "no")
+            except ModelError:
+                assert limiter.bound <= seen[-1]
+            else:
+                assert limiter.bound >= seen[-1]
+            seen.append(limiter.bound)
+        return seen
+
+    limiter = Limiter(most)
+    seen = asyncio.run(bounds())
+    assert all(1 <= bound <= most for bound in seen)
+    assert all(abs(later - earlier) <= 1 for earlier, later in pairwise(seen))

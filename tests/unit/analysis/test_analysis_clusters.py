@@ -1,0 +1,100 @@
+"""A case that is asked several times is one case."""
+
+from __future__ import annotations
+
+import pytest
+from outcome_samples import failed, outcome, repeats, skipped
+
+from pytest_rageval.analysis.cells import Cell, cell_of
+from pytest_rageval.analysis.clusters import by_case, case_names
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.matrix import matrix_of
+from pytest_rageval.analysis.statistics import Mean, mean_of, mean_of_cases, t_interval, wilson_interval
+from pytest_rageval.analysis.verdicts import MetricInfo, evaluate
+
+
+def test_a_mean_is_of_the_cases_means_with_students_interval_over_them() -> None:
+    outcomes = [*repeats("a", 1.0, 1.0, 1.0), *repeats("b", 1.0, 0.0, 0.0), *repeats("c", 0.0, 0.0, 1.0)]
+    means = [1.0, 1 / 3, 1 / 3]
+    cell = cell_of("accuracy", True, outcomes)
+    assert cell.mean == pytest.approx(5 / 9)
+    assert (cell.n, cell.n_cases, cell.n_unscored) == (9, 3, 0)
+    assert cell.ci95 == pytest.approx(t_interval(means))
+    assert cell.ci95 != wilson_interval(5, 9)
+
+
+def test_cases_weigh_the_same_however_many_of_their_repeats_were_scored() -> None:
+    outcomes = [*repeats("a", 1.0, None, "parse_error"), *repeats("b", 0.0, 0.0, 0.0)]
+    assert cell_of("accuracy", True, outcomes) == Cell(0.5, 4, 2, wilson_interval(1, 2), 2)
+
+
+def test_a_rate_of_cases_that_never_flip_keeps_wilsons_interval_over_cases() -> None:
+    outcomes = [*repeats("a", 1.0, 1.0, 1.0), *repeats("b", 1.0, 1.0, 1.0), *repeats("c", 0.0, 0.0, 0.0)]
+    assert cell_of("accuracy", True, outcomes) == Cell(2 / 3, 9, 0, wilson_interval(2, 3), 3)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_one_repeat_each_gives_the_very_numbers_of_no_repeats(binary: bool) -> None:
+    values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0] if binary else [0.1, 0.2, 0.7, 1 / 3, 0.9]
+    plain = cell_of("accuracy", binary, [outcome(str(at), value) for at, value in enumerate(values)])
+    once = cell_of("accuracy", binary, [each for at, v in enumerate(values) for each in repeats(str(at), v)])
+    assert (plain.mean, plain.n, plain.ci95, plain.n_cases) == (once.mean, once.n, once.ci95, None)
+    assert once.n_cases == len(values)
+    mean = mean_of(values, binary=binary)
+    assert plain == Cell(mean.value, mean.n, 0, mean.ci95)
+
+
+def test_without_a_score_there_is_no_mean_of_cases() -> None:
+    assert mean_of_cases([], binary=True) == Mean(None, 0, None, 0)
+    assert cell_of("accuracy", True, repeats("a", None, None)) == Cell(None, 0, 2, None, 0)
+
+
+def test_settings_make_cases_and_what_a_run_finds_does_not() -> None:
+    outcomes = [
+        *repeats("a", 1.0, 0.0, noise_rate="0"), *repeats("a", 1.0, 1.0, noise_rate="0.4"),
+        outcome("b", 1.0, repeat="1", noise_rate="0", knew="true"),
+        outcome("b", 0.0, repeat="2", noise_rate="0", knew="false"),
+    ]  # fmt: skip
+    cases = list(by_case(outcomes).values())
+    assert [len(case) for case in cases] == [2, 2, 2]
+    assert case_names(cases) == ["a (noise_rate=0)", "a (noise_rate=0.4)", "b"]
+
+
+def test_a_matrix_over_repeats_counts_cases_in_every_cell_and_margin() -> None:
+    outcomes = [*repeats("a", 1.0, 0.0, topic="A", task="x"), *repeats("b", 1.0, 1.0, topic="B", task="x")]
+    matrix = matrix_of("accuracy", True, outcomes, "topic", "task")
+    assert [(row[0].mean, row[0].n, row[0].n_cases) for row in matrix.cells if row[0]] == [(0.5, 2, 1), (1.0, 2, 1)]
+    assert (matrix.total.mean, matrix.total.n, matrix.total.n_cases) == (0.75, 4, 2)
+
+
+def test_the_error_rate_is_of_cases_too() -> None:
+    outcomes = [*repeats("a", 1.0, None), *repeats("b", 1.0, 1.0), *repeats("c", None, None)]
+    cell = cell_of("error_rate", True, outcomes)
+    assert (cell.mean, cell.n, cell.n_cases) == (0.5, 6, 3)
+    assert cell.ci95 == pytest.approx(t_interval([0.5, 0.0, 1.0]))
+
+
+def test_a_failed_gate_tells_what_always_misses_from_what_flips() -> None:
+    outcomes = [
+        *repeats("worse", 0.0, 0.0, 0.0), *repeats("flaky", 0.0, 1.0, 0.0), *repeats("fine", 1.0, 1.0, 1.0),
+        *repeats("partly", 0.0, None, "parse_error"), *repeats("never", None, None, None),
+    ]  # fmt: skip
+    result = evaluate(parse_gate("accuracy >= 0.9"), "test_a", outcomes, {"accuracy": MetricInfo(binary=True)})
+    assert (result.status, result.n, result.n_cases, result.n_errors) == ("failed", 10, 4, 4)
+    assert result.value == pytest.approx((0 + 1 / 3 + 1 + 0) / 4)
+    assert result.flaws is not None
+    assert (result.flaws.always, result.flaws.flipping) == (("worse", "partly"), ("flaky",))
+    assert evaluate(parse_gate("accuracy >= 0.1"), "test_a", outcomes, {}).flaws is None
+
+
+def test_the_cell_that_decides_is_the_one_whose_cases_are_told() -> None:
+    outcomes = [*repeats("a", 0.0, 0.0, topic="A"), *repeats("b", 1.0, 0.0, topic="B"), *repeats("c", 1.0, topic="C")]
+    result = evaluate(parse_gate("accuracy[topic=*] >= 0.9"), "test_a", outcomes, {"accuracy": MetricInfo(True)})
+    assert result.slice == {"topic": "A"}
+    assert result.flaws is not None
+    assert (result.flaws.always, result.flaws.flipping) == (("a",), ())
+
+
+def test_without_repeats_a_failed_gate_has_no_flaws_and_no_count_of_cases() -> None:
+    result = evaluate(parse_gate("accuracy >= 0.9"), "test_a", [outcome("a", 0.0), failed("b"), skipped("c")], {})
+    assert (result.status, result.flaws, result.n_cases) == ("failed", None, None)

@@ -1,0 +1,154 @@
+"""What was used and what was asked: unknown is never zero."""
+
+from __future__ import annotations
+
+import pytest
+from outcome_samples import failed, outcome, repeats, skipped
+
+from pytest_rageval.analysis.cells import GAIN, Cell, cell_of
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
+from pytest_rageval.analysis.matrix import matrix_of
+from pytest_rageval.analysis.statistics import t_interval, wilson_interval
+from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.outcome import Outcome, Score
+
+REPLAYED = Calls(calls=2, replayed=2, prompt_tokens=10, completion_tokens=4, cost_usd=0.5)
+LIVE = Calls(calls=1, attempts=3, prompt_tokens=5, completion_tokens=1, cost_usd=0.25, spent_usd=0.25)
+
+KNOWN = [
+    outcome("a", 1.0, usage=Usage(10, 5, 0.25, 1.0)),
+    outcome("b", 0.0, usage=Usage(1, 0, 0.5, 3.0)),
+    failed("c", usage=Usage(4, 0, 0.25, 2.0)),
+    skipped("d", usage=Usage(100, 100, 100.0, 100.0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("metric", "wanted"),
+    [
+        ("cost_usd", Cell(1.0, 3, 0, None)),
+        ("tokens", Cell(20, 3, 0, None)),
+        ("latency_p50", Cell(2.0, 3, 0, None)),
+        ("latency_p95", Cell(pytest.approx(2.9), 3, 0, None)),  # type: ignore[arg-type]
+        ("error_rate", Cell(1 / 3, 3, 1, wilson_interval(1, 3))),
+        ("n", Cell(2.0, 2, 2, None)),
+    ],
+)
+def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, wanted: Cell) -> None:
+    assert cell_of(metric, False, KNOWN) == wanted
+    result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", KNOWN, {})
+    assert (result.value, result.n, result.ci95) == (wanted.mean, wanted.n, wanted.ci95)
+
+
+def test_every_pseudo_metric_can_be_a_matrix_with_what_is_unknown_counted() -> None:
+    outcomes = [
+        outcome("a", 1.0, usage=Usage(1, 1, 0.5, 1.0), topic="A", task="x"),
+        outcome("b", 1.0, usage=Usage(1, 1, None, None), topic="B", task="x"),
+        outcome("c", 1.0, usage=Usage(2, 1, 0.25, 3.0), topic="B", task="x"),
+    ]
+    for metric in PSEUDO_METRICS:
+        assert matrix_of(metric, False, outcomes, "topic", "task").metric == metric
+    cost = matrix_of("cost_usd", False, outcomes, "topic", "task")
+    assert cost.cells == ((Cell(0.5, 1, 0, None),), (Cell(None, 1, 1, None),))
+    assert cost.total == Cell(None, 2, 1, None)
+    latency = matrix_of("latency_p50", False, outcomes, "topic", "task")
+    assert latency.cells[1] == (Cell(3.0, 1, 1, None),)
+    assert matrix_of("tokens", False, outcomes, "topic", "task").total == Cell(7, 3, 0, None)
+
+
+@pytest.mark.parametrize("metric", ["cost_usd", "tokens", "latency_p50", "n"])
+def test_where_nothing_is_known_a_cell_is_never_zero(metric: str) -> None:
+    assert cell_of(metric, False, [failed("a")]).mean is None
+    assert cell_of(metric, False, []).mean is None
+
+
+def test_repeats_are_all_paid_for() -> None:
+    runs = [outcome("a", 1.0, usage=Usage(1, 1, 0.5, float(n)), repeat=str(n)) for n in (1, 2, 3)]
+    assert cell_of("cost_usd", False, runs) == Cell(1.5, 3, 0, None)
+    assert cell_of("latency_p50", False, runs) == Cell(2.0, 3, 0, None)
+    assert cell_of("n", False, repeats("a", 1.0, None)) == Cell(1.0, 1, 1, None)
+
+
+def latency(*outcomes: Outcome, text: str = "latency_p95 <= 1") -> GateResult:
+    return evaluate(parse_gate(text), "test_a", outcomes, {})
+
+
+def test_a_latency_gate_over_replayed_answers_is_skipped() -> None:
+    replayed = [outcome(name, 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED) for name in "ab"]
+    result = latency(*replayed)
+    assert (result.status, result.value) == ("skipped", None)
+    assert result.reason == "its answers were replayed, so no time was measured"
+    assert latency(*replayed, failed("c")).status == "failed"  # an answer whose time nobody knows
+    assert latency(*replayed, text="tokens <= 28").status == "passed"
+
+
+def test_a_latency_gate_over_some_replayed_answers_is_over_those_measured() -> None:
+    replayed = outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED)
+    result = latency(replayed, outcome("b", 1.0, usage=Usage(5, 1, 0.25, 2.0), calls=LIVE))
+    assert (result.status, result.value, result.n) == ("failed", 2.0, 1)
+    assert latency(outcome("a", 1.0, usage=Usage(latency_s=0.5), calls=REPLAYED)).status == "passed"
+
+
+def test_an_answer_is_replayed_even_where_its_judge_was_asked_anew() -> None:
+    assert latency(outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED + LIVE)).status == "skipped"
+    assert latency(outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=LIVE)).status == "failed"
+
+
+def test_a_cell_of_replayed_answers_does_not_hide_one_that_was_measured() -> None:
+    replayed = outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED, topic="A")
+    for seconds, status in ((0.5, "passed"), (2.0, "failed")):
+        measured = outcome("b", 1.0, usage=Usage(latency_s=seconds), topic="B")
+        result = latency(replayed, measured, text="latency_p50[topic=*] <= 1")
+        assert (result.status, result.value) == (status, seconds)
+        assert [cell.status for cell in result.cells] == ["skipped", status]
+    assert latency(replayed, text="latency_p50[topic=*] <= 1").status == "skipped"
+
+
+def test_a_gate_over_cases_left_out_for_want_of_money_fails() -> None:
+    left = outcome("b", status="skipped", error="the budget of $1 is spent", error_type="budget")
+    result = evaluate(parse_gate("accuracy >= 0.5"), "test_a", [outcome("a", 1.0), left], {})
+    assert (result.status, result.reason) == ("failed", "1 cases were not asked: the budget of $1 is spent")
+
+
+def test_calls_are_summed_over_outcomes_and_what_belongs_to_none() -> None:
+    outcomes = [outcome("a", 1.0, calls=REPLAYED), failed("b", calls=LIVE)]
+    assert calls_of(outcomes, Calls(calls=1, attempts=1, prompt_tokens=7, cost_usd=1.0, spent_usd=1.0)) == Calls(
+        calls=4, replayed=2, attempts=4, prompt_tokens=22, completion_tokens=5, cost_usd=1.75, spent_usd=1.25
+    )
+    assert calls_of([], Calls()) == Calls()
+
+
+def test_an_answer_whose_calls_were_not_counted_tells_by_its_usage() -> None:
+    told = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0))
+    free = outcome("b", 1.0, usage=Usage(0, 0, 0.0))
+    assert calls_of([told, free], Calls()) == Calls(1, 0, 1, 3, 1, 0.5, 0.5)
+    assert calls_of([told, outcome("c", 1.0)], LIVE) == Calls(3, 0, 5, None, None, None, None)
+    counted = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0), calls=LIVE)
+    assert calls_of([counted], Calls()) == LIVE  # counted once
+
+
+def both(name: str, with_it: Score, without: Score, **facets: str) -> Outcome:
+    scores = {"accuracy": with_it, "closed_book_accuracy": without}
+    return Outcome(f"t[{name}]", name, "t", facets, "s", "scored", scores=scores)
+
+
+def test_the_gain_is_the_mean_of_differences_of_the_same_cases() -> None:
+    outcomes = [
+        both("a", Score(1.0), Score(0.0)), both("b", Score(1.0), Score(1.0)), both("c", Score(0.0), Score(1.0)),
+        both("d", Score(1.0), Score(0.0)), both("e", Score(1.0), Score(reason="parse_error")),
+        both("f", Score(reason="not_applicable"), Score(1.0)), failed("g"),
+    ]  # fmt: skip
+    assert cell_of(GAIN, False, outcomes) == Cell(0.25, 4, 3, t_interval([1.0, 0.0, -1.0, 1.0], low=-1.0))
+
+
+def test_the_gain_may_be_a_loss_with_an_interval_that_says_so() -> None:
+    outcomes = [both(str(n), Score(0.0), Score(float(n > 0))) for n in range(4)]
+    cell = cell_of(GAIN, False, outcomes)
+    assert cell.mean == -0.75
+    assert cell.ci95 is not None
+    assert cell.ci95[0] == -1.0
+    repeated = [both("a", Score(0.0), Score(float(n > 1)), repeat=str(n)) for n in (1, 2)]
+    assert cell_of(GAIN, False, repeated) == Cell(-0.5, 2, 0, None, 1)

@@ -1,0 +1,147 @@
+"""Repeats and the gain from retrieval in the summary and in results.json."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+from run_samples import FINISHED, STARTED
+from wcwidth import wcswidth
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.results_json import results_of, schema
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.terminal import gate_failure, summary_lines
+from pytest_rageval.report.views import MatrixChoice
+
+TESTBED = "t.py::test_a"
+RUNS = {"good": [1.0, 1.0, 1.0], "flaky": [1.0, 0.0, 1.0], "bad": [0.0, 0.0, 0.0]}
+
+
+def run_of(cases: dict[str, list[float]], *gates: str, system: str = "mine", **closed: float) -> Run:
+    info = MetricInfo(binary=True)
+    metrics = ("accuracy", "closed_book_accuracy") if closed else ("accuracy",)
+    testbed = TestbedPlan(TESTBED, "test_a", metrics, gates or ("accuracy >= 0.1",))
+    run = Run(STARTED, Plan({TESTBED: testbed}, metrics={"accuracy": info, "closed_book_accuracy": info}))
+    for name, values in cases.items():
+        for number, value in enumerate(values, 1):
+            facets = {"topic": "A", "task": "qa"} | ({"repeat": str(number)} if len(values) > 1 else {})
+            scores = {"accuracy": Score(value)}
+            if closed:
+                known = closed.get(name)
+                scores["closed_book_accuracy"] = Score(reason="parse_error") if known is None else Score(known)
+            nodeid = f"{TESTBED}[{name}-{number}]"
+            run.take(encode_outcome(Outcome(nodeid, name, TESTBED, facets, system, "scored", scores=scores)), None)
+            run.plan.cases[nodeid] = (name, TESTBED, system, 0)
+    run.evaluate_gates()
+    return run
+
+
+def text_of(run: Run, width: int = 100, verbosity: int = 0) -> str:
+    return "\n".join(line.text for line in summary_lines(run, MatrixChoice(), width, verbosity))
+
+
+def results(run: Run) -> dict[str, Any]:
+    made = plain(results_of(run, "r", FINISHED, MatrixChoice()))
+    jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker()).validate(made)
+    return made
+
+
+def test_the_summary_has_a_section_on_repeats() -> None:
+    text = text_of(run_of(RUNS))
+    assert "9 runs of 3 cases: 9 scored, 0 errors" in text
+    section = text.partition("repeats - ")[2]
+    head, _, row, flips = section.splitlines()[2:6]
+    assert head.split() == ["testbed", "metric", "cases", "x", "k", "mean", "spread", "pass@1", "pass^k", "flip",
+                            "always", "missed"]  # fmt: skip
+    assert row.split() == ["test_a", "accuracy", "3", "x", "3", "0.56", "±0.192", "0.56", "0.33", "1", "1"]
+    assert flips == "test_a flips: flaky"
+
+
+def test_a_narrow_terminal_gets_the_same_section_in_blocks() -> None:
+    lines = text_of(run_of(RUNS), width=40).splitlines()
+    section = lines[next(at for at, line in enumerate(lines) if line.startswith("repeats")) + 1 :]
+    section = section[: section.index("gates")]
+    assert all(wcswidth(line) <= 40 for line in section)
+    assert any("pass^k" in line for line in section)
+
+
+def test_ten_flipping_cases_are_named_and_the_rest_counted() -> None:
+    text = text_of(run_of({f"q{n}": [1.0, 0.0] for n in range(12)}))
+    assert "test_a flips: q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, ... 2 more" in text
+
+
+def test_without_repeats_nothing_of_them_is_shown_or_written() -> None:
+    run = run_of({"good": [1.0], "bad": [0.0]}, "accuracy >= 0.9")
+    assert "repeat" not in text_of(run)
+    assert "repeat" not in gate_failure(run.gates[0].result)
+    made = results(run)
+    assert "repeats" not in made
+    assert "n_cases" not in json.dumps(made)
+
+
+def test_results_json_tells_repeats_and_how_many_cases_a_number_is_of() -> None:
+    made = results(run_of(RUNS, "accuracy[topic=*] >= 0.1"))
+    (told,) = made["repeats"]
+    assert told == {
+        "testbed": TESTBED, "system": "mine", "metric": "accuracy", "k": 3, "n_cases": 3, "n_complete": 3,
+        "mean": told["mean"], "spread": told["spread"], "pass_at_1": told["pass_at_1"], "pass_hat_k": 1 / 3,
+        "flips": ["flaky"], "always_missed": ["bad"],
+    }  # fmt: skip
+    assert (made["matrix"]["total"]["n"], made["matrix"]["total"]["n_cases"]) == (9, 3)
+    (gate,) = made["gates"]
+    assert (gate["n"], gate["n_cases"], gate["cells"][0]["n_cases"]) == (9, 3, 3)
+
+
+def test_a_failed_gate_says_what_is_worse_and_what_is_flaky() -> None:
+    run = run_of(RUNS, "accuracy >= 0.9")
+    wanted = "missed in every repeat: bad; flipping: flaky"
+    assert wanted in text_of(run)
+    assert wanted in text_of(run, verbosity=-2)
+    failure = gate_failure(run.gates[0].result)
+    assert wanted in failure
+    assert "n 9 of 3 cases" in failure
+    assert "missed in every repeat: none; flipping: flaky" in text_of(run_of({"flaky": [1.0, 0.0]}, "accuracy >= 0.9"))
+    assert "missed in every repeat" not in text_of(run_of(RUNS))
+
+
+def test_several_systems_have_a_row_each() -> None:
+    run = run_of(RUNS)
+    other = run_of({name: values[::-1] for name, values in RUNS.items()}, system="other")
+    for nodeid, record in other.records.items():
+        run.take({**json.loads(record), "nodeid": f"{nodeid}-other"}, None)
+    assert [(each.system, each.flips) for each in run.repeats()] == [("mine", ("flaky",)), ("other", ("flaky",))]
+    assert "test_a (mine)" in text_of(run)
+    assert "test_a (other) flips: flaky" in text_of(run)
+
+
+def test_the_gain_from_retrieval_is_one_more_matrix() -> None:
+    run = run_of({"a": [1.0], "b": [1.0], "c": [0.0], "d": [1.0]}, a=0.0, b=1.0, c=1.0)
+    text = text_of(run)
+    assert "accuracy - closed_book_accuracy by topic x task - mean difference (n); * n < 5; +k without both" in text
+    assert any(line.split() == ["A", "+0.00", "(3+1)*"] for line in text.splitlines())
+    made = results(run)
+    assert [m["metric"] for m in made["matrices"]] == ["accuracy", "accuracy - closed_book_accuracy"]
+    assert made["matrix"]["metric"] == "accuracy"
+    total = made["matrices"][1]["total"]
+    assert (total["mean"], total["n"], total["n_unscored"]) == (0.0, 3, 1)
+    assert total["ci95"][0] == -1.0
+
+
+def test_the_gain_stands_beside_any_wanted_matrix_and_never_in_its_place() -> None:
+    run = run_of({"a": [1.0]}, a=0.0)
+    wanted = plain(results_of(run, "r", FINISHED, MatrixChoice("closed_book_accuracy", "task", "topic")))
+    assert [(m["metric"], m["rows"]) for m in wanted["matrices"]] == [
+        ("closed_book_accuracy", ["qa"]), ("accuracy - closed_book_accuracy", ["qa"]),
+    ]  # fmt: skip
+    assert plain(results_of(run, "r", FINISHED, MatrixChoice("token_f1")))["matrix"] is None
+
+
+def test_where_no_case_has_both_values_there_is_no_gain() -> None:
+    assert run_of({"a": [1.0]}, b=1.0).gains(MatrixChoice()) == []
+    assert run_of({"a": [1.0]}).gains(MatrixChoice()) == []

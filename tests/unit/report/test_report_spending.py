@@ -1,0 +1,116 @@
+"""The session's model calls and errors in the summary and in results.json."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from run_samples import FINISHED, NOISE, PLAIN, STARTED, outcome, plan, take
+
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.views import MatrixChoice
+
+CALLS = Calls(120, 100, 25, 40_000, 3_000, 0.5, 0.02)
+
+
+def lines(run: Run, verbosity: int = 0, choice: MatrixChoice | None = None) -> list[str]:
+    return [line.text for line in summary_lines(run, choice or MatrixChoice(), 80, verbosity)]
+
+
+def run_of(*calls: Calls | None, usage: Usage | None = None) -> Run:
+    names = [(NOISE, "q1"), (NOISE, "q2"), (PLAIN, "q3")]
+    made = [
+        replace(outcome(*name, accuracy=Score(1.0)), calls=each, answer=Answer("x", usage=usage))
+        for name, each in zip(names, calls, strict=False)
+    ]
+    return take(Run(STARTED, plan()), *made)
+
+
+def calls_line(run: Run) -> list[str]:
+    return [line for line in lines(run) if line.startswith("model calls")]
+
+
+def test_the_summary_tells_calls_tokens_and_money() -> None:
+    run = run_of(CALLS, Calls(80, 80, 0, 1_020, 911, 0.0123, 0.0))
+    assert calls_line(run) == [
+        "model calls: 200 (180 replayed), 25 attempts · 41,020 + 3,911 tokens · cost $0.5123 (spent now $0.0200)"
+    ]
+    assert not any("model calls" in line for line in lines(run, verbosity=-2))
+
+
+def test_what_was_asked_for_nothing_is_counted_too() -> None:
+    run = run_of(Calls(1, 0, 1, 10, 5, 0.00001, 0.00001))
+    run.unclaimed += Calls(1, 0, 2, 10, 0, 0.00002, 0.00002)
+    assert calls_line(run) == ["model calls: 2, 3 attempts · 20 + 5 tokens · cost <$0.0001"]
+    alone = Run(STARTED, plan(), unclaimed=Calls(1, 0, 1, 10, 0, 0.0, 0.0))
+    assert calls_line(alone) == ["model calls: 1, 1 attempt · 10 + 0 tokens · cost $0"]
+
+
+def test_what_is_unknown_says_so() -> None:
+    assert calls_line(run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))) == [
+        "model calls: 121 (100 replayed), 26 attempts · tokens unknown · cost unknown"
+    ]
+    assert calls_line(run_of(Calls(1, 1, 0, 3, 4, None, 0.0))) == [
+        "model calls: 1 (1 replayed), 0 attempts · 3 + 4 tokens · cost unknown (spent now $0)"
+    ]
+
+
+def test_without_model_calls_there_is_no_line() -> None:
+    assert calls_line(run_of(Calls())) == []
+    assert calls_line(run_of(None, usage=Usage(0, 0, 0.0, 0.1))) == []  # the embedded reader
+    assert calls_line(run_of(None, usage=Usage(latency_s=0.1))) == []  # a system that tells nothing
+    assert calls_line(run_of(None, usage=Usage(3, 4, 0.25))) == [
+        "model calls: 1, 1 attempt · 3 + 4 tokens · cost $0.2500"
+    ]
+
+
+def test_the_usage_of_results_json_is_the_same_sum() -> None:
+    run = run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))
+    run.unclaimed = Calls(2, 0, 2, 1, 1, 1.0, 1.0)
+    assert plain(results_of(run, "r", FINISHED, MatrixChoice()))["usage"] == {
+        "calls": 123, "replayed": 100, "attempts": 28, "prompt_tokens": None, "completion_tokens": 3_005,
+        "cost_usd": None, "spent_usd": None,
+    }  # fmt: skip
+
+
+def test_what_an_earlier_run_of_a_case_cost_stays_paid() -> None:
+    run = run_of(CALLS)
+    take(run, replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, 0, 1, 5, 5, 0.25, 0.25)))
+    assert run.unclaimed == CALLS
+    assert run.calls() == CALLS + Calls(1, 0, 1, 5, 5, 0.25, 0.25)
+
+
+def test_errors_are_counted_by_kind_the_most_frequent_first() -> None:
+    run = run_of()
+    for at, kind in enumerate(["auth", "rate_limited", "timeout", "rate_limited", "rate_limited"]):
+        error = Outcome(f"{NOISE}[{at}]", str(at), NOISE, {}, "mine", "error", error="x", error_type=kind)
+        run.take(encode_outcome(error), None)
+    assert lines(run)[1] == "errors: 3 rate_limited, 1 auth, 1 timeout"
+    assert not any(line.startswith("errors") for line in lines(run_of(CALLS)))
+
+
+def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
+    run = run_of(None, None, None, usage=Usage(1_000, 234, 0.5, 1.25))
+    for metric, text, legend in (
+        ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? where +k do not tell it"),
+        ("tokens", "2,468 (2)", "tokens by topic x task - sum (n); ? where +k do not tell it"),
+        ("latency_p95", "1.25 (2)*", "latency_p95 by topic x task - seconds (n); * n < 5; +k not measured"),
+        ("error_rate", "0.00 (2)*", "error_rate by topic x task - mean (n); * n < 5; +k unscored"),
+        ("n", "2 (2)", "n by topic x task - scored (n+k unscored)"),
+    ):
+        shown = lines(run, choice=MatrixChoice(metric))
+        assert legend in shown
+        assert any(text in line for line in shown), metric
+    encoded = encode_outcome(outcome(NOISE, "late"))
+    run.take({**encoded, "answer": {**encoded["answer"], "usage": None}}, None)
+    shown = lines(run, choice=MatrixChoice("cost_usd"))
+    assert any("? (2+1)" in line for line in shown)
+    results = plain(results_of(run, "r", FINISHED, MatrixChoice("cost_usd")))
+    assert results["matrix"]["cells"][0][1] == {"mean": None, "n": 2, "n_unscored": 1, "ci95": None}
+    assert [m["metric"] for m in results["matrices"]] == ["cost_usd"]
