@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np  # noqa: F401 - pytester forgets what a run inside imports first, and numpy loads once a process
 import pytest
 
+if TYPE_CHECKING:
+    from openai_server import OpenAIServer
+
 ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "tests" / "servers"))  # for tests of every folder to import from
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +31,12 @@ def rageval_data() -> Path:
 def fixtures_dir() -> Path:
     """Return the folder of small checked-in data."""
     return ROOT / "fixtures"
+
+
+@pytest.fixture
+def openai_server() -> Iterator[OpenAIServer]:
+    """Return a started loopback server that speaks the OpenAI protocol; set what it shall do on it."""
+    from openai_server import OpenAIServer
+
+    with OpenAIServer() as server:
+        yield server

@@ -1,0 +1,49 @@
+"""OpenAI's tokenizers, from the files that litellm brings: no network, no cache folder, no environment."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+__all__ = ["encoding", "encoding_of"]
+
+_BROUGHT = ("cl100k_base", "o200k_base")
+
+
+def encoding_of(model: str) -> Any | None:
+    """Return the tokenizer of an OpenAI chat model ("gpt-4o-mini"), or None for a model or a file that is not there."""
+    try:
+        return encoding(import_module("tiktoken").encoding_name_for_model(model))
+    except (KeyError, ImportError, OSError):
+        return None
+
+
+@lru_cache(maxsize=2)
+def encoding(name: str) -> Any:
+    """Return the ``tiktoken.Encoding`` of that name; one whose file litellm does not bring raises `OSError`.
+
+    tiktoken's own description is used as it is, only the file comes from litellm's folder instead of its URL.
+    """
+    if name not in _BROUGHT:
+        raise FileNotFoundError(f"litellm brings no file of the encoding {name}")
+    public = import_module("tiktoken_ext.openai_public")
+    described = public.ENCODING_CONSTRUCTORS[name]
+    redirected = FunctionType(described.__code__, {**vars(public), "load_tiktoken_bpe": _ranks})
+    return import_module("tiktoken").Encoding(**redirected())
+
+
+def _ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
+    """Return token -> rank of a file, which is stored under the SHA-1 of its URL."""
+    from base64 import b64decode
+    from hashlib import sha1
+
+    found = find_spec("litellm")
+    if found is None or found.origin is None:
+        raise FileNotFoundError("litellm is not installed")
+    folder = Path(found.origin).parent / "litellm_core_utils" / "tokenizers"
+    lines = (folder / sha1(url.encode(), usedforsecurity=False).hexdigest()).read_bytes().splitlines()
+    return {b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}

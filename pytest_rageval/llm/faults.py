@@ -1,0 +1,167 @@
+"""Why a model gave no reply: what litellm, openai, httpx or aiohttp raised, as a `ModelError`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pytest_rageval.errors import ModelError, ascii_safe
+from pytest_rageval.llm.secrets import mask
+
+__all__ = ["content_filtered", "malformed", "model_error", "retry_after"]
+
+_LONGEST = 200
+_MASK = "[masked]"
+_KEY = re.compile(r"\b(?:sk|pk|gsk|key|Bearer)[-_ ][\w*.+/=-]{6,}", re.IGNORECASE)
+_STATUSES = {401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 429: "rate_limited"}
+_CAUSES = {
+    "rate_limited": ("refused the call as one too many", "lower rag_concurrency or wait"),
+    "timeout": ("did not reply in time", "raise the parameter timeout or lower rag_concurrency"),
+    "connection": ("could not be reached, or broke the connection", "check its address and the network"),
+    "server_error": ("failed on its own side", "try again later"),
+    "truncated": ("broke off in the middle of its reply", "try again later"),
+    "malformed_response": ("replied with what is no completion", "check that its address speaks its provider's API"),
+    "auth": ("refused the credentials, or has none", "set the provider's API key, and check that it may use the model"),
+    "not_found": ("is not known", "check its name and provider, as in openai/gpt-4o-mini, and its address"),
+    "bad_request": ("refused the request", "change its parameters or messages"),
+    "context_length": ("was sent more than fits into its context", "send fewer or shorter passages, or ask another"),
+    "content_filter": ("filtered the content", "change the question or its passages, or ask another"),
+}
+_SIGNS = {
+    "context_length": re.compile(
+        r"context_length_exceeded|ContextWindowExceeded|maximum context length|too long", re.I
+    ),
+    "content_filter": re.compile(r"content_filter|content_policy|ContentPolicyViolation|ResponsibleAIPolicy", re.I),
+}
+_NAMES = {
+    "timeout": {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"},
+    "truncated": {"ClientPayloadError", "ContentLengthError", "IncompleteRead", "IncompleteReadError"},
+    "malformed_response": {"JSONDecodeError", "APIResponseValidationError", "ValidationError"},
+    "connection": {"ConnectionError", "APIConnectionError", "ClientConnectionError", "TransportError", "ClientOSError"},
+}
+"""Names of classes, found anywhere in what an exception came from; the first kind that has one of them counts."""
+_TEXTS = {
+    "auth": re.compile(r"missing credentials|api_key client option|AuthenticationError|missing .*api.?key", re.I),
+    "not_found": re.compile(r"LLM Provider NOT provided|Unmapped LLM provider|NotFoundError", re.I),
+    "truncated": re.compile(r"without sending complete message body|payload is not completed", re.I),
+}
+
+
+def model_error(error: BaseException, model: str, secrets: Iterable[str] = ()) -> ModelError:
+    """Return the `ModelError` of an exception: its kind, what the provider says, and how long it asks to wait.
+
+    It is told by status and by names of classes, so that no library has to be imported. The message has no header
+    and none of ``secrets``, and of a refused key not even what the provider says, as some repeat the key.
+    """
+    if isinstance(error, ModelError):
+        return error
+    chain = tuple(_chain(error))
+    kind = _kind(chain)
+    cause, advice = _CAUSES[kind]
+    said = "" if kind == "auth" else _said(chain, kind, secrets)
+    wait = next((seconds for each in chain if (seconds := retry_after(_headers(each))) is not None), None)
+    return ModelError(kind, f"the model {model} {cause}{said}; {advice}", retry_after=wait)
+
+
+def malformed(model: str, what: str) -> ModelError:
+    """Return the error of a reply that is none."""
+    cause, advice = _CAUSES["malformed_response"]
+    return ModelError("malformed_response", f"the model {model} {cause} ({what}); {advice}")
+
+
+def content_filtered(model: str) -> ModelError:
+    """Return the error of a reply whose text was taken away."""
+    cause, advice = _CAUSES["content_filter"]
+    return ModelError("content_filter", f"the model {model} {cause} of its reply; {advice}")
+
+
+def retry_after(headers: Mapping[str, Any]) -> float | None:
+    """Return the seconds that the header Retry-After asks for, given as such or as a date; None without one."""
+    value = next((text for name, text in headers.items() if str(name).lower() == "retry-after"), None)
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=timezone.utc)
+    return max(0.0, (date - datetime.now(timezone.utc)).total_seconds())
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what it came from."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        yield at
+        at = at.__cause__ or at.__context__
+
+
+def _kind(chain: tuple[BaseException, ...]) -> str:
+    status = next((status for each in chain if (status := _status(each)) is not None), None)
+    texts = "\n".join(f"{type(each).__name__} {each}" for each in chain)
+    if status in (None, 400, 413, 422):
+        for kind, sign in _SIGNS.items():
+            if sign.search(texts):
+                return kind
+    if status is not None:
+        return _STATUSES.get(status, "server_error" if status >= 500 else "bad_request")
+    names = {kind.__name__ for each in chain for kind in type(each).__mro__}
+    for kind, wanted in _NAMES.items():
+        if kind == "connection" and (found := next((k for k, text in _TEXTS.items() if text.search(texts)), None)):
+            return found
+        if names & wanted:
+            return kind
+    return _guess(chain[0])
+
+
+def _guess(error: BaseException) -> str:
+    """Return the kind by the status that litellm gives an error of its own."""
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int) or status < 400:
+        return "bad_request"
+    return _STATUSES.get(status, "server_error" if status >= 500 else "bad_request")
+
+
+def _status(error: BaseException) -> int | None:
+    """Return the status of the provider's own reply; litellm also gives one to errors that have none."""
+    if type(error).__module__.startswith("litellm"):
+        return None
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) and status >= 400 else None
+
+
+def _headers(error: BaseException) -> Mapping[str, Any]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers if isinstance(headers, Mapping) else {}
+
+
+def _said(chain: tuple[BaseException, ...], kind: str, secrets: Iterable[str]) -> str:
+    """Return what the provider says in its reply, else what was raised, in brackets and without secrets."""
+    text = next((text for each in chain if (text := _message(each))), "")
+    if not text and kind == "bad_request":
+        text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception): )*", "", str(chain[0]))
+    for secret in secrets:
+        text = text.replace(secret, _MASK)
+    text = ascii_safe(" ".join(_KEY.sub(_MASK, mask(text)).split()).rstrip("."))
+    return f" ({text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'})" if text else ""
+
+
+def _message(error: BaseException) -> str:
+    """Return the message in the JSON of a provider's reply, or ""."""
+    if _status(error) is None:
+        return ""
+    try:
+        body = error.response.json()  # type: ignore[attr-defined]
+        found = body["error"]
+        return str(found["message"] if isinstance(found, Mapping) else found)
+    except Exception:  # any shape of a foreign reply
+        return ""

@@ -1,0 +1,100 @@
+"""Importing litellm: late, once, and without what it does on the side."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from pytest_rageval.errors import MissingDependencyError
+
+__all__ = ["litellm", "preload"]
+
+_ANSWERS = {
+    "LITELLM_MODE": "PRODUCTION",  # anything else reads a .env file into the environment
+    "LITELLM_LOCAL_MODEL_COST_MAP": "true",  # anything else downloads the price map
+}
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_LATER = ("litellm.proxy._types", "httpcore", "pytest_rageval.llm.wire")
+"""What the first call imports besides, for a quarter of a second or more."""
+_ENCODING = "litellm.litellm_core_utils.default_encoding"
+
+_lock = threading.Lock()
+_ready: ModuleType | None = None
+
+
+def litellm() -> ModuleType:
+    """Return litellm, imported by the first who asks; the others wait.
+
+    No ``.env`` is read, no environment variable written, nothing downloaded and nothing printed. litellm asks
+    `os.getenv` about the first and the third, so that answers two names otherwise while the import lasts.
+    """
+    global _ready
+    with _lock:
+        if _ready is None:
+            _ready = _quiet(_imported())
+        return _ready
+
+
+def preload() -> None:
+    """Start the import on a thread; an error of it is raised where `litellm` is called."""
+    threading.Thread(target=_preloaded, name="rageval-litellm", daemon=True).start()
+
+
+def _preloaded() -> None:
+    with suppress(Exception):  # who needs litellm imports it again, and gets the error
+        litellm()
+        for name in _LATER:
+            import_module(name)
+
+
+def _imported() -> ModuleType:
+    sys.modules.setdefault(_ENCODING, _Encoding(_ENCODING))
+    real = os.getenv
+    answering = _answering(real)
+    os.getenv = answering
+    try:
+        return import_module("litellm")
+    except ModuleNotFoundError as error:
+        if error.name != "litellm":
+            raise
+        raise MissingDependencyError("asking a model", "llm") from None
+    finally:
+        if os.getenv is answering:
+            os.getenv = real
+
+
+def _answering(real: Callable[..., Any]) -> Callable[..., Any]:
+    def getenv(key: str, default: object = None) -> object:
+        return _ANSWERS[key] if key in _ANSWERS else real(key, default)
+
+    return getenv
+
+
+class _Encoding(ModuleType):
+    """Stands in for litellm's own module of its default tokenizer, which writes ``TIKTOKEN_CACHE_DIR``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "encoding":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        from pytest_rageval.llm.encodings import encoding
+
+        return encoding("cl100k_base")
+
+
+def _quiet(module: Any) -> ModuleType:
+    module.suppress_debug_info = True
+    if hasattr(module, "telemetry"):
+        module.telemetry = False
+    if "LITELLM_LOG" not in os.environ:
+        import logging
+
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    found: ModuleType = module
+    return found

@@ -1,0 +1,141 @@
+"""A model that litellm reaches: one request a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.llm.faults import content_filtered, malformed, model_error
+from pytest_rageval.llm.importing import litellm
+from pytest_rageval.llm.prices import Prices
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import Completion, Message
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.wire import DirectClient
+
+__all__ = ["LiteLLM"]
+
+TIMEOUT_S = 60.0
+_RATES = ("input_cost_per_token", "output_cost_per_token")
+_CONNECTING = ("api_key", "api_base", "base_url", "organization", "custom_llm_provider")
+
+
+class LiteLLM:
+    """A `ChatModel` of any provider, asked through ``litellm.acompletion``, never more than once a call.
+
+    Every failure is a `ModelError` of the kind that its cause has. Parameters are litellm's, and three are read here:
+    ``timeout`` (seconds of the whole call, 60 by default), ``input_cost_per_token`` and ``output_cost_per_token`` (US
+    dollars, where the price map has none or another). Parameters that litellm knows the model not to take are left
+    out, as ``response_format`` is of a model that is not known to keep to a schema.
+
+    A backend is used on one event loop, and closed on it.
+
+    Args:
+        model: litellm's name of the model, as in ``openai/gpt-4o-mini``.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._litellm: Any = None
+        self._schema: bool | None = None
+        self._prices: dict[tuple[object, ...], Prices] = {}
+        self._clients: dict[tuple[object, ...], DirectClient | None] = {}
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        """Return the reply to ``messages``, which go as they are, with all their keys."""
+        reply, seconds = await self._ask("acompletion", {"messages": [dict(message) for message in messages]}, params)
+        if not reply.choices:
+            raise malformed(self.model, "no choices")
+        choice = reply.choices[0]
+        if choice.finish_reason == "content_filter" and not choice.message.content:
+            raise content_filtered(self.model)
+        usage = self._usage(reply, params, seconds)
+        return Completion(choice.message.content or "", usage, choice.finish_reason, reply.model or "")
+
+    async def embed(self, texts: Sequence[str], **params: object) -> list[list[float]]:
+        """Return one vector a text, in their order."""
+        reply, _ = await self._ask("aembedding", {"input": list(texts)}, params)
+        rows = sorted(reply.data, key=lambda row: int(row["index"]))
+        if len(rows) != len(texts):
+            raise malformed(self.model, f"{len(rows)} vectors of {len(texts)} texts")
+        return [[float(value) for value in row["embedding"]] for row in rows]
+
+    async def aclose(self) -> None:
+        """Close the connections: those of this model, and those that litellm keeps for the whole process."""
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            if client is not None:
+                await client.aclose()
+        if self._litellm is not None:
+            await self._litellm.close_litellm_async_clients()
+            self._litellm.in_memory_llm_clients_cache.flush_cache()
+
+    async def _ask(self, call: str, asked: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[Any, float]:
+        """Return what one call of litellm's returns, and its seconds; what it raises is raised as a `ModelError`."""
+        if self._litellm is None:
+            self._litellm = await asyncio.to_thread(litellm)  # seconds, in which the loop goes on
+        begun = perf_counter()
+        try:
+            timeout = float(params.get("timeout") or TIMEOUT_S)
+            reply = await asyncio.wait_for(self._call(call, {**asked, "timeout": timeout}, params), timeout)
+            return reply, perf_counter() - begun
+        except Exception as error:
+            key = params.get("api_key")
+            raise model_error(error, self.model, (key,) if key else ()) from None
+
+    def _call(self, call: str, asked: Mapping[str, Any], params: Mapping[str, Any]) -> Awaitable[Any]:
+        from pytest_rageval.llm.wire import unlogged
+
+        kept = {name: value for name, value in params.items() if name not in _RATES}
+        if kept.get("response_format") is None or not self._keeps_schema():
+            kept.pop("response_format", None)
+        silent = unlogged(self._litellm, self.model, asked, call)
+        arguments = {"drop_params": True, **kept, **asked, **silent, "num_retries": 0, "max_retries": 0}
+        client = self._client(params) if silent and call == "acompletion" else None
+        if client is not None:  # what acompletion does as well, but by way of another thread
+            direct: Awaitable[Any] = self._litellm.completion(self.model, acompletion=True, client=client, **arguments)
+            return direct
+        called: Awaitable[Any] = getattr(self._litellm, call)(self.model, **arguments)
+        return called
+
+    def _client(self, params: Mapping[str, Any]) -> DirectClient | None:
+        """Return the client for these parameters, made once; None leaves it to litellm."""
+        from pytest_rageval.llm.wire import direct_client
+
+        if params.keys() & {"client", "tools", "reasoning_effort"}:  # some go to another address
+            return None
+        key = tuple(params.get(name) for name in _CONNECTING)
+        if key not in self._clients:
+            self._clients[key] = direct_client(self._litellm, self.model, params)
+        return self._clients[key]
+
+    def _keeps_schema(self) -> bool:
+        """Whether litellm knows that the model keeps to a JSON schema; of Ollama's it would ask the server."""
+        if self._schema is None:
+            asks = self.model.startswith("ollama")
+            self._schema = not asks and bool(self._litellm.supports_response_schema(model=self.model))
+        return self._schema
+
+    def _usage(self, reply: Any, params: Mapping[str, Any], seconds: float) -> Usage:
+        usage: Any = getattr(reply, "usage", None)
+        sent, got = getattr(usage, "prompt_tokens", 0), getattr(usage, "completion_tokens", 0)
+        if not sent:  # what litellm makes of a reply that does not say
+            return Usage(latency_s=seconds)
+        key = tuple(params.get(name) for name in _RATES)
+        prices = self._prices.get(key)
+        if prices is None:
+            prices = self._prices[key] = Prices(self.model, dict(zip(_RATES, key, strict=True)))
+        cost = prices.cost(sent, got)
+        if cost is not None and not prices.given and getattr(usage.prompt_tokens_details, "cached_tokens", None):
+            cost = self._with_cache(reply)
+        return Usage(sent, got, cost, seconds)
+
+    def _with_cache(self, reply: Any) -> float | None:
+        """Return the price of a reply part of whose prompt was cheaper, because the provider had it already."""
+        try:
+            return float(self._litellm.completion_cost(completion_response=reply, model=self.model))
+        except Exception:  # a price that litellm cannot work out is not known
+            return None

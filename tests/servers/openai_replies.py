@@ -1,0 +1,59 @@
+"""What the loopback server says: bodies of the OpenAI protocol."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+from zlib import crc32
+
+__all__ = ["completion", "embedding", "embeddings", "error", "last_user", "text_of"]
+
+Body = dict[str, Any]
+
+DIMENSIONS = 8
+
+
+def error(message: str, code: str | None) -> Body:
+    """Return the body of an error."""
+    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, also of one that is given as parts."""
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
+
+
+def last_user(body: Body) -> str:
+    """Return what the user said last, or ""."""
+    return next((text_of(message) for message in reversed(body["messages"]) if message["role"] == "user"), "")
+
+
+def completion(body: Body, text: str) -> Body:
+    """Return the completion ``text``; its tokens are words."""
+    sent = sum(len(text_of(message).split()) for message in body.get("messages", ()))
+    got = len(text.split())
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model", ""),
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got},
+    }
+
+
+def embedding(text: str) -> list[float]:
+    """Return the counts of the text's words in ``DIMENSIONS`` bins, the same for the same words."""
+    bins = Counter(crc32(word.encode()) % DIMENSIONS for word in text.lower().split())
+    return [float(bins[at]) for at in range(DIMENSIONS)]
+
+
+def embeddings(body: Body) -> Body:
+    """Return the `embedding` of each text of a request."""
+    texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+    rows = [{"object": "embedding", "index": at, "embedding": embedding(text)} for at, text in enumerate(texts)]
+    words = sum(len(text.split()) for text in texts)
+    usage = {"prompt_tokens": words, "total_tokens": words}
+    return {"object": "list", "model": body.get("model", ""), "data": rows, "usage": usage}

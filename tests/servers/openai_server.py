@@ -1,0 +1,279 @@
+"""A real HTTP server on the loopback that speaks the OpenAI protocol, counts, delays and fails on plan.
+
+    with OpenAIServer(reply="Paris", delay_s=0.05, plan=shares({"429": 0.05})) as server:
+        ...  # ask server.base_url
+
+    python tests/servers/openai_server.py --delay 0.05 --plan 429=0.05,reset=0.01
+
+The second form is a process of its own, so that a benchmark does not share an interpreter with it: its first line is
+the base URL, ``/stats`` beside it tells what it saw, and it ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import socket
+import struct
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, cast
+
+from openai_replies import completion, embedding, embeddings, error, last_user
+
+__all__ = ["Fault", "OpenAIServer", "Seen", "embedding", "shares"]
+
+Body = dict[str, Any]
+KINDS = ("status", "context_length", "content_filter", "reset", "hang", "truncated_body", "malformed", "empty_choices")
+CODES = {
+    "context_length": ("context_length_exceeded", "This model's maximum context length is 8 tokens."),
+    "content_filter": ("content_filter", "The response was filtered due to the prompt triggering a content policy."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How a request fails.
+
+    Attributes:
+        kind: "status" (an error of that status), "context_length" or "content_filter" (OpenAI's 400 of that code),
+            "reset" (closed without a reply), "hang" (no reply until the client goes), "truncated_body" (closed in the
+            middle of the reply), "malformed" (200, not JSON), "empty_choices" (200, no choice).
+        status: of kind "status".
+        retry_after: the value of the header Retry-After; None leaves it out.
+        message: what the error says, where it says something.
+    """
+
+    kind: str
+    status: int = 500
+    retry_after: str | float | None = None
+    message: str = "failed on plan"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"unknown kind of fault {self.kind!r}; known: {', '.join(KINDS)}")
+
+
+Plan = Callable[[int, Body], Fault | None]
+
+
+def shares(parts: Mapping[str, float], *, retry_after: str | float | None = None, seed: int = 0) -> Plan:
+    """Return a plan that fails these shares of the requests, drawn by the number of the request.
+
+    Keys are kinds of faults, or statuses ("429"); values are in ``0..1`` and sum up to at most 1.
+    """
+    faults = {
+        name: Fault("status", int(name), retry_after if name == "429" else None) if name.isdigit() else Fault(name)
+        for name in parts
+    }
+
+    def plan(number: int, body: Body) -> Fault | None:
+        drawn = random.Random(f"{seed}-{number}").random()
+        for name, share in parts.items():
+            drawn -= share
+            if drawn < 0:
+                return faults[name]
+        return None
+
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A request as it came: its path, its headers (names in lower case) and its JSON."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Body
+
+
+@dataclass
+class OpenAIServer:
+    """``POST /v1/chat/completions`` and ``POST /v1/embeddings``, on a thread with an event loop of its own.
+
+    Attributes:
+        reply: what it says: a text, or from the request's body a text, or a mapping that is the whole JSON of the
+            reply; by default the last user message again. Embeddings are those of `embedding`.
+        delay_s: seconds before each reply or fault, or that from the number and the body of the request.
+        plan: which request fails and how; requests are counted from 1 in the order they come.
+        requests: those seen, in that order.
+        in_flight: how many wait for their reply now.
+        peak: the most there were at once.
+        statuses: how many replies of each status ("200", "429") and how many faults without one ("reset", "hang",
+            "truncated_body").
+    """
+
+    reply: str | Callable[[Body], str | Mapping[str, Any]] | None = None
+    delay_s: float | Callable[[int, Body], float] = 0.0
+    plan: Plan | None = None
+    requests: list[Seen] = field(default_factory=list)
+    in_flight: int = 0
+    peak: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    base_url: str = ""
+
+    def __enter__(self) -> OpenAIServer:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)), name="openai-server")
+        self._thread.start()
+        ready.wait()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """What ``GET /stats`` returns: the number of requests, the peak and the statuses."""
+        return {"requests": len(self.requests), "peak": self.peak, "statuses": dict(self.statuses)}
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._over = asyncio.Event()
+        self._connections: set[_Connection] = set()
+        server = await self._loop.create_server(lambda: _Connection(self), "127.0.0.1", 0, backlog=1024)
+        host, port = server.sockets[0].getsockname()[:2]
+        self.base_url = f"http://{host}:{port}/v1"
+        ready.set()
+        await self._over.wait()
+        server.close()
+        for connection in tuple(self._connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)  # lets the connections be lost
+
+    def answer(self, path: str, body: Body) -> Mapping[str, Any]:
+        """Return the JSON that answers ``body``."""
+        if path.endswith("/embeddings"):
+            return embeddings(body)
+        said = self.reply(body) if callable(self.reply) else self.reply
+        if isinstance(said, Mapping):
+            return said
+        return completion(body, last_user(body) if said is None else said)
+
+
+class _Connection(asyncio.Protocol):
+    """One keep-alive connection: a request after the other."""
+
+    def __init__(self, server: OpenAIServer) -> None:
+        self.server = server
+        self.buffer = b""
+        self.waiting = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self.server._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.server._connections.discard(self)
+        self.server.in_flight -= self.waiting
+        self.waiting = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        while (end := self.buffer.find(b"\r\n\r\n")) >= 0:
+            line, *rest = self.buffer[:end].decode("latin-1").split("\r\n")
+            headers = {name.lower(): value.strip() for name, _, value in (header.partition(":") for header in rest)}
+            stop = end + 4 + int(headers.get("content-length", 0))
+            if len(self.buffer) < stop:
+                return
+            content, self.buffer = self.buffer[end + 4 : stop], self.buffer[stop:]
+            method, path = line.split()[:2]
+            self.requested(method, path, headers, content)
+
+    def requested(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:
+        if method == "GET" and path == "/stats":
+            self.write(200, self.server.stats)
+        elif method != "POST" or path not in ("/v1/chat/completions", "/v1/embeddings"):
+            self.write(404, error(f"no such path: {method} {path}", None))
+        else:
+            self.asked(Seen(path, headers, json.loads(content)))
+
+    def asked(self, seen: Seen) -> None:
+        server = self.server
+        server.requests.append(seen)
+        number = len(server.requests)
+        server.in_flight += 1
+        self.waiting += 1
+        server.peak = max(server.peak, server.in_flight)
+        fault = server.plan(number, seen.body) if server.plan else None
+        delay = server.delay_s(number, seen.body) if callable(server.delay_s) else server.delay_s
+        if delay:
+            asyncio.get_running_loop().call_later(delay, self.done, seen, fault)
+        else:
+            self.done(seen, fault)
+
+    def done(self, seen: Seen, fault: Fault | None) -> None:
+        if self.transport.is_closing():
+            return
+        if fault and fault.kind == "hang":
+            self.server.statuses["hang"] += 1
+            return
+        self.waiting -= 1
+        self.server.in_flight -= 1
+        if fault:
+            self.fail(fault)
+        else:
+            self.server.statuses["200"] += 1
+            self.write(200, self.server.answer(seen.path, seen.body))
+
+    def fail(self, fault: Fault) -> None:
+        status = {"status": fault.status, "context_length": 400, "content_filter": 400}.get(fault.kind, 200)
+        closes = fault.kind in ("reset", "truncated_body")
+        self.server.statuses[fault.kind if closes else str(status)] += 1
+        if fault.kind == "reset":
+            connected: socket.socket = self.transport.get_extra_info("socket")
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.transport.abort()
+        elif fault.kind == "truncated_body":
+            self.transport.write(
+                _head(200, 1000) + b'{"id": "cut", "choices": [{"index": 0, "message": {"content": "It'
+            )
+            self.transport.close()
+        elif fault.kind == "malformed":
+            self.write(200, b'{"id": "broken", "choices": [')
+        elif fault.kind == "empty_choices":
+            self.write(200, {**completion({}, ""), "choices": []})
+        else:
+            extra = "" if fault.retry_after is None else f"retry-after: {fault.retry_after}\r\n"
+            self.write(status, _fault_body(fault), extra)
+
+    def write(self, status: int, content: Mapping[str, Any] | bytes, extra: str = "") -> None:
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.transport.write(_head(status, len(data), extra) + data)
+
+
+def _head(status: int, length: int, extra: str = "") -> bytes:
+    return f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{extra}content-length: {length}\r\n\r\n".encode()
+
+
+def _fault_body(fault: Fault) -> Body:
+    code, message = CODES.get(fault.kind, (None, fault.message))
+    return error(message, code)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve the OpenAI protocol on the loopback until standard input ends.")
+    parser.add_argument("--reply", help="what it says (default: the last user message)")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each reply (default: %(default)s)")
+    parser.add_argument("--plan", default="", help="shares of faults, e.g. 429=0.05,reset=0.01")
+    parser.add_argument("--retry-after", help="the header Retry-After of each 429")
+    parser.add_argument("--seed", type=int, default=0, help="of the plan (default: %(default)s)")
+    args = parser.parse_args()
+    parts = {name: float(share) for name, _, share in (part.partition("=") for part in args.plan.split(",") if part)}
+    plan = shares(parts, retry_after=args.retry_after, seed=args.seed) if parts else None
+    with OpenAIServer(args.reply, args.delay, plan) as server:
+        print(server.base_url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Every way in which a provider fails, on a real connection, by both ways that litellm has to a server."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import pytest
+from openai_server import Fault, OpenAIServer
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.model.chat import Completion
+
+KEY = "sk-test-0123456789abcdef"
+MODELS = ("openai/gpt-4o-mini", "hosted_vllm/some-model")
+
+FAULTS = {
+    "rate_limited": Fault("status", 429, retry_after=7),
+    "server_error-500": Fault("status", 500),
+    "server_error-502": Fault("status", 502),
+    "server_error-503": Fault("status", 503),
+    "bad_request": Fault("status", 400),
+    "auth-401": Fault("status", 401, message=f"Incorrect API key provided: {KEY}"),
+    "auth-403": Fault("status", 403),
+    "not_found": Fault("status", 404),
+    "context_length": Fault("context_length"),
+    "content_filter": Fault("content_filter"),
+    "connection": Fault("reset"),
+    "timeout": Fault("hang"),
+    "truncated": Fault("truncated_body"),
+    "malformed_response": Fault("malformed"),
+    "malformed_response-empty": Fault("empty_choices"),
+}
+
+
+def ask(model: str, base_url: str | None, **params: object) -> Completion:
+    """Ask once, on a loop of its own, and close."""
+
+    async def asked() -> Completion:
+        backend = LiteLLM(model)
+        try:
+            return await backend.complete(
+                [{"role": "user", "content": "ping"}], **{"api_base": base_url, "api_key": KEY, **params}
+            )
+        finally:
+            await backend.aclose()
+
+    return asyncio.run(asked())
+
+
+def refused(model: str, base_url: str | None, **params: object) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        ask(model, base_url, **params)
+    assert KEY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_has_its_kind(openai_server: OpenAIServer, model: str, name: str) -> None:
+    openai_server.plan = lambda number, body: FAULTS[name]
+
+    error = refused(model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
+
+    assert error.kind == name.partition("-")[0]
+    assert error.attempts == 1
+    assert error.retry_after == (7.0 if name == "rate_limited" else None)
+    assert f"the model {model} " in str(error)
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "connection"])
+def test_a_fault_is_one_request(openai_server: OpenAIServer, name: str) -> None:
+    openai_server.plan = lambda number, body: FAULTS[name]
+
+    for model in MODELS:
+        refused(model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
+
+    assert len(openai_server.requests) == len(MODELS)
+
+
+def test_what_the_provider_says_is_in_the_message_but_for_keys(openai_server: OpenAIServer) -> None:
+    openai_server.plan = lambda number, body: Fault("status", 400, message=f"no such voice for {KEY}\nat all")
+
+    error = refused(MODELS[0], openai_server.base_url)
+
+    assert "(no such voice for [masked] at all)" in str(error)
+
+
+def test_a_date_to_wait_for_becomes_seconds(openai_server: OpenAIServer) -> None:
+    date = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30), usegmt=True)
+    openai_server.plan = lambda number, body: Fault("status", 429, retry_after=date)
+
+    error = refused(MODELS[0], openai_server.base_url)
+
+    assert error.retry_after is not None
+    assert 25 < error.retry_after <= 30
+
+
+def test_a_refused_connection(free_port: int) -> None:
+    assert refused(MODELS[0], f"http://127.0.0.1:{free_port}/v1").kind == "connection"
+    assert refused(MODELS[1], f"http://127.0.0.1:{free_port}/v1").kind == "connection"
+
+
+def test_a_missing_key_is_a_refusal_that_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    error = refused("openai/gpt-4o-mini", None, api_key=None)
+
+    assert error.kind == "auth"
+    assert "API key" in str(error)
+
+
+@pytest.mark.parametrize("model", ["no-such-provider/model", "no-such-model"])
+def test_an_unknown_provider_is_not_found(model: str) -> None:
+    assert refused(model, None).kind == "not_found"
+
+
+def test_a_filtered_reply_without_text_is_an_error_and_with_text_is_none(openai_server: OpenAIServer) -> None:
+    choice = {"index": 0, "finish_reason": "content_filter", "message": {"role": "assistant", "content": None}}
+    reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    openai_server.reply = lambda body: reply
+    assert refused(MODELS[0], openai_server.base_url).kind == "content_filter"
+
+    choice["message"] = {"role": "assistant", "content": "half of"}
+    completion = ask(MODELS[0], openai_server.base_url)
+    assert (completion.text, completion.finish_reason) == ("half of", "content_filter")
+
+
+def test_a_cancellation_passes_through(openai_server: OpenAIServer) -> None:
+    openai_server.plan = lambda number, body: Fault("hang")
+
+    async def cancelled() -> bool:
+        backend = LiteLLM(MODELS[0])
+        task = asyncio.ensure_future(
+            backend.complete([{"role": "user", "content": "x"}], api_base=openai_server.base_url, api_key=KEY)
+        )
+        while not openai_server.in_flight:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        await backend.aclose()
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
+@pytest.fixture
+def free_port() -> int:
+    """Return a port of the loopback that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

@@ -1,0 +1,116 @@
+"""litellm is imported quietly: in processes of their own, as a process imports it but once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+
+WATCHED = """
+import os, sys, threading
+connected, written, before, real = [], [], dict(os.environ), os.getenv
+
+def watch(event, args):
+    if event == "socket.connect":
+        connected.append(args[1])
+    elif event in ("os.putenv", "os.unsetenv"):
+        written.append(args[0])
+
+sys.addaudithook(lambda event, args: watch(event, args))
+from pytest_rageval.llm.importing import litellm, preload
+lazy = "litellm" not in sys.modules
+preload()
+found = []
+threads = [threading.Thread(target=lambda: found.append(litellm())) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+during = len(connected)
+
+import asyncio
+from openai_server import OpenAIServer
+from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.llm.prices import count_tokens
+
+async def ask(base_url):
+    model = LiteLLM("hosted_vllm/some-model")  # litellm's own way to a server loads its tokenizer
+    reply = await model.complete([{"role": "user", "content": "ping"}], api_base=base_url)
+    await model.aclose()
+    return reply.text
+
+with OpenAIServer() as server:
+    text = asyncio.run(ask(server.base_url))
+    port = int(server.base_url.split(":")[2].split("/")[0])
+
+import json
+print(json.dumps({
+    "lazy": lazy,
+    "same": all(module is sys.modules["litellm"] for module in found) and len(found) == 4,
+    "getenv": os.getenv is real,
+    "connected": during,
+    "elsewhere": [address for address in connected if address[1] != port],
+    "written": [str(name) for name in written],
+    "unchanged": dict(os.environ) == before,
+    "text": text,
+    "tokens": count_tokens("openai/gpt-4o-mini", [{"role": "user", "content": "Hello there"}]),
+    "encoding": found[0].encoding.name,
+}))
+"""
+
+FAILS = """
+from pytest_rageval.llm.importing import litellm, preload
+preload()
+try:
+    litellm()
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+
+
+def run(code: str, folder: Path, *paths: Path) -> str:
+    """Run ``code`` with warnings as errors; nothing may stand on stderr. Return what stands on stdout."""
+    places = os.pathsep.join(map(str, (*paths, ROOT, ROOT / "tests" / "servers")))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LITELLM", "COV"))}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(
+        command, cwd=folder, env={**environment, "PYTHONPATH": places}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_import_reads_no_env_file_writes_no_environment_and_connects_nowhere(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FROM_DOTENV=1\nOPENAI_API_KEY=sk-from-dotenv\n")
+
+    said: dict[str, Any] = json.loads(run(WATCHED, tmp_path))
+
+    assert said == {
+        "lazy": True,
+        "same": True,
+        "getenv": True,
+        "connected": 0,
+        "elsewhere": [],
+        "written": [],
+        "unchanged": True,
+        "text": "ping",
+        "tokens": [9, True],
+        "encoding": "cl100k_base",
+    }
+
+
+def test_an_error_of_the_import_is_raised_where_litellm_is_needed(tmp_path: Path) -> None:
+    (tmp_path / "litellm.py").write_text("raise ImportError('broken wheel')\n")
+
+    assert run(FAILS, tmp_path, tmp_path) == "ImportError: broken wheel\n"
+
+
+def test_without_litellm_the_error_names_the_extra(tmp_path: Path) -> None:
+    absent = "import sys\nsys.modules['litellm'] = None\n"
+
+    assert "pip install 'pytest-rageval[llm]'" in run(absent + FAILS, tmp_path)

@@ -1,0 +1,90 @@
+"""Prices are those of litellm's local map, and unknown ones are None; tokens are counted without a network."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from pytest_rageval.llm.encodings import encoding, encoding_of
+from pytest_rageval.llm.prices import Prices, count_tokens
+
+
+def test_a_price_of_the_map() -> None:
+    prices = Prices("openai/gpt-4o-mini")
+
+    assert prices.cost(1_000_000, 0) == pytest.approx(0.15)
+    assert prices.cost(0, 1_000_000) == pytest.approx(0.60)
+    assert prices.most(1_000_000, 1_000_000) == pytest.approx(0.75)
+    assert prices.most(0, None) == pytest.approx(16_384 * 0.6e-6)
+
+
+@pytest.mark.parametrize("model", ["openai/of-our-own", "hosted_vllm/gpt-4o-mini", "no-such-provider/x", "no-such"])
+def test_an_unknown_price_is_none(model: str) -> None:
+    assert Prices(model).cost(10, 10) is None
+    assert Prices(model).most(10, 10) is None
+
+
+def test_a_model_that_is_free_costs_nothing() -> None:
+    assert Prices("ollama/llama2").cost(10, 10) == 0.0
+
+
+def test_a_given_price_counts_before_the_map() -> None:
+    prices = Prices("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 2.0})
+
+    assert prices.cost(3, 4) == 11.0
+
+
+def test_a_given_price_of_the_prompt_alone_is_not_enough_for_an_unknown_model() -> None:
+    prices = Prices("openai/of-our-own", {"input_cost_per_token": 1, "output_cost_per_token": None})
+
+    assert prices.cost(3, 4) is None
+    assert prices.cost(3, 0) == 3.0
+
+
+def test_long_prompts_have_the_price_of_their_tier() -> None:
+    prices = Prices("gemini/gemini-2.5-pro")
+
+    assert prices.cost(100_000, 0) == pytest.approx(0.125)
+    assert prices.cost(300_000, 0) == pytest.approx(0.75)
+
+
+def test_tokens_of_an_openai_model_are_counted() -> None:
+    before = dict(os.environ)
+    messages = [{"role": "system", "content": "You are a helpful assistant."}, {"role": "user", "content": "Hi there!"}]
+    words = encoding("o200k_base")
+
+    tokens, exact = count_tokens("openai/gpt-4o-mini", messages)
+
+    assert exact
+    assert tokens == 3 + sum(3 + 1 + len(words.encode(message["content"])) for message in messages)
+    assert dict(os.environ) == before
+
+
+def test_bundled_encodings_are_tiktokens_own() -> None:
+    assert encoding("cl100k_base").encode("tiktoken is great!") == [83, 1609, 5963, 374, 2294, 0]
+    assert encoding("o200k_base").decode(encoding("o200k_base").encode("检索增强生成")) == "检索增强生成"
+
+
+def test_an_encoding_that_is_not_brought_is_never_fetched() -> None:
+    assert encoding_of("gpt2") is None
+    assert encoding_of("no-such-model") is None
+    with pytest.raises(OSError, match="brings no file"):
+        encoding("o200k_harmony")
+
+
+def test_tokens_of_another_model_are_an_estimate() -> None:
+    english, exact = count_tokens("anthropic/claude-x", [{"role": "user", "content": "a" * 400}])
+    chinese, _ = count_tokens("hosted_vllm/qwen", [{"role": "user", "content": "字" * 400}])
+
+    assert not exact
+    assert 100 <= english <= 110
+    assert 400 <= chinese <= 410
+
+
+def test_parts_of_a_message_are_counted() -> None:
+    parts = [{"type": "text", "text": "Hi there!"}]
+
+    assert count_tokens("gpt-4o", [{"role": "user", "content": parts}]) == count_tokens(
+        "gpt-4o", [{"role": "user", "content": "Hi there!"}]
+    )
