@@ -1,0 +1,98 @@
+"""Money: a limit that the processes of a run share, and that no call may pass."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from pytest_rageval.errors import ModelError
+
+__all__ = ["Budget"]
+
+POLL_S = 0.0002
+"""Seconds between two looks at a lock that another process holds; it holds it for about as long."""
+
+
+LENGTH = 100
+"""Bytes of the file, spaces at its end included, so that each state covers the last."""
+
+DIGITS = 12
+"""Decimals of a dollar that are kept: sums of prices are compared without the noise of binary fractions."""
+
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+
+class Budget:
+    """A limit on what all processes that name the same file spend together.
+
+    A call reserves the most it may cost and afterwards settles for what it did cost, so that the limit holds while
+    calls are in flight. What a killed process had reserved stays reserved.
+
+    Args:
+        limit_usd: the most to be spent, in US dollars.
+        path: the file that the processes share; without it nothing is spent.
+    """
+
+    def __init__(self, limit_usd: float, path: Path) -> None:
+        self.limit_usd = limit_usd
+        self._path = path
+        self._lock = FileLock(path.with_name(f"{path.name}.lock"))
+        self._held = 0
+        self._turn = asyncio.Lock()
+        self._settled = asyncio.Event()
+        self._refusal: str | None = None
+
+    async def reserve(self, most_usd: float) -> None:
+        """Set ``most_usd`` aside; wait while calls of this process in flight may leave enough.
+
+        Raises `ModelError` of kind ``budget`` when they may not; from then on always.
+        """
+        async with self._turn:
+            while not self._reserved(most_usd):
+                await self._settled.wait()
+
+    def settle(self, most_usd: float, spent_usd: float) -> None:
+        """Give back what was reserved for a call that has ended, and count what it cost."""
+        with self._shared() as purse:
+            purse["reserved"] -= most_usd
+            purse["spent"] += spent_usd
+        self._held -= 1
+        self._settled.set()
+
+    def _reserved(self, most_usd: float) -> bool:
+        """Reserve, and return whether that was possible; where it never will be, raise the refusal."""
+        if self._refusal is not None:
+            raise ModelError("budget", self._refusal, attempts=0)
+        with self._shared() as purse:
+            after = round(purse["spent"] + most_usd, DIGITS)
+            if round(after + purse["reserved"], DIGITS) <= self.limit_usd:
+                purse["reserved"] += most_usd
+                self._held += 1
+                return True
+        if self._held and after <= self.limit_usd:
+            self._settled.clear()
+            return False
+        self._refusal = (
+            f"the budget of ${self.limit_usd:,.6g} would be passed by a call that may cost ${most_usd:,.6g}, "
+            f"with ${purse['spent']:,.6g} spent and ${purse['reserved']:,.6g} reserved for calls in flight; "
+            "raise --rag-budget-usd"
+        )
+        raise ModelError("budget", self._refusal, attempts=0)
+
+    @contextmanager
+    def _shared(self) -> Iterator[dict[str, float]]:
+        """Hold the file, and write it anew when the block is through: in one call, which a kill does not cut."""
+        with self._lock.acquire(poll_interval=POLL_S), open(os.open(self._path, _FLAGS), "r+b", buffering=0) as file:
+            text = file.read()
+            purse: dict[str, float] = json.loads(text) if text else {"spent": 0.0, "reserved": 0.0}
+            before = dict(purse)
+            yield purse
+            if purse != before:
+                file.seek(0)
+                file.write(json.dumps({key: round(usd, DIGITS) for key, usd in purse.items()}).ljust(LENGTH).encode())

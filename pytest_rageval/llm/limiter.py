@@ -1,0 +1,96 @@
+"""How many requests may be in flight: as many as the provider bears."""
+
+from __future__ import annotations
+
+import asyncio
+from heapq import heappop, heappush
+from itertools import count
+
+from pytest_rageval.errors import ModelError
+
+__all__ = ["Limiter", "Turn"]
+
+GAIN = 1 / 8
+"""The weight of the newest reply in the share of refusals."""
+
+
+class Limiter:
+    """Slots for requests, on one event loop; whose call came first goes first, also when it has to try again.
+
+    There are ``most`` at first. A request that is refused as ``rate_limited`` takes away as much of a slot as the share
+    of refusals among the latest requests, a moving average: many close slots at once, stray ones hardly any. A request
+    that is answered adds one part in as many as there are slots. Other failures say nothing of the rate.
+
+    Args:
+        most: the largest number of requests in flight, at least 1.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = float(most)
+        self._bound = self._most
+        self._refusals = 0.0
+        self._in_flight = 0
+        self._numbers = count()
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []  # a heap
+
+    @property
+    def bound(self) -> float:
+        """How many requests may be in flight now, in ``1..most``; the fraction counts when it has become a whole."""
+        return self._bound
+
+    @property
+    def in_flight(self) -> int:
+        """How many slots are taken."""
+        return self._in_flight
+
+    def turn(self) -> Turn:
+        """Return a call's place in the queue: the last one now."""
+        return Turn(self, next(self._numbers))
+
+    async def _enter(self, number: int) -> None:
+        if self._free():
+            self._in_flight += 1
+            return
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (number, slot))
+        try:
+            await slot
+        except asyncio.CancelledError:
+            if not slot.cancelled():  # it was given in the same moment
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        """Give a slot back, and hand out what is free; afterwards a slot is free only if nobody waits."""
+        self._in_flight -= 1
+        while self._waiting and self._free():
+            _, slot = heappop(self._waiting)
+            if not slot.done():  # else who waited was cancelled
+                self._in_flight += 1
+                slot.set_result(None)
+
+    def _free(self) -> bool:
+        return self._in_flight < int(self._bound)
+
+    def _learn(self, *, refused: bool) -> None:
+        self._refusals += GAIN * (refused - self._refusals)
+        change = -self._refusals if refused else 1 / self._bound
+        self._bound = min(max(self._bound + change, 1.0), self._most)
+
+
+class Turn:
+    """A call's place in the queue of a `Limiter`; each ``async with`` waits for a slot and holds it, once at a time."""
+
+    def __init__(self, limiter: Limiter, number: int) -> None:
+        self._limiter = limiter
+        self._number = number
+
+    async def __aenter__(self) -> None:
+        await self._limiter._enter(self._number)
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if error is None:
+            self._limiter._learn(refused=False)
+        elif isinstance(error, ModelError) and error.kind == "rate_limited":
+            self._limiter._learn(refused=True)
+        self._limiter._leave()

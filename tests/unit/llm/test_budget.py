@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import pytest
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.budget import Budget
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "budget.json"
+
+
+def state(path: Path) -> tuple[float, float]:
+    purse = json.loads(path.read_text())
+    return purse["spent"], purse["reserved"]
+
+
+def refusal(budget: Budget, most_usd: float) -> str:
+    with pytest.raises(ModelError) as raised:
+        asyncio.run(budget.reserve(most_usd))
+    assert (raised.value.kind, raised.value.attempts) == ("budget", 0)
+    return str(raised.value)
+
+
+def test_what_is_reserved_is_in_the_file_until_it_is_settled(path: Path) -> None:
+    budget = Budget(1.0, path)
+    asyncio.run(budget.reserve(0.3))
+    assert state(path) == (0.0, 0.3)
+    budget.settle(0.3, 0.1)
+    assert state(path) == (0.1, 0.0)
+
+
+def test_a_budget_can_be_spent_to_the_last_cent(path: Path) -> None:
+    budget = Budget(1.0, path)
+    for _ in range(10):
+        asyncio.run(budget.reserve(0.1))
+        budget.settle(0.1, 0.1)
+    assert state(path) == (1.0, 0.0)
+    assert refusal(budget, 0.000001).startswith("the budget of $1 would be passed by a call that may cost $1e-06, with")
+
+
+def test_sums_of_prices_are_compared_as_a_user_would(path: Path) -> None:
+    budget = Budget(0.3, path)
+    for most_usd in (0.1, 0.2):  # 0.1 + 0.2 > 0.3 in binary fractions
+        asyncio.run(budget.reserve(most_usd))
+    assert state(path) == (0.0, 0.3)
+
+
+def test_a_call_that_can_never_fit_does_not_wait_for_those_in_flight(path: Path) -> None:
+    budget = Budget(1.0, path)
+    for most_usd in (0.5, 0.1):
+        asyncio.run(budget.reserve(most_usd))
+    budget.settle(0.5, 0.5)
+    assert "by a call that may cost $0.6, with $0.5 spent and $0.1 reserved" in refusal(budget, 0.6)
+
+
+def test_nothing_is_asked_on_a_budget_of_nothing_but_what_is_free(path: Path) -> None:
+    budget = Budget(0.0, path)
+    asyncio.run(budget.reserve(0.0))
+    budget.settle(0.0, 0.0)
+    assert "would be passed" in refusal(budget, 0.01)
+
+
+def test_once_refused_every_later_call_is(path: Path) -> None:
+    budget = Budget(1.0, path)
+    message = refusal(budget, 1.5)
+    assert message == (
+        "the budget of $1 would be passed by a call that may cost $1.5, with $0 spent and $0 reserved for calls in "
+        "flight; raise --rag-budget-usd"
+    )
+    assert refusal(budget, 0.01) == message
+
+
+def test_calls_wait_for_those_in_flight_that_may_cost_less(path: Path) -> None:
+    in_flight = peak = 0
+
+    async def call() -> None:
+        nonlocal in_flight, peak
+        await budget.reserve(0.05)
+        in_flight += 1
+        peak = max(peak, in_flight)
+        await asyncio.sleep(0.001)
+        in_flight -= 1
+        budget.settle(0.05, 0.001)
+
+    async def calls() -> None:
+        await asyncio.gather(*(call() for _ in range(30)))
+
+    budget = Budget(0.1, path)
+    asyncio.run(calls())
+    assert (peak, state(path)) == (2, (0.03, 0.0))
+
+
+def test_calls_that_wait_are_refused_when_those_in_flight_cost_too_much(path: Path) -> None:
+    async def calls() -> list[BaseException | None]:
+        await budget.reserve(0.06)
+        waiting = [asyncio.create_task(budget.reserve(0.06)) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        assert not any(task.done() for task in waiting)
+        budget.settle(0.06, 0.05)
+        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5)
+
+    budget = Budget(0.1, path)
+    errors = asyncio.run(calls())
+    assert [isinstance(error, ModelError) and error.kind for error in errors] == ["budget"] * 3
+    assert state(path) == (0.05, 0.0)
+
+
+def test_a_call_that_is_cancelled_while_it_waits_reserves_nothing_and_stops_nobody(path: Path) -> None:
+    async def calls() -> None:
+        await budget.reserve(0.1)
+        first, second = (asyncio.create_task(budget.reserve(0.1)) for _ in range(2))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        await asyncio.sleep(0)
+        budget.settle(0.1, 0.0)
+        await asyncio.wait_for(second, 5)
+        assert first.cancelled()
+
+    budget = Budget(0.1, path)
+    asyncio.run(calls())
+    assert state(path) == (0.0, 0.1)
+
+
+SPENDER = """
+import asyncio, sys
+from pathlib import Path
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.budget import Budget
+
+budget = Budget(float(sys.argv[2]), Path(sys.argv[1]))
+asked = 0
+
+async def call():
+    global asked
+    try:
+        await budget.reserve(0.01)
+    except ModelError:
+        return False
+    asked += 1
+    await asyncio.sleep(0.002)
+    budget.settle(0.01, 0.01)
+    return True
+
+async def worker():
+    while await call():
+        pass
+
+async def main():
+    await asyncio.gather(*(worker() for _ in range(4)))
+
+print("ready", flush=True)
+sys.stdin.readline()
+asyncio.run(main())
+print(asked)
+"""
+
+
+def spender(path: Path, limit_usd: float) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SPENDER, str(path), str(limit_usd)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_processes_spend_one_budget_together_and_no_more(path: Path) -> None:
+    processes = [spender(path, 1.5) for _ in range(3)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    asked = [int(process.communicate(timeout=30)[0]) for process in processes]
+    assert state(path) == (1.5, 0.0)
+    assert sum(asked) == 150
+    assert sum(number > 0 for number in asked) > 1
+
+
+def test_a_killed_process_leaves_a_file_that_can_be_read(path: Path) -> None:
+    process = spender(path, 1e9)
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    while not path.exists() or not path.read_bytes():
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    spent, reserved = state(path)
+    assert 0 <= reserved <= 0.04
+    budget = Budget(1e9, path)
+    asyncio.run(budget.reserve(1.0))
+    budget.settle(1.0, 0.5)
+    after, still = state(path)
+    assert after == pytest.approx(spent + 0.5)
+    assert still == reserved
+
+
+def test_keeping_it_takes_no_time_to_speak_of(path: Path) -> None:
+    async def timed() -> list[float]:
+        times = []
+        for _ in range(200):
+            begun = perf_counter()
+            await budget.reserve(0.01)
+            budget.settle(0.01, 0.005)
+            times.append((perf_counter() - begun) / 2)
+        return times
+
+    budget = Budget(100.0, path)
+    assert median(asyncio.run(timed())) < 0.001

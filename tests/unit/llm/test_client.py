@@ -1,0 +1,440 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from openai_server import OpenAIServer, shares
+
+from pytest_rageval.errors import ModelError, SystemContractError
+from pytest_rageval.llm.budget import Budget
+from pytest_rageval.llm.cassettes import Cassettes
+from pytest_rageval.llm.client import Client
+from pytest_rageval.llm.limiter import Limiter
+from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.retrying import RETRIED, RetryPolicy
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.chat import ChatModel, Completion, Message
+from pytest_rageval.testing import Asked, ScriptedLLM
+
+USAGE = Usage(10, 5, 0.25)
+QUICK = RetryPolicy(base_s=0.001, cap_s=0.001)
+
+
+def client(backend: ChatModel, **more: object) -> Client:
+    settings: dict[str, object] = {"name": "openai/m", "limiter": Limiter(16), "retry": QUICK, **more}
+    return Client(backend, **settings)  # type: ignore[arg-type]
+
+
+def user(text: str) -> list[Message]:
+    return [{"role": "user", "content": text}]
+
+
+def ask(model: Client, text: str = "who?", meter: Meter | None = None, repeat: int = 1, **params: object) -> Completion:
+    async def call() -> Completion:
+        SCOPE.set(Scope(meter or Meter(), repeat))
+        return await model.complete(user(text), **params)
+
+    return asyncio.run(call())
+
+
+def failed(model: Client, meter: Meter | None = None) -> ModelError:
+    with pytest.raises(ModelError) as raised:
+        ask(model, meter=meter)
+    return raised.value
+
+
+def error(kind: str) -> ModelError:
+    return ModelError(kind, f"the provider says {kind}")
+
+
+def test_it_is_a_model_that_replies_as_its_backend_does() -> None:
+    model = client(ScriptedLLM("me", usage=USAGE))
+    assert isinstance(model, ChatModel)
+    completion = ask(model)
+    assert (completion.text, completion.attempts, completion.replayed) == ("me", 1, False)
+    assert (completion.finish_reason, completion.model) == ("stop", "scripted")
+    assert replace(completion.usage, latency_s=None) == USAGE
+
+
+def test_params_of_a_call_go_before_those_of_the_client() -> None:
+    backend = ScriptedLLM("me")
+    ask(client(backend, params={"temperature": 0, "seed": 1}), seed=2, max_tokens=9)
+    assert backend.requests == (Asked(tuple(user("who?")), {"temperature": 0, "seed": 2, "max_tokens": 9}),)
+
+
+def test_a_call_is_charged_to_the_scope_it_is_made_in() -> None:
+    meters, model = [Meter(), Meter()], client(ScriptedLLM("me", usage=USAGE))
+    for meter in (meters[0], meters[1], meters[1]):
+        ask(model, meter=meter)
+    assert meters[0].calls == Calls(1, 0, 1, 10, 5, 0.25, 0.25)
+    assert meters[1].calls == Calls(2, 0, 2, 20, 10, 0.5, 0.5)
+
+
+def test_what_a_reply_does_not_tell_is_charged_as_unknown() -> None:
+    meter = Meter()
+    ask(client(ScriptedLLM("me")), meter=meter)
+    assert meter.calls == Calls(1, 0, 1, None, None, None, None)
+
+
+def test_failures_are_tried_again_and_charged_as_one_call() -> None:
+    meter = Meter()
+    backend = ScriptedLLM([error("rate_limited"), error("truncated"), "me"], usage=USAGE)
+    completion = ask(client(backend), meter=meter)
+    assert (completion.text, completion.attempts) == ("me", 3)
+    assert meter.calls == Calls(1, 0, 3, 10, 5, 0.25, 0.25)
+
+
+def test_latency_is_that_of_the_attempt_that_replied() -> None:
+    class Slow(ScriptedLLM):
+        async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+            await asyncio.sleep(0.1 if len(self.requests) == 0 else 0.02)
+            return await super().complete(messages, **params)
+
+    latency = ask(client(Slow([error("timeout"), "me"]))).usage.latency_s
+    assert latency is not None
+    assert 0.015 < latency < 0.09
+
+
+def test_latency_is_what_the_backend_says_where_it_does() -> None:
+    assert ask(client(ScriptedLLM("me", usage=Usage(latency_s=7.5)))).usage.latency_s == 7.5
+
+
+def test_a_failed_call_counts_with_what_it_sent_and_costs_nothing() -> None:
+    meter = Meter()
+    raised = failed(client(ScriptedLLM({"": error("server_error")})), meter=meter)
+    assert (raised.kind, raised.attempts) == ("server_error", 7)
+    assert str(raised) == "the provider says server_error (tried 7 times)"
+    assert meter.calls == Calls(1, 0, 7, 0, 0, 0.0, 0.0)
+
+
+def test_an_exception_of_a_backend_goes_through_untouched_and_is_charged() -> None:
+    bug, meter = ZeroDivisionError("mine"), Meter()
+    with pytest.raises(ZeroDivisionError) as raised:
+        ask(client(ScriptedLLM({"": bug})), meter=meter)
+    assert raised.value is bug
+    assert meter.calls == Calls(1, 0, 1, 0, 0, 0.0, 0.0)
+
+
+def test_a_backend_that_returns_no_completion_is_told_so() -> None:
+    class Wrong:
+        async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+            return "me"  # type: ignore[return-value]
+
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned 'me'; return a Completion$"):
+        ask(client(Wrong()))
+
+
+@pytest.mark.parametrize("kind", ["auth", "not_found"])
+def test_a_refusal_before_any_reply_is_kept_the_first_one(kind: str) -> None:
+    first = error(kind)
+    model = client(ScriptedLLM([error("server_error"), first, error(kind), "me"]))
+    raised = failed(model)
+    failed(model)
+    assert model.refused is raised
+    assert (model.refused.kind, model.succeeded) == (kind, False)
+
+
+def test_a_refusal_after_a_reply_and_another_error_are_not_kept() -> None:
+    model = client(ScriptedLLM([error("bad_request"), "me", error("auth")]))
+    failed(model)
+    assert (model.refused, model.succeeded) == (None, False)
+    ask(model)
+    failed(model)
+    assert (model.refused, model.succeeded) == (None, True)
+
+
+def test_closing_it_closes_a_backend_that_can_be_closed() -> None:
+    class Closing(ScriptedLLM):
+        closed = 0
+
+        async def aclose(self) -> None:
+            self.closed += 1
+
+    backend = Closing("me")
+    asyncio.run(client(backend).close())
+    asyncio.run(client(ScriptedLLM("me")).close())
+    assert backend.closed == 1
+
+
+# Cancelled calls
+
+
+def cancelled(model: Client, after_s: float) -> Calls:
+    async def call() -> None:
+        SCOPE.set(Scope(meter))
+        task = asyncio.create_task(model.complete(user("who?")))
+        await asyncio.sleep(after_s)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    meter = Meter()
+    asyncio.run(call())
+    return meter.calls
+
+
+def test_a_call_cancelled_in_flight_may_have_cost_something() -> None:
+    backend = ScriptedLLM([error("timeout"), "late"], delay_s=0.1)
+    assert cancelled(client(backend), 0.15) == Calls(1, 0, 2, None, None, None, None)
+
+
+def test_a_call_cancelled_between_two_tries_cost_nothing() -> None:
+    backend = ScriptedLLM({"": ModelError("timeout", "slow", retry_after=60.0)})
+    assert cancelled(client(backend), 0.05) == Calls(1, 0, 1, 0, 0, 0.0, 0.0)
+
+
+def test_a_call_cancelled_before_it_was_sent_is_none() -> None:
+    async def call() -> None:
+        async with limiter.turn():
+            task = asyncio.create_task(client(ScriptedLLM("me"), limiter=limiter).complete(user("who?")))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    limiter, meter = Limiter(1), Meter()
+    token = SCOPE.set(Scope(meter))
+    asyncio.run(call())
+    SCOPE.reset(token)
+    assert meter.calls == Calls()
+
+
+# Recordings
+
+
+def recording(folder: Path, backend: ChatModel, mode: str = "new_episodes", **more: object) -> Client:
+    return client(backend, cassettes=Cassettes(folder, mode), **more)
+
+
+def test_a_recorded_call_is_replayed_at_its_price_for_nothing(tmp_path: Path) -> None:
+    reply = Completion("me\n“é”", USAGE, "length", "m-2024", attempts=1)
+    ask(recording(tmp_path, ScriptedLLM([error("timeout"), reply])))
+    backend, meter = ScriptedLLM([]), Meter()
+    model = recording(tmp_path, backend, "none")
+    completion = ask(model, meter=meter)
+    assert completion == replace(reply, attempts=0, replayed=True)
+    assert meter.calls == Calls(1, 1, 0, 10, 5, 0.25, 0.0)
+    assert (backend.requests, model.succeeded) == ((), False)
+
+
+def test_the_keys_of_recordings_that_were_written_or_read_are_noted(tmp_path: Path) -> None:
+    written, read = Meter(), Meter()
+    for meter in (written, read):
+        model = recording(tmp_path, ScriptedLLM("me"))
+        for text in ("b", "a", "b"):
+            ask(model, text, meter)
+    assert len(set(written.keys)) == len(written.keys) == 2
+    assert read.keys == written.keys
+    assert (written.calls.replayed, read.calls.replayed) == (1, 3)
+
+
+def test_a_recording_belongs_to_a_model_its_kind_its_params_and_a_repetition(tmp_path: Path) -> None:
+    backend = ScriptedLLM([str(number) for number in range(5)])
+    model = recording(tmp_path, backend, params={"seed": 1})
+    judge = recording(tmp_path, backend, params={"seed": 1}, kind="judge")
+    replies = [ask(model).text, ask(model, repeat=2).text, ask(model, seed=2).text, ask(judge).text]
+    assert replies == ["0", "1", "2", "3"]
+    assert [ask(model).text, ask(model, repeat=2).text, ask(model, seed=2).text, ask(judge).text] == replies
+
+
+def test_where_and_how_a_model_is_asked_is_no_part_of_its_recording(tmp_path: Path) -> None:
+    ask(recording(tmp_path, ScriptedLLM("me"), params={"api_base": "http://one", "api_key": "sk-1", "timeout": 3}))
+    backend = ScriptedLLM([])
+    assert ask(recording(tmp_path, backend, params={"api_base": "http://two", "timeout": 9})).text == "me"
+    assert not any("http" in path.read_text() or "sk-1" in path.read_text() for path in tmp_path.iterdir())
+
+
+def test_a_call_that_is_not_recorded_is_an_error_and_nothing_is_charged(tmp_path: Path) -> None:
+    backend, meter = ScriptedLLM("me"), Meter()
+    raised = failed(recording(tmp_path, backend, "none"), meter=meter)
+    assert (raised.kind, raised.attempts, backend.requests, meter.calls) == ("not_recorded", 0, (), Calls())
+
+
+def test_a_failed_call_is_not_recorded(tmp_path: Path) -> None:
+    failed(recording(tmp_path, ScriptedLLM([error("bad_request")])))
+    assert list(tmp_path.glob("*.jsonl")) == []
+
+
+def test_recording_the_same_calls_again_changes_no_byte(tmp_path: Path) -> None:
+    files = []
+    for name, texts in (("one", "abc"), ("two", "cab")):
+        cassettes = Cassettes(tmp_path / name, "all")
+        model = client(ScriptedLLM(lambda messages: messages[-1]["content"] * 2, usage=USAGE), cassettes=cassettes)
+        for text in texts:
+            ask(model, text)
+        cassettes.close()
+        files.append({path.name: path.read_bytes() for path in cassettes.folder.iterdir()})
+    assert files[0] == files[1]
+    assert len(files[0]) == 1
+
+
+def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
+    ask(recording(tmp_path, ScriptedLLM("me")))
+    (path,) = tmp_path.glob("*.jsonl")
+    path.write_text(path.read_text().replace('"text"', '"txt"'))
+    raised = failed(recording(tmp_path, ScriptedLLM([])))
+    assert raised.kind == "malformed_response"
+    assert "has no 'text'; delete it and record it again" in str(raised)
+
+
+def test_replaying_is_quick_and_imports_no_library_of_a_provider(tmp_path: Path) -> None:
+    async def replayed() -> float:
+        begun = perf_counter()
+        for number in range(500):
+            await model.complete(user(f"question {number} " * 50))
+        return (perf_counter() - begun) / 500
+
+    recorder = recording(tmp_path, ScriptedLLM("me", usage=USAGE))
+    asyncio.run(recorded(recorder, 500))
+    before = set(sys.modules)
+    model = recording(tmp_path, ScriptedLLM([]), "none")
+    assert asyncio.run(replayed()) < 0.001
+    assert not {"litellm", "openai", "httpx"} & (set(sys.modules) - before)
+
+
+async def recorded(model: Client, number: int) -> None:
+    await asyncio.gather(*(model.complete(user(f"question {at} " * 50)) for at in range(number)))
+
+
+# Money
+
+
+def priced(messages: Sequence[Message], params: Mapping[str, object]) -> float:
+    return float(str(params["max_tokens"])) / 1000
+
+
+@pytest.fixture
+def purse(tmp_path: Path) -> Path:
+    return tmp_path / "budget.json"
+
+
+def spent(purse: Path) -> tuple[float, float]:
+    state: dict[str, float] = json.loads(purse.read_text())
+    return state["spent"], state["reserved"]
+
+
+def test_a_call_reserves_the_most_it_may_cost_and_settles_for_what_it_did(purse: Path) -> None:
+    class Looking(ScriptedLLM):
+        async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+            seen.append(spent(purse))
+            return await super().complete(messages, **params)
+
+    seen: list[tuple[float, float]] = []
+    backend = Looking([error("timeout"), Completion("me", USAGE)])
+    ask(client(backend, budget=Budget(1.0, purse), most=priced), max_tokens=500)
+    assert seen == [(0.0, 0.5)] * 2
+    assert spent(purse) == (0.25, 0.0)
+
+
+def test_a_call_that_would_pass_the_budget_is_not_sent(purse: Path) -> None:
+    backend, meter = ScriptedLLM("me", usage=USAGE), Meter()
+    model = client(backend, budget=Budget(0.7, purse), most=priced, params={"max_tokens": 500})
+    ask(model)
+    raised = failed(model, meter=meter)
+    assert (raised.kind, raised.attempts, meter.calls, len(backend.requests)) == ("budget", 0, Calls(), 1)
+    assert str(raised).startswith("the budget of $0.7 would be passed by a call that may cost $0.5, with $0.25 spent")
+    assert "max_tokens" not in str(raised)
+
+
+def test_without_max_tokens_a_length_is_assumed_and_told(purse: Path) -> None:
+    backend = ScriptedLLM("me")
+    raised = failed(client(backend, budget=Budget(1.0, purse), most=priced, kind="judge"))
+    assert (raised.kind, raised.attempts) == ("budget", 0)
+    assert "by a call that may cost $1.024, " in str(raised)
+    assert str(raised).endswith("(a reply of 1,024 tokens was assumed, as rag_judge_params has no max_tokens)")
+    ask(client(backend, budget=Budget(2.0, purse), most=priced))
+    assert backend.requests[0].params == {}
+
+
+def test_the_newer_name_of_max_tokens_counts_too(purse: Path) -> None:
+    ask(client(ScriptedLLM("me"), budget=Budget(1.0, purse), most=priced), max_completion_tokens=900)
+    assert spent(purse) == (0.9, 0.0)
+
+
+@pytest.mark.parametrize("most", [None, lambda messages, params: None])
+def test_an_unknown_price_cannot_be_budgeted(purse: Path, most: object) -> None:
+    backend = ScriptedLLM("me")
+    raised = failed(client(backend, budget=Budget(1.0, purse), most=most))
+    assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
+    assert str(raised) == (
+        "the budget cannot be kept, as the price of openai/m is unknown; "
+        "give input_cost_per_token and output_cost_per_token in rag_model_params"
+    )
+
+
+def test_a_failed_call_gives_back_what_it_reserved(purse: Path) -> None:
+    failed(client(ScriptedLLM([error("auth")]), budget=Budget(2.0, purse), most=priced))
+    assert spent(purse) == (0.0, 0.0)
+
+
+def test_a_reply_of_unknown_price_and_a_call_cancelled_in_flight_count_as_the_most(purse: Path) -> None:
+    budget = Budget(9.0, purse)
+    ask(client(ScriptedLLM("me"), budget=budget, most=priced), max_tokens=500)
+    assert spent(purse) == (0.5, 0.0)
+    cancelled(client(ScriptedLLM("me", delay_s=1), budget=budget, most=priced, params={"max_tokens": 1000}), 0.02)
+    assert spent(purse) == (1.5, 0.0)
+
+
+def test_a_replayed_call_needs_no_budget(tmp_path: Path, purse: Path) -> None:
+    ask(recording(tmp_path, ScriptedLLM("me", usage=USAGE)))
+    assert ask(recording(tmp_path, ScriptedLLM([]), budget=Budget(0.0, purse))).text == "me"
+    assert not purse.exists()
+
+
+# Many calls
+
+
+def test_a_thousand_calls_on_a_faulty_backend_all_get_their_reply_once() -> None:
+    faults = iter(range(10**9))
+
+    def reply(messages: Sequence[Message]) -> str | ModelError:
+        number = next(faults)
+        kind = sorted(RETRIED)[number // 5 % len(RETRIED)]
+        return error(kind) if number % 5 == 0 else messages[-1]["content"]
+
+    async def calls() -> list[Completion]:
+        return await asyncio.gather(*(model.complete(user(str(number))) for number in range(1000)))
+
+    backend, meter = ScriptedLLM(reply, delay_s=0.001, usage=USAGE), Meter()
+    model = client(backend, limiter=Limiter(64))
+    token = SCOPE.set(Scope(meter))
+    completions = asyncio.run(calls())
+    SCOPE.reset(token)
+    assert [completion.text for completion in completions] == [str(number) for number in range(1000)]
+    sent = len(backend.requests)
+    assert meter.calls == Calls(1000, 0, sent, 10_000, 5_000, 250.0, 250.0)
+    assert sent == sum(completion.attempts for completion in completions) > 1200
+
+
+MIXED = {"429": 0.06, "500": 0.05, "reset": 0.03, "truncated_body": 0.03, "malformed": 0.03}
+
+
+def test_a_thousand_calls_over_http_on_a_faulty_provider_all_get_their_reply_once(openai_server: OpenAIServer) -> None:
+    async def calls() -> list[Completion]:
+        try:
+            return await asyncio.gather(*(model.complete(user(f"question {number}")) for number in range(1000)))
+        finally:
+            await model.close()
+
+    plan = openai_server.plan = shares(MIXED)
+    prices = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.002}
+    params = {"api_base": openai_server.base_url, "api_key": "sk-none", "timeout": 20, **prices}
+    model = client(LiteLLM("openai/m"), limiter=Limiter(64), params=params, retry=RetryPolicy(10, base_s=0.01))
+    meter = Meter()
+    token = SCOPE.set(Scope(meter))
+    completions = asyncio.run(calls())
+    SCOPE.reset(token)
+    assert [completion.text for completion in completions] == [f"question {number}" for number in range(1000)]
+    sent = len(openai_server.requests)
+    assert sum(plan(number, {}) is None for number in range(1, sent + 1)) == 1000  # none was answered twice
+    assert 1150 < sent == sum(completion.attempts for completion in completions)
+    assert meter.calls.cost_usd == pytest.approx(1000 * 2 * (0.001 + 0.002))
+    assert replace(meter.calls, cost_usd=0.0, spent_usd=0.0) == Calls(1000, 0, sent, 2000, 2000)
+    assert openai_server.peak <= 64

@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Sequence
+
+import pytest
+from virtual_time import run_virtually
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.limiter import Limiter
+from pytest_rageval.llm.retrying import RETRIED, RetryPolicy, Tries
+
+FINAL = ("auth", "not_found", "bad_request", "context_length", "content_filter", "not_recorded", "cancelled", "budget")
+
+
+class Backend:
+    """Fails as told, then replies; keeps when it was asked."""
+
+    def __init__(self, failures: Sequence[BaseException] = (), delay_s: float = 0.0) -> None:
+        self.failures, self.delay_s = list(failures), delay_s
+        self.asked: list[float] = []
+
+    async def __call__(self) -> str:
+        self.asked.append(asyncio.get_running_loop().time())
+        if self.delay_s:
+            await asyncio.sleep(self.delay_s)
+        if self.failures:
+            raise self.failures.pop(0)
+        return "yes"
+
+
+def error(kind: str, **more: float) -> ModelError:
+    return ModelError(kind, f"the provider says {kind}", retry_after=more.get("retry_after"))
+
+
+def failed(backend: Backend, policy: RetryPolicy) -> tuple[ModelError, float]:
+    """Return the error that a call ends with, and the time at which it does."""
+
+    async def call() -> ModelError:
+        with pytest.raises(ModelError) as raised:
+            await Tries(policy, limiter).run(backend)
+        return raised.value
+
+    limiter = Limiter(4)
+    result = run_virtually(call())
+    assert limiter.in_flight == 0
+    return result
+
+
+@pytest.mark.parametrize("kind", sorted(RETRIED))
+def test_what_may_mend_is_tried_again(kind: str) -> None:
+    backend, tries = Backend([error(kind), error(kind)]), Tries(RetryPolicy(), Limiter(1))
+    reply, _ = run_virtually(tries.run(backend))
+    assert (reply, tries.sent, tries.pending) == ("yes", 3, False)
+
+
+@pytest.mark.parametrize("kind", FINAL)
+def test_what_cannot_mend_is_raised_at_once_and_as_it_is(kind: str) -> None:
+    cause = error(kind)
+    backend = Backend([cause])
+    raised, at = failed(backend, RetryPolicy())
+    assert raised is cause
+    assert (raised.attempts, at, len(backend.asked)) == (1, 0.0, 1)
+
+
+def test_every_kind_of_failure_is_either_tried_again_or_not() -> None:
+    assert RETRIED.isdisjoint(FINAL)
+    assert all(kind in (ModelError.__doc__ or "") for kind in (*RETRIED, *FINAL))
+
+
+def test_the_last_failure_is_raised_with_how_often_it_was_tried() -> None:
+    raised, _ = failed(Backend([error("timeout"), error("connection"), error("server_error")]), RetryPolicy(attempts=3))
+    assert (raised.kind, raised.attempts) == ("server_error", 3)
+    assert str(raised) == "the provider says server_error (tried 3 times)"
+
+
+def test_a_refusal_after_failures_says_how_often_it_was_tried() -> None:
+    raised, _ = failed(Backend([error("timeout"), error("auth")]), RetryPolicy())
+    assert (raised.kind, raised.attempts, str(raised)) == ("auth", 2, "the provider says auth (tried twice)")
+
+
+def test_one_attempt_is_one_attempt() -> None:
+    backend = Backend([error("server_error")])
+    raised, _ = failed(backend, RetryPolicy(attempts=1))
+    assert (str(raised), len(backend.asked)) == ("the provider says server_error", 1)
+
+
+def test_the_cause_and_the_place_of_the_last_failure_are_kept() -> None:
+    last = error("server_error")
+    last.__cause__ = OSError("the wire")
+    raised, _ = failed(Backend([error("timeout"), last]), RetryPolicy(attempts=2))
+    places, traceback = set(), raised.__traceback__
+    while traceback:
+        places.add(traceback.tb_frame.f_code.co_name)
+        traceback = traceback.tb_next
+    assert isinstance(raised.__cause__, OSError)
+    assert raised.__suppress_context__
+    assert "__call__" in places
+
+
+def test_waits_are_random_up_to_a_bound_that_doubles() -> None:
+    policy = RetryPolicy(attempts=6, base_s=1.0, cap_s=5.0, deadline_s=1000)
+    longest, shortest = [0.0] * 5, [9.0] * 5
+    for _ in range(200):
+        backend = Backend([error("server_error")] * 5)
+        run_virtually(Tries(policy, Limiter(1)).run(backend))
+        waits = [later - earlier for earlier, later in zip(backend.asked, backend.asked[1:], strict=False)]
+        longest = [max(pair) for pair in zip(longest, waits, strict=True)]
+        shortest = [min(pair) for pair in zip(shortest, waits, strict=True)]
+    for most, least_seen, most_seen in zip([1, 2, 4, 5, 5], shortest, longest, strict=True):
+        assert 0 <= least_seen < 0.1 * most < 0.9 * most < most_seen <= most
+
+
+def test_a_long_row_of_failures_does_not_overflow() -> None:
+    assert 0 <= RetryPolicy(cap_s=30).wait_s(100_000, None) <= 30
+
+
+def test_the_provider_is_left_alone_for_as_long_as_it_asks() -> None:
+    backend = Backend([error("rate_limited", retry_after=40.0), error("server_error", retry_after=0.0)])
+    run_virtually(Tries(RetryPolicy(base_s=0.1, cap_s=1.0), Limiter(1)).run(backend))
+    assert backend.asked[1] == pytest.approx(40.0)
+    assert backend.asked[2] <= 40.2
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
+    backend = Backend([error("rate_limited", retry_after=0.0), error("rate_limited", retry_after=58.5)], delay_s=1.0)
+    raised, at = failed(backend, RetryPolicy(deadline_s=60.0, base_s=0.0))
+    assert (raised.kind, raised.attempts) == ("rate_limited", 2)
+    assert raised.retry_after == 58.5
+    assert at == pytest.approx(2.0)
+    assert str(raised) == (
+        "the provider says rate_limited (tried twice; another try would pass the deadline of 60 s, "
+        "as the provider asks to be left alone for 58.5 s)"
+    )
+
+
+def test_the_deadline_ends_a_row_of_failures() -> None:
+    backend = Backend([error("connection")] * 100, delay_s=1.0)
+    raised, at = failed(backend, RetryPolicy(attempts=100, deadline_s=10.0, base_s=2.0, cap_s=2.0))
+    assert raised.kind in ("connection", "timeout")
+    assert at <= 10.0
+    assert raised.attempts == len(backend.asked) < 11
+    assert "the deadline of 10 s" in str(raised)
+
+
+def test_a_request_in_flight_at_the_deadline_is_cut() -> None:
+    backend = Backend([error("server_error")], delay_s=8.0)
+    raised, at = failed(backend, RetryPolicy(deadline_s=10.0, base_s=0.0))
+    assert (raised.kind, raised.attempts) == ("timeout", 2)
+    assert at == pytest.approx(10.0)
+    assert str(raised) == "there was no reply within the deadline of 10 s (tried twice)"
+
+
+def test_a_call_that_is_cut_in_the_queue_ends_with_its_last_failure() -> None:
+    async def call() -> ModelError:
+        async def blocking() -> str:
+            await asyncio.sleep(60)
+            return "late"
+
+        tries = Tries(RetryPolicy(deadline_s=10.0), limiter)
+        call = asyncio.create_task(tries.run(Backend([error("rate_limited", retry_after=5.0)])))
+        await asyncio.sleep(1.0)
+        other = asyncio.create_task(Tries(RetryPolicy(), limiter).run(blocking))
+        with pytest.raises(ModelError) as raised:
+            await call
+        assert asyncio.get_running_loop().time() == pytest.approx(10.0)
+        await other
+        return raised.value
+
+    limiter = Limiter(1)
+    raised, _ = run_virtually(call())
+    assert (raised.kind, raised.attempts) == ("rate_limited", 1)
+    assert str(raised) == "the provider says rate_limited (tried once; the deadline of 10 s has passed)"
+
+
+def test_the_deadline_counts_from_the_first_request_not_from_the_queue() -> None:
+    async def many() -> list[str]:
+        backend = Backend(delay_s=3.0)
+        return await asyncio.gather(*(Tries(RetryPolicy(deadline_s=4.0), limiter).run(backend) for _ in range(10)))
+
+    limiter = Limiter(1)
+    replies, took = run_virtually(many())
+    assert len(replies) == 10
+    assert took == pytest.approx(30.0)
+
+
+def test_nothing_is_left_of_a_call_that_has_ended() -> None:
+    async def ended() -> weakref.ref[Tries]:
+        tries = Tries(RetryPolicy(), Limiter(1))
+        await tries.run(Backend())
+        return weakref.ref(tries)
+
+    async def left() -> Tries | None:
+        tries = await ended()
+        await asyncio.sleep(0.1)  # long before the deadline
+        gc.collect()
+        return tries()
+
+    assert run_virtually(left())[0] is None
+
+
+def test_no_slot_is_held_while_waiting() -> None:
+    async def two() -> float:
+        waits = asyncio.create_task(Tries(RetryPolicy(), limiter).run(Backend([error("timeout", retry_after=20.0)])))
+        await asyncio.sleep(1.0)
+        assert limiter.in_flight == 0
+        await Tries(RetryPolicy(), limiter).run(Backend())
+        done = asyncio.get_running_loop().time()
+        await waits
+        return done
+
+    limiter = Limiter(1)
+    assert run_virtually(two()) == pytest.approx((1.0, 20.0))
+
+
+def test_another_exception_goes_through_untouched() -> None:
+    bug = KeyError("choices")
+
+    async def call() -> BaseException:
+        with pytest.raises(KeyError) as raised:
+            await tries.run(Backend([bug]))
+        return raised.value
+
+    tries = Tries(RetryPolicy(), Limiter(1))
+    assert run_virtually(call())[0] is bug
+    assert (tries.sent, tries.pending) == (1, False)
+
+
+@pytest.mark.parametrize(("at", "sent", "pending"), [(0.5, 1, True), (5.0, 1, False), (21.5, 2, True)])
+def test_a_cancelled_call_ends_at_once_and_tells_whether_a_request_was_in_flight(
+    at: float, sent: int, pending: bool
+) -> None:
+    async def cancelled() -> float:
+        call = asyncio.create_task(tries.run(Backend([error("timeout", retry_after=20.0)], delay_s=1.0)))
+        await asyncio.sleep(at)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        return asyncio.get_running_loop().time()
+
+    limiter = Limiter(1)
+    tries = Tries(RetryPolicy(), limiter)
+    assert run_virtually(cancelled())[0] == pytest.approx(at)
+    assert (tries.sent, tries.pending, limiter.in_flight) == (sent, pending, 0)
+
+
+def test_a_call_that_is_cancelled_in_the_queue_was_never_sent() -> None:
+    async def cancelled() -> None:
+        async with limiter.turn():
+            call = asyncio.create_task(tries.run(Backend()))
+            await asyncio.sleep(1.0)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+    limiter = Limiter(1)
+    tries = Tries(RetryPolicy(), limiter)
+    run_virtually(cancelled())
+    assert (tries.sent, tries.pending, limiter.in_flight) == (0, False, 0)
+
+
+def test_a_backend_that_makes_an_error_of_its_cancellation_is_not_asked_again() -> None:
+    async def stubborn() -> str:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            raise error("connection") from None
+        return "late"
+
+    async def cancelled() -> None:
+        call = asyncio.create_task(tries.run(stubborn))
+        await asyncio.sleep(1.0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    tries = Tries(RetryPolicy(), Limiter(1))
+    assert run_virtually(cancelled())[1] == pytest.approx(1.0)
+    assert tries.sent == 1

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import asyncio
+import doctest
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from pytest_rageval import testing
+from pytest_rageval.errors import ModelError, RagEvalError
+from pytest_rageval.llm import scripted
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import ChatModel, Completion, Message
+from pytest_rageval.testing import Asked, ScriptedLLM
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def say(llm: ScriptedLLM, *messages: Message, **params: object) -> str:
+    return asyncio.run(llm.complete(messages, **params)).text
+
+
+def test_the_example_of_its_docstring_is_true() -> None:
+    result = doctest.testmod(scripted)
+    assert result.attempted > 4
+    assert result.failed == 0
+
+
+def test_it_is_a_model() -> None:
+    assert isinstance(ScriptedLLM("yes"), ChatModel)
+
+
+def test_a_text_answers_everything() -> None:
+    llm = ScriptedLLM("yes", usage=Usage(3, 1, 0.5))
+    completions = [asyncio.run(llm.complete([user(text)])) for text in ("a", "b")]
+    assert completions == [Completion("yes", Usage(3, 1, 0.5), "stop", "scripted")] * 2
+
+
+def test_usage_is_unknown_when_none_is_given() -> None:
+    assert asyncio.run(ScriptedLLM("yes").complete([user("a")])).usage == Usage()
+
+
+def test_a_list_is_given_out_in_order_and_its_end_is_told() -> None:
+    llm = ScriptedLLM(["one", Completion("two", model="mine")])
+    assert [say(llm, user("a")), say(llm, user("a"))] == ["one", "two"]
+    with pytest.raises(RagEvalError, match=r"^the scripted model was asked 3 times and has only 2 replies; add more$"):
+        say(llm, user("a"))
+    assert len(llm.requests) == 3
+
+
+def test_the_first_rule_that_the_last_question_contains_wins() -> None:
+    llm = ScriptedLLM({"France": "Paris", "capital": "which one?"})
+    assert (
+        say(llm, user("the capital of Italy"), {"role": "assistant", "content": "Rome"}, user("of France?")) == "Paris"
+    )
+    assert say(llm, user("France"), {"role": "assistant", "content": "Paris"}, user("its capital?")) == "which one?"
+
+
+def test_a_rule_may_fit_another_message_when_none_fits_the_question() -> None:
+    llm = ScriptedLLM({"": "?", "You judge": '{"label": "good"}'})
+    assert say(llm, {"role": "system", "content": "You judge."}, user("Is it so?")) == '{"label": "good"}'
+
+
+def test_no_rule_that_fits_is_an_error_that_names_the_question_and_the_rules() -> None:
+    with pytest.raises(
+        RagEvalError, match=r"^no scripted rule fits the question 'Who\?'; known: 'France' \(a rule und"
+    ):
+        say(ScriptedLLM({"France": "Paris"}), user("Who?"))
+
+
+def test_a_function_is_given_the_messages() -> None:
+    llm = ScriptedLLM(lambda messages: messages[-1]["content"].upper())
+    assert say(llm, user("who?")) == "WHO?"
+
+
+@pytest.mark.parametrize("shape", ["one of a list", "a rule", "of a function"])
+def test_an_exception_is_raised(shape: str) -> None:
+    error = ModelError("rate_limited", "slow down", retry_after=2.0)
+    replies: dict[str, ScriptedLLM] = {
+        "one of a list": ScriptedLLM([error]),
+        "a rule": ScriptedLLM({"": error}),
+        "of a function": ScriptedLLM(lambda messages: error),
+    }
+    with pytest.raises(ModelError) as raised:
+        say(replies[shape], user("a"))
+    assert raised.value is error
+
+
+def test_an_exception_that_is_raised_often_does_not_collect_tracebacks() -> None:
+    llm, depths = ScriptedLLM({"": ValueError("no")}), set()
+    for _ in range(5):
+        with pytest.raises(ValueError, match="no") as raised:
+            say(llm, user("a"))
+        depths.add(len(raised.traceback))
+    assert len(depths) == 1
+
+
+def test_a_reply_of_another_type_is_told() -> None:
+    llm = ScriptedLLM(lambda messages: 42)  # type: ignore[arg-type, return-value]
+    with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, a Completion or an exception, not 42$"):
+        say(llm, user("a"))
+    with pytest.raises(TypeError, match=r"^replies are a str, a sequence, a mapping or a function, not None$"):
+        ScriptedLLM(None)  # type: ignore[arg-type]
+
+
+def test_what_was_asked_is_kept_as_it_was() -> None:
+    llm, messages = ScriptedLLM("yes"), [{"role": "user", "content": "before"}]
+    say(llm, *messages, temperature=0, seed=7)
+    messages[0]["content"] = "after"
+    assert llm.requests == (Asked((user("before"),), {"temperature": 0, "seed": 7}),)
+
+
+def test_a_delay_is_waited_side_by_side() -> None:
+    async def many() -> float:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        await asyncio.gather(*(llm.complete([user("a")]) for _ in range(20)))
+        return loop.time() - begun
+
+    llm = ScriptedLLM("yes", delay_s=0.05)
+    assert 0.045 < asyncio.run(many()) < 0.5
+
+
+def test_threads_that_share_it_get_each_reply_once() -> None:
+    llm = ScriptedLLM([str(number) for number in range(400)])
+    replies: list[str] = []
+
+    def ask() -> None:
+        async def several() -> list[Completion]:
+            return await asyncio.gather(*(llm.complete([user("a")]) for _ in range(50)))
+
+        replies.extend(completion.text for completion in asyncio.run(several()))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(int, replies)) == list(range(400))
+    assert len(llm.requests) == 400
+
+
+def test_it_needs_no_pytest() -> None:
+    code = (
+        "import sys; from pytest_rageval.testing import Asked, ScriptedLLM\n"
+        "assert not {'pytest', '_pytest', 'litellm', 'httpx'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_room_for_tests_names_what_is_in_it() -> None:
+    assert set(testing.__all__) <= set(dir(testing))
+    with pytest.raises(AttributeError, match=r"^module 'pytest_rageval.testing' has no attribute 'ScriptedLM'$"):
+        _ = testing.ScriptedLM
