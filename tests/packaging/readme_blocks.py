@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = ["ROOT", "Block", "blocks_of", "examples_of", "lay_out", "section_commands"]
+__all__ = ["ROOT", "Block", "blocks_of", "examples_of", "lay_out", "printed_of", "section_commands"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
 _FENCE = re.compile(r"^(?P<fence>`{3,})(?P<language>[\w.+-]*)\s*$")
-_MARK = re.compile(r"^<!-- test: (?P<name>[\w-]+)(?: as (?P<file>[\w./-]+))? -->$")
+_MARK = re.compile(r"^<!-- test: (?P<names>[\w-]+(?:, [\w-]+)*)(?: as (?P<file>[\w./-]+))? -->$")
+_PRINTS = re.compile(r"^<!-- prints: (?P<command>[\w-]+(?: \S+)*) -->$")
 _DATASET = re.compile(r"""["'](?:jsonl|rgb):(?P<path>[^"']+)["']""")
 
 
@@ -25,16 +26,18 @@ class Block:
         section: the last ``## `` heading above it.
         language: what stands behind the fence.
         text: what is between the fences.
-        example: NAME of the ``<!-- test: NAME -->`` just above it, or "".
+        examples: each NAME of the ``<!-- test: NAME, NAME -->`` just above it.
         file: FILE of ``<!-- test: NAME as FILE -->``, or "".
+        prints: NAME and ARGUMENTS of the ``<!-- prints: NAME ARGUMENTS -->`` just above it, or "".
     """
 
     line: int
     section: str
     language: str
     text: str
-    example: str
-    file: str
+    examples: tuple[str, ...] = ()
+    file: str = ""
+    prints: str = ""
 
     @property
     def commands(self) -> list[str]:
@@ -57,9 +60,14 @@ def examples_of(blocks: list[Block]) -> dict[str, list[Block]]:
     """Return the marked blocks by name; blocks of one name are files of one project."""
     examples: dict[str, list[Block]] = {}
     for block in blocks:
-        if block.example:
-            examples.setdefault(block.example, []).append(block)
+        for name in block.examples:
+            examples.setdefault(name, []).append(block)
     return examples
+
+
+def printed_of(blocks: list[Block]) -> dict[str, Block]:
+    """Return the blocks that show what an example prints, by the example's name and the arguments of pytest."""
+    return {block.prints: block for block in blocks if block.prints}
 
 
 def lay_out(name: str, blocks: list[Block], folder: Path) -> None:
@@ -99,8 +107,9 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
         end = next((n for n in range(at + 1, len(lines)) if lines[n].rstrip() == fence["fence"]), None)
         assert end is not None, f"README.md:{at + 1}: this fence is not closed"
         above = next((line for line in reversed(lines[:at]) if line.strip()), "")
-        mark = _MARK.match(above.strip())
-        text = "\n".join(lines[at + 1 : end]) + "\n"
-        example, file = (mark["name"], mark["file"] or "") if mark else ("", "")
-        yield Block(at + 1, section, fence["language"], text, example, file)
+        mark, prints = _MARK.match(above.strip()), _PRINTS.match(above.strip())
+        block = Block(at + 1, section, fence["language"], "\n".join(lines[at + 1 : end]) + "\n")
+        if mark:
+            block = replace(block, examples=tuple(mark["names"].split(", ")), file=mark["file"] or "")
+        yield replace(block, prints=prints["command"]) if prints else block
         at = end + 1

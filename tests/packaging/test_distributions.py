@@ -69,19 +69,23 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: dict[str, bytes]) -> N
     packed = {name for name in wheel if name.startswith("pytest_rageval/")}
     assert packed == source
     assert {"pytest_rageval/py.typed", "pytest_rageval/report/results.schema.json"} <= packed
+    assert {
+        f"pytest_rageval/{room}/prompts/{name}.toml" for room in ("judges", "systems") for name in ("en", "zh")
+    } <= packed
 
 
 def test_the_wheel_holds_no_tests_and_no_data(wheel: dict[str, bytes]) -> None:
     parts = {part for name in wheel for part in PurePosixPath(name).parts}
     assert not parts & FOREIGN
     suffixes = {PurePosixPath(name).suffix for name in wheel if name.startswith("pytest_rageval/")}
-    assert suffixes == {".py", ".typed", ".json"}
+    assert suffixes == {".py", ".typed", ".json", ".toml"}
 
 
 def test_the_entry_point_is_named_like_the_module(wheel: dict[str, bytes]) -> None:
     entry_points = ConfigParser()
     entry_points.read_string(info(wheel, "entry_points.txt"))
     assert dict(entry_points["pytest11"]) == {"pytest_rageval.plugin": "pytest_rageval.plugin"}
+    assert dict(entry_points["console_scripts"]) == {"rageval": "pytest_rageval.cli:main"}
 
 
 def test_the_wheel_carries_its_licence_and_its_readme(wheel: dict[str, bytes]) -> None:
@@ -94,5 +98,5 @@ def test_the_wheel_carries_its_licence_and_its_readme(wheel: dict[str, bytes]) -
 
 def test_the_sdist_holds_what_the_wheel_is_built_from(sdist: set[str]) -> None:
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "PKG-INFO"} <= sdist
-    assert "pytest_rageval/report/results.schema.json" in sdist
+    assert {"pytest_rageval/report/results.schema.json", "pytest_rageval/judges/prompts/zh.toml"} <= sdist
     assert not {PurePosixPath(name).parts[0] for name in sdist} & FOREIGN

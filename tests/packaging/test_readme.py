@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, blocks_of, examples_of, lay_out, section_commands
+from _pytest.config.argparsing import Parser
+from readme_blocks import ROOT, blocks_of, examples_of, lay_out, printed_of, section_commands
+
+from pytest_rageval.hooks.options import add_options
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,7 +22,8 @@ else:
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = blocks_of(TEXT)
 EXAMPLES = examples_of(BLOCKS)
-PROGRAMS = {"bash", "cat", "cd", "cp", "git", "ls", "mkdir", "pip", "pytest", "python"}
+PRINTED = {command.split()[0] for command in printed_of(BLOCKS)}
+PROGRAMS = {"bash", "cat", "cd", "cp", "git", "ls", "mkdir", "pip", "pytest", "python", "rageval"}
 
 
 @pytest.mark.parametrize("section", ["Set up", "Run the example", "Run the tests"])
@@ -64,7 +68,17 @@ def test_every_file_it_links_to_is_there() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_option_and_every_setting_stands_in_one_table_row() -> None:
+    parser = Parser(_ispytest=True)
+    add_options(parser)
+    table = TEXT.partition("### Options\n")[2].partition("\n#")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    named = [option.names()[0] for group in parser._groups for option in group.options]
+    for name in (*named, *parser._inidict):
+        assert sum(bool(re.search(rf"`{name}[ `]", row)) for row in rows) == 1, name
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in PRINTED])
 def test_example_runs(name: str, pytester: pytest.Pytester) -> None:
     lay_out(name, EXAMPLES[name], pytester.path)
     result = pytester.runpytest("-p", "no:randomly", "--strict-markers", "-ra")
@@ -84,9 +98,21 @@ def test_at_least_one_example_is_run() -> None:
 def test_an_unmarked_block_is_no_example(tmp_path: Path) -> None:
     text = "## A\n\n```python\nx = 1\n```\n\n<!-- test: two as conftest.py -->\n```python\ny = 2\n```\n"
     blocks = blocks_of(text)
-    assert [(block.section, block.line, block.example, block.file) for block in blocks] == [
-        ("A", 3, "", ""),
-        ("A", 8, "two", "conftest.py"),
+    assert [(block.section, block.line, block.examples, block.file) for block in blocks] == [
+        ("A", 3, (), ""),
+        ("A", 8, ("two",), "conftest.py"),
     ]
     lay_out("two", examples_of(blocks)["two"], tmp_path)
     assert (tmp_path / "conftest.py").read_text(encoding="utf-8") == "y = 2\n"
+
+
+def test_a_block_may_be_of_several_examples_and_show_what_one_prints() -> None:
+    text = (
+        "<!-- test: one, two as a.jsonl -->\n```jsonl\n{}\n```\n\n<!-- prints: two -k x -->\n```text\n1 passed\n```\n"
+    )
+    blocks = blocks_of(text)
+    assert {name: [block.file for block in of] for name, of in examples_of(blocks).items()} == {
+        "one": ["a.jsonl"],
+        "two": ["a.jsonl"],
+    }
+    assert {command: block.text for command, block in printed_of(blocks).items()} == {"two -k x": "1 passed\n"}
