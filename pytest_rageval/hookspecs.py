@@ -15,17 +15,18 @@ __all__ = ["pytest_rageval_finish", "pytest_rageval_outcome", "pytest_rageval_re
 
 @pytest.hookspec(historic=True)
 def pytest_rageval_register(registry: Catalog) -> None:
-    """Name datasets, metrics, retrievers and systems of your own.
+    """Name datasets, metrics, judges, retrievers and systems of your own.
 
     Called once in every process, before anything is collected; a conftest that is loaded later is
     called as soon as it is. What is registered can be used in markers, suites, ini and options::
 
         def pytest_rageval_register(registry):
             registry.metrics.register("brevity", Metric("brevity", compute))
+            registry.judges.register("polite", PromptedJudge("polite", ...))
             registry.systems.register("desk", lambda parts: Desk(parts.retriever).answer)
 
     Args:
-        registry: the session's registries: ``datasets``, ``metrics``, ``retrievers``, ``systems``.
+        registry: the session's registries: ``datasets``, ``metrics``, ``judges``, ``retrievers``, ``systems``.
     """
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from pytest_rageval.errors import GateSyntaxError, UnknownNameError, found
-from pytest_rageval.model.facets import ANY
+from pytest_rageval.model.facets import ANY, KNEW
 
 __all__ = ["PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
 
@@ -60,6 +60,11 @@ class Gate:
     def __str__(self) -> str:
         pairs = ", ".join(f"{key}={_quoted(value)}" for key, value in self.slice.items())
         return f"{self.metric}{f'[{pairs}]' if pairs else ''} {self.op} {self.bound_text}"
+
+    @property
+    def beforehand(self) -> dict[str, str]:
+        """The part of the slice that is known of a case before it is asked."""
+        return {name: value for name, value in self.slice.items() if name != KNEW}
 
     def holds(self, value: float) -> bool:
         """Return whether ``value`` keeps the bound."""

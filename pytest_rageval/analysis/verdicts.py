@@ -11,7 +11,7 @@ from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered, used
-from pytest_rageval.model.facets import ANY, matches
+from pytest_rageval.model.facets import ANY, KNEW, matches
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["GateResult", "MetricInfo", "evaluate"]
@@ -87,8 +87,12 @@ def evaluate(
     if unasked:
         reason = f"{unasked} of its cases did not run, because the session stopped early"
         return GateResult(gate, scope, "skipped", n=0, slice=gate.slice, reason=reason)
-    if not covered:
+    possible = [outcome for outcome in outcomes if matches(outcome.facets, gate.beforehand)]
+    if not possible:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason="all its cases were deselected")
+    if KNEW in gate.slice and (why := _unknowable(gate, possible, len(covered))):
+        errors = sum(outcome.status == "error" for outcome in possible)
+        return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)
     free = [name for name, value in gate.slice.items() if value == ANY]
     if not free:
         return _cell(gate, scope, covered, metrics)
@@ -105,12 +109,12 @@ def evaluate(
 
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:
     errors = sum(outcome.status == "error" for outcome in covered)
-    unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
+    unasked = _unasked(covered)
     binary = metrics.get(gate.metric, MetricInfo()).binary
     cell = cell_of(gate.metric, binary, covered)
     result = GateResult(gate, scope, "passed", cell.mean, cell.n, errors, cell.ci95, gate.slice, n_cases=cell.n_cases)
     if unasked:
-        return replace(result, status="failed", reason=f"{len(unasked)} cases were not asked: {unasked[0].error}")
+        return replace(result, status="failed", reason=unasked)
     if cell.mean is None:
         if gate.metric in LATENCY and all_replayed(answered(covered)):
             return replace(result, status="skipped", reason=REPLAYED)
@@ -121,12 +125,39 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
 
 
+def _unasked(covered: Sequence[Outcome]) -> str:
+    """Return that and why cases were left unasked, or ""."""
+    unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
+    return f"{len(unasked)} cases were not asked: {unasked[0].error}" if unasked else ""
+
+
+def _unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
+    """Return why a gate over what the model knew cannot be decided, or "" where it can.
+
+    Args:
+        gate: the gate; which cases it covers shows only once the model was asked without passages.
+        possible: the outcomes that it may cover.
+        n_covered: how many of them it does.
+    """
+    unknown = [outcome for outcome in possible if KNEW not in outcome.facets]
+    unasked = _unasked(unknown)
+    if unasked or n_covered:
+        return unasked
+    if len(unknown) < len(possible):
+        return f"nothing was scored: no case of {len(possible)} has {KNEW}={gate.slice[KNEW]}"
+    why = _reasons("closed_book_accuracy", unknown)
+    return f"nothing was scored: whether the model knew is known of none of {len(possible)} cases{why}"
+
+
 def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:
     errors = sum(outcome.status == "error" for outcome in covered)
     answers = answered(covered)
     if gate.metric in USED and answers:
         unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
         return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers do not tell it"
-    reasons = sorted({s.reason for o in covered if (s := o.scores.get(gate.metric)) is not None and s.reason})
-    why = f" ({'; '.join(reasons[:3])})" if reasons else ""
-    return f"nothing was scored: {len(covered)} cases, {errors} errors{why}"
+    return f"nothing was scored: {len(covered)} cases, {errors} errors{_reasons(gate.metric, covered)}"
+
+
+def _reasons(metric: str, covered: Sequence[Outcome]) -> str:
+    reasons = sorted({s.reason for o in covered if (s := o.scores.get(metric)) is not None and s.reason})
+    return f" ({'; '.join(reasons[:3])})" if reasons else ""

@@ -32,10 +32,10 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
         ["pass@1", *(_share(each.pass_at_1) for each in found)],
         ["pass^k", *(_share(each.pass_hat_k) for each in found)],
         ["flip", *(str(len(each.flips)) for each in found)],
-        ["always missed", *(str(len(each.always_missed)) for each in found)],
+        ["never", *(str(len(each.always_missed)) for each in found)],
     ]
     yield Line("")
-    yield Line("repeats - spread: deviation between the k runs' means; pass^k: cases that pass all k")
+    yield Line("repeats - spread: of the k runs' means; pass^k: all k runs pass; never: none does")
     for block in blocks_of(["testbed", *labels], columns, width):
         yield Line("")
         yield from map(Line, block)

@@ -26,10 +26,10 @@ def legend(metric: str) -> str:
     if metric in _TOTALS:
         return "scored (n+k unscored)" if metric == "n" else "sum (n); ? where +k do not tell it"
     if metric in LATENCY:
-        return f"seconds (n); * n < {FEW}; +k not measured"
+        return f"seconds (n); * < {FEW} cases; +k not measured"
     if metric == GAIN:
-        return f"mean difference (n); * n < {FEW}; +k without both"
-    return f"mean (n); * n < {FEW}; +k unscored"
+        return f"mean difference (n); * < {FEW} cases; +k without both"
+    return f"mean (n); * < {FEW} cases; +k unscored"
 
 
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:

@@ -8,7 +8,7 @@ from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.gate_lines import gate_failure, gate_lines
+from pytest_rageval.report.gate_lines import gate_lines
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.repeat_lines import repeat_lines
 from pytest_rageval.report.run import Run
@@ -16,7 +16,7 @@ from pytest_rageval.report.spending import error_kinds, model_calls
 from pytest_rageval.report.tables import MOST, curve_blocks, legend, matrix_blocks
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["Line", "gate_failure", "summary_lines"]
+__all__ = ["summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:

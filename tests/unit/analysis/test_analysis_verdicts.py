@@ -190,3 +190,24 @@ def test_cost_and_tokens_are_sums_and_unknown_where_a_part_is() -> None:
 def test_a_metric_of_which_nothing_is_known_takes_students_interval() -> None:
     outcomes = [outcome("a", 0.0, metric="mine"), outcome("b", 1.0, metric="mine"), outcome("c", 1.0, metric="mine")]
     assert judge("mine >= 0", outcomes).ci95 == t_interval([0.0, 1.0, 1.0])
+
+
+KNOWN = "accuracy[knew=true] >= 0.5"
+
+
+@pytest.mark.parametrize("gate", [KNOWN, "accuracy[knew=*] >= 0.5"])
+def test_a_case_left_unasked_may_be_one_that_the_model_knew(gate: str) -> None:
+    left = outcome("b", status="skipped", error="the budget is spent", error_type="budget")
+    result = judge(gate, [outcome("a", 1.0, knew="true"), left])
+    assert (result.status, result.value) == ("failed", None)
+    assert result.reason == "1 cases were not asked: the budget is spent"
+
+
+def test_what_the_model_knew_has_to_be_known_of_some_case() -> None:
+    result = judge(KNOWN, [outcome("a", 1.0), failed("b")])
+    assert (result.status, result.n_errors) == ("failed", 1)
+    assert result.reason == "nothing was scored: whether the model knew is known of none of 2 cases"
+    result = judge(KNOWN, [outcome("a", 1.0, knew="false"), failed("b")])
+    assert result.reason == "nothing was scored: no case of 2 has knew=true"
+    assert judge(KNOWN, [outcome("a", 1.0, knew="true"), failed("b")]).status == "passed"
+    assert judge("accuracy[knew=true, topic=x] >= 0", [outcome("a", 1.0, knew="true")]).status == "skipped"

@@ -8,9 +8,10 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.plan import Plan, TestbedPlan
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import gate_failure, summary_lines
+from pytest_rageval.report.terminal import summary_lines
 from pytest_rageval.report.views import MatrixChoice
 
 TESTBED = "t.py::test_noise"

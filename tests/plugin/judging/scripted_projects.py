@@ -1,0 +1,107 @@
+"""Projects whose models are scripted, and what those models were asked."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from rag_project import Project, Row, Run
+
+# What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
+import pytest_rageval.hooks.answering
+import pytest_rageval.hooks.models
+import pytest_rageval.judges.scoring
+import pytest_rageval.llm.cassettes
+import pytest_rageval.llm.client
+import pytest_rageval.llm.scripted
+import pytest_rageval.metrics.judged
+import pytest_rageval.systems.closed_book  # noqa: F401
+
+Asked = list[dict[str, Any]]
+
+NOTED = """
+    import json
+    import os
+    import pytest
+    from pytest_rageval import Completion, ModelError, PromptedJudge, Usage, Verdict
+    from pytest_rageval.testing import ScriptedLLM
+
+    class Noted(ScriptedLLM):
+        def __init__(self, name, replies, **more):
+            super().__init__(replies, **more)
+            self.name = name
+
+        async def complete(self, messages, **params):
+            asked = {"model": self.name, "messages": list(map(dict, messages)), "params": sorted(params)}
+            with open("asked.jsonl", "a") as stream:
+                stream.write(json.dumps(asked) + chr(10))
+            return await super().complete(messages, **params)
+
+    def verdict(label, reason="as it reads"):
+        return json.dumps({"reason": reason, "label": label})
+"""
+"""The head of a conftest: a scripted model that also writes down what it is asked."""
+
+SAYS_WHAT_IT_IS_TOLD = """
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return lambda query: query.question.partition(" ")[2]
+"""
+
+JUDGE = """
+    @pytest.fixture(scope="session")
+    def rag_judge():
+        return Noted("judge", {RULES}, usage=Usage(50, 5, 0.001))
+"""
+
+REJECTIONS = """{
+    "> no idea": verdict("rejected", "it says it has no idea"),
+    "> gibberish": "well, who knows",
+    "> second time": "well, who knows",
+    "": verdict("answered"),
+}"""
+"""What the judge of rejections says, by the answer it is shown."""
+
+
+def judged(project: Project, rows: list[Row], test: str, more: str = "", rules: str = REJECTIONS) -> None:
+    """Make a project whose judge is scripted; its system says what its questions tell it to."""
+    project.data(rows)
+    conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD, dedent(JUDGE).replace("{RULES}", rules), more)
+    project.file("test_it.py", test)
+
+
+def conftest(project: Project, *parts: str) -> None:
+    """Write a conftest of parts that are indented each in its own way."""
+    project.file("conftest.py", "\n".join(map(dedent, parts)))
+
+
+def asked_of(project: Project, model: str) -> Asked:
+    """Return what a model was asked, in the order in which it was, and forget it."""
+    path = project.path / "asked.jsonl"
+    if not path.exists():
+        return []
+    asked = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    path.unlink()
+    return [request for request in asked if request["model"] == model]
+
+
+def contents(asked: Asked, role: str) -> list[str]:
+    """Return every message of a role in what was asked."""
+    return [m["content"] for request in asked for m in request["messages"] if m["role"] == role]
+
+
+def values(run: Run, metric: str) -> dict[str, float | None]:
+    """Return a metric's values by case id."""
+    return {name: outcome["scores"][metric]["value"] for name, outcome in run.outcomes.items()}
+
+
+def refused(project: Project, *args: str) -> str:
+    """Run a session that has to be refused; return the one sentence that says why."""
+    run = project.run(*args)
+    lines = [line for line in run.result.stderr.str().splitlines() if line.strip()]
+    assert run.status == pytest.ExitCode.USAGE_ERROR, run.text
+    assert len(lines) == 1, lines
+    assert not (project.path / ".rageval").exists()
+    return lines[0].removeprefix("ERROR: ")

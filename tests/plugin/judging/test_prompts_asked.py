@@ -1,0 +1,154 @@
+"""What the model is asked: our prompts or the ini's, the sentences of the protocol or the ini's, the conversation."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import Project, case
+from scripted_projects import NOTED, Asked, asked_of, conftest, judged, refused, values
+
+from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
+
+NOTED_LLM = """
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        return Noted("llm", {REPLY})
+"""
+
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", {arguments})
+    def test_it(rag):
+        ...
+"""
+
+NEGATIVE = 'ability="negative_rejection", passages=1'
+PASSAGES = [{"id": "d1", "text": "The tower opens at 9.", "title": "Tower", "role": "negative"}]
+
+
+def _ask(project: Project, ini: str, arguments: str, *rows: dict[str, object], reply: str = "No.") -> Asked:
+    """Run a project whose model always says ``reply``; return what the model was asked."""
+
+    project.data(list(rows))
+    conftest(project, NOTED, NOTED_LLM.replace("{REPLY}", repr(reply)))
+    project.file("pytest.ini", "[pytest]\n" + ini)
+    project.file("test_it.py", TEST.replace("{arguments}", arguments))
+    run = project.run()
+    assert run.status == 0, run.text
+    return asked_of(project, "llm")
+
+
+def test_the_model_is_told_the_protocol(project: Project) -> None:
+    row = case("q1", "When does the castle open?", passages=PASSAGES)
+    (asked,) = _ask(project, "", NEGATIVE, row)
+    system, user = asked["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert REJECTION_SENTENCE["en"] in system["content"]
+    assert ERROR_SENTENCE["en"] in system["content"]
+    assert user["content"].startswith("Documents:\n\n[1] Tower\nThe tower opens at 9.")
+    assert "Question: When does the castle open?" in user["content"]
+    assert REJECTION_SENTENCE["en"] in user["content"]  # the testbed's own instructions
+    assert asked["params"] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_sentences_of_the_ini_are_asked_for_and_recognised(project: Project, language: str) -> None:
+    own, flaw = {"en": ("Beats me.", "These lie."), "zh": ("我不清楚。", "文档有误。")}[language]
+    ini = f"rag_rejection_sentence = {language}: {own}\nrag_error_sentence = {language}: {flaw}\n"
+    row = case("q1", "Wann?", passages=PASSAGES, language=language)
+    (asked,) = _ask(project, ini, NEGATIVE, row, reply=own)
+    told = "\n".join(message["content"] for message in asked["messages"])
+    assert told.count(own) == 2  # in the prompt and in the testbed's instructions
+    assert told.count(flaw) == 1
+    assert REJECTION_SENTENCE[language] not in told
+    assert ERROR_SENTENCE[language] not in told
+    assert values(project.run(), "rejection_rate") == {"q1": 1.0}
+
+
+def test_a_sentence_of_the_ini_takes_the_place_of_the_markers(project: Project) -> None:
+    row = case("q1", "Wann?", passages=PASSAGES)
+    _ask(project, "rag_rejection_sentence = en: Beats me.\n", NEGATIVE, row, reply=REJECTION_SENTENCE["en"])
+    assert values(project.run(), "rejection_rate") == {"q1": 0.0}
+    ini = "rag_rejection_sentence = en: Beats me.\nrag_rejection_markers = en: insufficient\n"
+    _ask(project, ini, NEGATIVE, row, reply=REJECTION_SENTENCE["en"])
+    assert values(project.run(), "rejection_rate") == {"q1": 1.0}
+
+
+def test_an_error_sentence_is_what_marks_a_detected_error(project: Project) -> None:
+    lie = [{"id": "d1", "text": "It opens at 3.", "role": "counterfactual"}]
+    row = case("q1", "When?", "9", passages=lie, fake_answers=["3"])
+    ini = "rag_error_sentence = en: These lie.\n"
+    (asked,) = _ask(project, ini, 'ability="counterfactual_robustness", passages=1', row, reply="These lie. At 9.")
+    assert ERROR_SENTENCE["en"] not in str(asked["messages"])
+    assert asked["messages"][1]["content"].count("These lie.") == 1
+    assert values(project.run(), "error_detection_rate") == {"q1": 1.0}
+
+
+def test_prompts_of_the_ini_replace_ours(project: Project) -> None:
+    project.file("prompts/en.toml", 'system = "Be brief. Else: {rejection}"\npassage = "<{number}> {text}"')
+    row = case("q1", "When?", passages=PASSAGES)
+    (asked,) = _ask(project, "rag_prompts = en: prompts/en.toml\n", 'metrics=["accuracy"]', row)
+    assert asked["messages"][0]["content"] == f"Be brief. Else: {REJECTION_SENTENCE['en']}"
+    user = asked["messages"][1]["content"]
+    assert user.startswith("Documents:\n\n<1> The tower opens at 9.\n\nQuestion: When?\n\n")
+
+
+def test_a_language_of_ones_own_has_its_prompts(project: Project) -> None:
+    project.file("de.toml", 'user = "Dokumente: {passages} Frage: {question}"')
+    rows = [case("q1", "Wann?", passages=PASSAGES, language="de"), case("q2", "When?", passages=PASSAGES)]
+    asked = _ask(project, "rag_prompts = de: de.toml\n", 'metrics=["accuracy"]', *rows)
+    english, german = sorted(request["messages"][1]["content"] for request in asked)
+    assert german == "Dokumente: [1] Tower\nThe tower opens at 9. Frage: Wann?"
+    assert english.startswith("Documents:")
+    assert [request["messages"][0]["content"][:10] for request in asked] == [
+        "You answer"
+    ] * 2  # the rest is the English
+
+
+@pytest.mark.parametrize(
+    ("ini", "said"),
+    [
+        ("rag_prompts = en: gone.toml", "gone.toml: cannot be read"),
+        ("rag_prompts = en: bad.toml", "bad.toml: user: there is no {question} in it"),
+        ("rag_prompts = bad.toml", "rag_prompts has the line 'bad.toml'; write 'language: text'"),
+        ("rag_rejection_sentence = Beats me.", "rag_rejection_sentence has the line 'Beats me.'"),
+        ("rag_error_sentence =\n    en: One.\n    en: Two.", "rag_error_sentence gives two texts for 'en'; give one"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(project: Project, ini: str, said: str) -> None:
+    project.file("bad.toml", 'user = "only {passages}"')
+    judged(project, [case("q1", passages=PASSAGES)], TEST.replace("{arguments}", 'metrics=["accuracy"]'))
+    project.file("pytest.ini", f"[pytest]\n{ini}\n")
+    if "toml:" not in said:
+        assert said in refused(project)
+        return
+    conftest(project, "import pytest\nfrom pytest_rageval.testing import ScriptedLLM\n", LLM)
+    run = project.run()
+    assert run.status != 0
+    assert said in run.text + run.result.stderr.str()
+
+
+LLM = """
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        return ScriptedLLM("Paris")
+"""
+
+
+def test_history_reaches_the_model_as_turns(project: Project) -> None:
+    history = [
+        {"question": "Where is the tower?", "answer": "In Paris."},
+        {"question": "And the castle?", "answer": ""},
+    ]
+    row = case("q1", "When does it open?", passages=PASSAGES, history=history)
+    arms = 'metrics=["accuracy", "closed_book_accuracy"]'
+    asked = _ask(project, "", arms, row)
+    assert len(asked) == 2
+    for request in asked:
+        turns = [(message["role"], message["content"]) for message in request["messages"][1:-1]]
+        assert turns == [
+            ("user", "Where is the tower?"), ("assistant", "In Paris."), ("user", "And the castle?"),
+        ]  # fmt: skip
+        assert request["messages"][-1]["role"] == "user"
+        assert "When does it open?" in request["messages"][-1]["content"]
+        assert "Where is the tower?" not in request["messages"][-1]["content"]
