@@ -31,6 +31,7 @@ class Catalog:
         metrics: metric name -> `Metric`.
         retrievers: name -> factory (``tuple[Passage, ...] -> Retriever``).
         systems: name -> factory (``SystemParts -> System``).
+        judges: name -> `PromptedJudge`, `FunctionJudge` or function; each is a metric of its name, too.
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,21 @@ class Catalog:
             "retriever", "pytest_rageval.retrieval:BUILTIN", _problem
         )
         self.systems: Registry[SystemFactory] = Registry("system", "pytest_rageval.systems:BUILTIN", _problem)
+        self.judges = _Judges(self.metrics)
+
+
+class _Judges(Registry[object]):
+    """Judges; who registers one has registered the metric that asks it."""
+
+    def __init__(self, metrics: Registry[Metric]) -> None:
+        super().__init__("judge")
+        self._metrics = metrics
+
+    def register(self, name: str, value: object) -> None:
+        from pytest_rageval.judges.scoring import as_metric
+
+        self._metrics.register(name, as_metric(name, value))
+        super().register(name, value)
 
 
 def _problem(name: str, value: object) -> str | None:

@@ -1,20 +1,75 @@
-"""One event loop on a thread of its own, for systems that are coroutines."""
+"""One event loop on a thread of its own, for everything that is awaited."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+    import concurrent.futures
     import threading
 
-__all__ = ["LoopThread"]
+__all__ = ["LoopThread", "NoLoop", "Running"]
 
 T = TypeVar("T")
 
 PATIENCE_S = 5.0
-"""Seconds that cancelled coroutines are given to end."""
+"""Seconds that cancelled coroutines are given to end, and what comes last after them."""
+
+
+class Running(Generic[T]):
+    """A coroutine that runs, or will, on the loop of a `LoopThread`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Awaitable[T]]) -> None:
+        self._loop = loop
+        self._contained = _contained(make)
+        self._future: concurrent.futures.Future[tuple[T | None, BaseException | None]] | None = None
+
+    def launch(self) -> concurrent.futures.Future[tuple[T | None, BaseException | None]]:
+        """Start the coroutine if it has not been started."""
+        import asyncio
+
+        if self._future is None:
+            self._future = asyncio.run_coroutine_threadsafe(self._contained, self._loop)
+        return self._future
+
+    def result(self) -> T:
+        """Wait for the coroutine, and return its result or raise its exception.
+
+        An interrupt of the waiting thread cancels it.
+        """
+        try:
+            result, error = self.launch().result()
+        except BaseException:  # at any point, also before there is a future to cancel
+            self.cancel()
+            raise
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]
+
+    def cancel(self) -> None:
+        """Cancel the coroutine; one that has ended stays as it is."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_cancel, self._contained)
+
+
+class NoLoop:
+    """Stands in for a `LoopThread` where every call is replayed: what waits for nothing needs no event loop."""
+
+    waits = False
+
+    def run(self, awaitable: Awaitable[T]) -> T:
+        """Return the result of ``awaitable`` or raise its exception; one that waits is a `RuntimeError`."""
+        steps = awaitable.__await__()
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        steps.close()
+        raise RuntimeError("a replayed call waited for something else than its recording")
 
 
 class LoopThread:
@@ -23,36 +78,39 @@ class LoopThread:
     The thread starts with the first coroutine and ends with `close`.
     """
 
+    waits = True
+
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+
+    def start(self, make: Callable[[], Awaitable[T]]) -> Running[T]:
+        """Start what ``make`` returns, called on the loop, and return it as it runs.
+
+        What is cancelled before its first step was never made, so that no coroutine is left that nobody awaited.
+        """
+        running = Running(self._started(), make)
+        running.launch()
+        return running
 
     def run(self, awaitable: Awaitable[T]) -> T:
         """Await ``awaitable`` on the loop and return its result or raise its exception.
 
         An interrupt of the waiting thread cancels it.
         """
-        import asyncio
+        return Running(self._started(), lambda: awaitable).result()
 
-        loop, contained = self._started(), _contained(awaitable)
-        try:
-            result, error = asyncio.run_coroutine_threadsafe(contained, loop).result()
-        except BaseException:  # at any point, also before there is a future to cancel
-            loop.call_soon_threadsafe(_cancel, contained)
-            raise
-        if error is not None:
-            raise error
-        return result  # type: ignore[return-value]
-
-    def close(self) -> None:
-        """Stop the loop, cancel what still runs on it, and end the thread.
+    def close(self, last: Callable[[], Awaitable[object]] | None = None) -> None:
+        """Cancel what still runs on the loop, await ``last``, and end the thread.
 
         What swallows its cancellation is left behind after a few seconds; the thread does not outlive the process.
         """
         if self._loop is None or self._thread is None:
             return
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(2 * PATIENCE_S)
+        import asyncio
+
+        asyncio.run_coroutine_threadsafe(_ending(last), self._loop)
+        self._thread.join(3 * PATIENCE_S)
         self._loop = self._thread = None
 
     def _started(self) -> asyncio.AbstractEventLoop:
@@ -66,11 +124,13 @@ class LoopThread:
         return self._loop
 
 
-async def _contained(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+async def _contained(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
     """Hand an exception over with its traceback; some would end the loop, and leave who waits for ever."""
+    from asyncio import CancelledError
+
     try:
-        return await awaitable, None
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        return await make(), None
+    except (Exception, CancelledError, SystemExit, KeyboardInterrupt) as error:
         return None, error
 
 
@@ -83,16 +143,25 @@ def _cancel(coroutine: object) -> None:
             task.cancel()
 
 
+async def _ending(last: Callable[[], Awaitable[object]] | None) -> None:
+    import asyncio
+
+    pending = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in pending:
+        task.cancel()
+    if pending:
+        await asyncio.wait(pending, timeout=PATIENCE_S)
+    if last is not None:
+        with suppress(Exception):  # what cannot be closed ends with the process
+            await asyncio.wait_for(last(), PATIENCE_S)
+    asyncio.get_running_loop().stop()
+
+
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     import asyncio
 
     asyncio.set_event_loop(loop)
     loop.run_forever()
-    pending = asyncio.all_tasks(loop)
-    for task in pending:
-        task.cancel()
-    if pending:
-        loop.run_until_complete(asyncio.wait(pending, timeout=PATIENCE_S))
     loop.run_until_complete(loop.shutdown_asyncgens())
     if not asyncio.all_tasks(loop):
         loop.close()

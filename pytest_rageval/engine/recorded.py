@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.errors import CaseError
+from pytest_rageval.llm.meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches
@@ -62,6 +63,13 @@ class RecordedAnswerer:
         self._system = system
         self._name = name
 
+    overlaps = False
+    light = True
+
+    async def ahead(self, case: Case, /) -> Answer:
+        """Return the same on the event loop."""
+        return self(case)
+
     def __call__(self, case: Case, /) -> Answer:
         """Return the recorded answer to ``case``."""
         answer = self._answers.find(self._system, case, self._name)
@@ -70,4 +78,5 @@ class RecordedAnswerer:
                 f"no answer of system {self._system!r} is recorded for case {self._name!r}; add one or deselect it"
             )
             raise CaseError("no_recorded_answer", message)
+        charge(answer.usage, replayed=True)
         return answer

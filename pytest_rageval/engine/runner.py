@@ -1,90 +1,23 @@
-"""From a case to its outcome: ask the system, score the answer, keep every failure's cause."""
+"""From what was asked to the outcome: score the answer, keep every failure's cause."""
 
 from __future__ import annotations
 
-import inspect
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
-from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.parts import check_parts
+from pytest_rageval.engine.asking import Asked, Task
 from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import CaseError, SystemContractError, found
-from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.errors import CaseError, found
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
+from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import Markers
-from pytest_rageval.model.protocols import System
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.systems.calling import checked
 
-__all__ = ["Answerer", "Runner", "SystemAnswerer", "Task", "outcome_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A case with everything that names it in the session.
-
-    Attributes:
-        nodeid: the test item's node id.
-        testbed: the node id of its function or suite entry.
-        system: the name of the system that answers.
-        case: what is asked.
-        metrics: what the answer is scored by.
-    """
-
-    nodeid: str
-    testbed: str
-    system: str
-    case: Case
-    metrics: tuple[Metric, ...]
-
-
-class Answerer(Protocol):
-    """Where an answer comes from: a system that is called, or a file of recorded answers."""
-
-    def __call__(self, case: Case, /) -> Answer:
-        """Return the answer to ``case``; raise `CaseError` when there is none."""
-        ...
-
-
-class SystemAnswerer:
-    """Answers by calling a system, awaits what it returns if need be, and notes the time it took.
-
-    Raises `SystemContractError` when the system does not return ``str | Answer``, and `CaseError`
-    of kind "system_error" when it raises.
-    """
-
-    def __init__(self, system: System, name: str, loop: LoopThread) -> None:
-        self.system = system
-        self.name = name
-        self._loop = loop
-
-    def __call__(self, case: Case, /) -> Answer:
-        """Return the system's answer to ``case``."""
-        query = case.query
-        start = time.perf_counter()
-        try:
-            value: object = self.system(query)
-            if inspect.isawaitable(value):
-                value = self._loop.run(value)
-        except (CaseError, SystemContractError):
-            raise
-        except BaseException as error:
-            if not isinstance(error, (Exception, SystemExit)) and type(error).__name__ != "CancelledError":
-                raise
-            message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
-            raise CaseError("system_error", message) from error
-        seconds = time.perf_counter() - start
-        answer = checked(value, self.name)
-        check_parts(answer, self.name)
-        usage = answer.usage
-        if usage is None:
-            return replace(answer, usage=Usage(latency_s=seconds))
-        return answer if usage.latency_s is not None else replace(answer, usage=replace(usage, latency_s=seconds))
+__all__ = ["Runner", "outcome_of"]
 
 
 class Runner:
@@ -93,23 +26,29 @@ class Runner:
     def __init__(self, markers: Markers) -> None:
         self._markers = markers
 
-    def run(self, task: Task, answerer: Answerer) -> Outcome:
+    def run(self, task: Task, asked: Asked) -> Outcome:
         """Return the outcome of ``task``: scored, or an error with its cause."""
-        try:
-            answer = answerer(task.case)
-        except CaseError as error:
-            return outcome_of(task, error=error)
+        answer = asked.answer
+        if answer is None:
+            return outcome_of(task, error=asked.error, calls=asked.calls)
         scores: dict[str, Score] = {}
-        try:
-            self._score(task, answer, scores)
-        except CaseError as error:
-            return outcome_of(task, _lean(answer, task.case), scores, error)
-        return outcome_of(task, _lean(answer, task.case), scores)
+        error = asked.error
+        if error is None:
+            try:
+                self._score(task, asked, answer, scores)
+            except CaseError as fault:
+                error = fault
+        outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
+        knew = scores.get("closed_book_accuracy")
+        if knew is None or knew.value is None:
+            return outcome
+        return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
 
-    def score(self, case: Case, answer: Answer, metric: Metric) -> Score:
+    def score(self, sample: Sample, metric: Metric) -> Score:
         """Return one metric's score; a metric that raises is a `CaseError` of kind "metric_error"."""
+        case = sample.case
         try:
-            score: object = metric.compute(Sample(case, answer, self._markers))
+            score: object = metric.compute(sample)
         except Exception as error:
             message = f"metric {metric.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("metric_error", message) from error
@@ -123,9 +62,14 @@ class Runner:
             raise CaseError("metric_error", message)
         return score
 
-    def _score(self, task: Task, answer: Answer, scores: dict[str, Score]) -> None:
+    def sample(self, case: Case, asked: Asked, answer: Answer) -> Sample:
+        """Return what a metric is given."""
+        return Sample(case, answer, self._markers, asked.verdicts, asked.closed_book)
+
+    def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> None:
+        sample = self.sample(task.case, asked, answer)
         for metric in task.metrics:
-            scores[metric.name] = self.score(task.case, answer, metric)
+            scores[metric.name] = self.score(sample, metric)
 
 
 def outcome_of(
@@ -133,6 +77,7 @@ def outcome_of(
     answer: Answer | None = None,
     scores: Mapping[str, Score] | None = None,
     error: CaseError | None = None,
+    calls: Calls | None = None,
 ) -> Outcome:
     """Return a task's outcome: scored without ``error``, else an error that keeps what was reached."""
     return Outcome(
@@ -147,6 +92,7 @@ def outcome_of(
         supplied=tuple(p.id for p in task.case.supplied or ()),
         error=None if error is None else str(error),
         error_type=None if error is None else error.kind,
+        calls=calls,
     )
 
 

@@ -1,35 +1,39 @@
-"""Answering a test item's case: which system, and what to do when it is broken."""
+"""Answering a test item's case: now, or ahead of its turn; and what to do when a system is broken."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from pytest_rageval.analysis.verdicts import NOT_ASKED
+from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.recorded import RecordedAnswerer
-from pytest_rageval.engine.runner import Answerer, Runner, SystemAnswerer, Task, outcome_of
+from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.tracebacks import cause_of, described
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
-from pytest_rageval.hooks.fixtures import retriever_over
-from pytest_rageval.hooks.keys import RESULT
-from pytest_rageval.hooks.overrides import PARTS, overridden
+from pytest_rageval.hooks.desks import Desks, Origin
+from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
+from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
-from pytest_rageval.systems.naive import naive
-from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.hooks.upcoming import Upcoming
+from pytest_rageval.llm.meter import Meter
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
+    from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.outcome import Outcome
-    from pytest_rageval.model.protocols import System
 
 __all__ = ["Answering"]
 
-BUILD, CONTRACT = "system_build", "system_contract"
-"""The error_types after which a system is not asked again."""
+BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
+"""The error_types after which a system is not asked again, and the one of a case that was left unasked."""
 
 
 class Answering:
@@ -39,112 +43,158 @@ class Answering:
     come after are skipped for that reason, and gates over them fail.
     """
 
-    def __init__(self, collected: Collected) -> None:
+    def __init__(self, collected: Collected, session: pytest.Session) -> None:
         self._collected = collected
+        self._session = session
         self._runner = Runner(collected.options.markers)
         self._loop = LoopThread()
-        self._origins: dict[object, object] = {}
-        self._lasting: dict[object, SystemAnswerer] = {}
+        self._desks = Desks(collected, self._loop)
         self._broken: dict[object, Outcome] = {}
+        self._ahead = LookAhead(self._loop, collected.models.window)
+        self._looks_ahead = collected.options.looks_ahead
+        self._upcoming = Upcoming(session)
+        self._routing = Routing(session.config)
+        self._kept: dict[int, Kept] = {}
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
         item = request.node
-        case = self._collected.session_case(entry)
-        task = Task(
-            item.nodeid, entry.testbed.nodeid, entry.responder.name, case, tuple(entry.testbed.metrics.values())
-        )
-        origin = self._origin(request, entry)
+        task = self._task(item, entry)
+        origin = self._desks.origin(item, entry)
         broken = self._broken.get(origin)
         if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, and may go well
-            self._not_asked(request, task, broken)
-        outcome = self._outcome(request, entry, task, origin)
+            self._ahead.drop(id(item))
+            self._kept.pop(id(item), None)
+            self._not_asked(request, task, outcome_of(task, error=CaseError(NOT_ASKED, _first(broken))))
+        outcome, desk, asked = self._outcome(request, entry, task, origin)
         if outcome.error_type in (BUILD, CONTRACT):
             self._broken[origin] = outcome
         elif broken is not None:
             del self._broken[origin]
-        result = self._keep(request, task, outcome)
+        if outcome.error_type == BUDGET:
+            self._not_asked(request, task, outcome)
+        result = self._keep(request, task, outcome, desk, asked)
         if outcome.status == "error":
+            self._stop_if_refused()
             pytest.fail(outcome.error or "", pytrace=False)
         return result
 
-    def close(self) -> None:
-        """End the event loop's thread."""
-        self._loop.close()
+    def stop_looking_ahead(self) -> None:
+        """Ask in turn from now on, let the debugger's output through, and cancel what is on its way.
 
-    def _origin(self, request: pytest.FixtureRequest, entry: Entry) -> object:
-        """Return what gives the system: its name, and the fixtures in force that it is or is made of."""
-        place = (entry.testbed.nodeid, entry.responder, request.node.callspec.indices.get("rag_system"))
-        if place not in self._origins:  # it is the same for every case of a testbed
-            self._origins[place] = self._find_origin(request, entry)
-        return self._origins[place]
+        A system that is asked ahead may itself have called the debugger; then its test's thread cancels, later.
+        """
+        self._looks_ahead = False
+        let_through()
+        if threading.current_thread() is threading.main_thread():
+            self._forget_but([])
 
-    def _find_origin(self, request: pytest.FixtureRequest, entry: Entry) -> object:
-        name = entry.responder.name
-        if self._collected.recorded is not None or self._collected.named.get(name) is not None:
-            return name
-        system = None if entry.responder.named else overridden("rag_system", request.node)
-        if system is not None:
-            return (system, request.node.callspec.indices.get("rag_system"))
-        return (name, *(overridden(part, request.node) for part in PARTS))
+    def close(self) -> Calls:
+        """End the event loop's thread, and return what was asked of models in vain."""
+        self._loop.close(self._collected.models.close)
+        self._ahead.clear()
+        self._desks.close()
+        self._routing.stop()
+        return self._ahead.unclaimed
 
-    def _outcome(self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: object) -> Outcome:
+    def _task(self, item: pytest.Item, entry: Entry) -> Task:
+        testbed, case = entry.testbed, self._collected.session_case(entry)
+        return Task(item.nodeid, testbed.nodeid, entry.responder.name, case, tuple(testbed.metrics.values()))
+
+    def _outcome(
+        self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: Origin
+    ) -> tuple[Outcome, Desk | None, Asked]:
         try:
-            answerer = self._answerer(request, entry, origin)
+            desk = self._desks.get(request, entry, origin)
         except RagEvalError as error:
-            return outcome_of(task, error=CaseError(BUILD, f"system {task.system!r} could not be built: {error}"))
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {error}")
         except (Exception, pytest.fail.Exception) as error:
-            message = f"system {task.system!r} could not be built: {cause_of(error)}"
-            return outcome_of(task, error=CaseError(BUILD, message))
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}")
         try:
-            return self._runner.run(task, answerer)
+            asked = self._asked(request.node, entry, desk, task)
         except SystemContractError as error:
-            return outcome_of(task, error=CaseError(CONTRACT, str(error)))
+            return _failed(task, CONTRACT, str(error))
         except pytest.fail.Exception as error:  # of pytest-timeout, for one
             message = f"system {task.system!r} failed on case {task.case.id!r}: {described(error)}"
-            return outcome_of(task, error=CaseError("system_error", message))
+            return _failed(task, "system_error", message)
+        return self._runner.run(task, asked), desk, asked
 
-    def _answerer(self, request: pytest.FixtureRequest, entry: Entry, origin: object) -> Answerer:
-        if self._collected.recorded is not None:
-            return RecordedAnswerer(self._collected.recorded, entry.responder.name, entry.name)
-        answerer = self._lasting.get(origin)
-        if answerer is None:
-            answerer = SystemAnswerer(self._system(request, entry), entry.responder.name, self._loop)
-            if entry.responder.lasting:
-                self._lasting[origin] = answerer
-        return answerer
+    def _asked(self, item: pytest.Item, entry: Entry, desk: Desk, task: Task) -> Asked:
+        """Return what came of asking: in this thread, or on the loop together with the cases that follow."""
+        if not self._looks_ahead:
+            self._forget_but([])
+        if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
+            return desk.ask(task)
+        if id(item) not in self._ahead:
+            self._start(item, desk, task)
+        self._fill(item)
+        kept = self._kept.pop(id(item))
+        try:
+            return self._ahead.claim(id(item))
+        finally:
+            kept.replay()
 
-    def _system(self, request: pytest.FixtureRequest, entry: Entry) -> System:
-        name = entry.responder.name
-        if entry.responder.named:
-            loaded = self._collected.named.get(name)
-            return loaded or _callable(self._collected.catalog.systems.get(name)(self._parts(request)), "its factory")
-        if overridden("rag_system", request.node) is not None:
-            return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
-        return naive(self._parts(request))
+    def _fill(self, item: pytest.Item) -> None:
+        """Start asking the cases of the tests that follow, as far as the window reaches.
 
-    def _parts(self, request: pytest.FixtureRequest) -> SystemParts:
-        """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
-        if overridden("rag_retriever", request.node) is not None:
-            retriever = request.getfixturevalue("rag_retriever")
-        else:
-            retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
-        return SystemParts(retriever, request.getfixturevalue("rag_generator"), self._collected.options.top_k)
+        It ends where fixtures of the session are set up anew with other parameters.
+        """
+        coming = self._upcoming.after(item, self._ahead.window)
+        self._forget_but([item, *coming])
+        for following in self._upcoming.kept(coming):
+            if id(following) in self._ahead:
+                continue
+            if len(self._ahead) >= self._ahead.window or not self._upcoming.shares_fixtures(following, item):
+                return
+            entry = following.stash.get(ENTRY, None)
+            if entry is None or not entry.responder.lasting:
+                continue
+            origin = self._desks.origin(following, entry)
+            desk = None if origin in self._broken else self._desks.known(origin)
+            if desk is None or not self._upcoming.may_be_asked(following, item):
+                continue
+            task = self._task(following, entry)
+            desk = self._desks.for_entry(desk, entry)
+            if desk.goes_ahead(task):
+                self._start(following, desk, task)
 
-    def _not_asked(self, request: pytest.FixtureRequest, task: Task, broken: Outcome) -> NoReturn:
-        first = (broken.error or "").partition("\n")[0]
-        outcome = outcome_of(task, error=CaseError(NOT_ASKED, first))
-        self._keep(request, task, replace(outcome, status="skipped"))
-        pytest.skip(f"not asked: {first}")
+    def _start(self, item: pytest.Item, desk: Desk, task: Task) -> None:
+        self._routing.start()
+        meter, kept = Meter(), Kept()
+        self._kept[id(item)] = kept
+        ask = partial(kept.keeping, partial(desk.ask_ahead, task, meter))
+        self._ahead.start(id(item), ask, meter)
 
-    def _keep(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> RagResult:
+    def _forget_but(self, items: Sequence[pytest.Item]) -> None:
+        """Cancel the cases of all tests but these: a plugin skipped them after all, or another worker took them."""
+        coming = {id(item) for item in items}
+        self._ahead.keep(coming)
+        for key in self._kept.keys() - coming:
+            del self._kept[key]
+
+    def _stop_if_refused(self) -> None:
+        """Stop the session when a model refuses to work at all: a thousand cases would say the same."""
+        refusal = self._collected.models.refusal
+        if refusal is not None and not self._session.shouldfail:
+            self._session.shouldfail = f"{NO_CALL}: {refusal}"
+
+    def _not_asked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
+        skipped = replace(outcome, status="skipped")
+        self._keep(request, task, skipped, None, Asked())
+        pytest.skip(f"not asked: {_first(outcome)}")
+
+    def _keep(
+        self, request: pytest.FixtureRequest, task: Task, outcome: Outcome, desk: Desk | None, asked: Asked
+    ) -> RagResult:
         texts = self._collected.options.texts
-        result = RagResult(task.case, outcome, self._collected.catalog.metrics, self._runner, texts=texts)
+        result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
         request.node.stash[RESULT] = result
         return result
 
 
-def _callable(system: System, giver: str) -> System:
-    if not callable(system):
-        raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
-    return system
+def _failed(task: Task, kind: str, message: str) -> tuple[Outcome, None, Asked]:
+    return outcome_of(task, error=CaseError(kind, message)), None, Asked()
+
+
+def _first(outcome: Outcome) -> str:
+    return (outcome.error or "").partition("\n")[0]

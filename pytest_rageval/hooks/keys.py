@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.hooks.testbed import Entry
 
-__all__ = ["CATALOG", "COLLECTED", "ENTRY", "RECORDER", "RESULT", "is_worker"]
+__all__ = ["CATALOG", "COLLECTED", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "is_worker"]
 
 CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()
 """On the config: what is registered."""
@@ -29,6 +29,9 @@ ENTRY: pytest.StashKey[Entry] = pytest.StashKey()
 
 RESULT: pytest.StashKey[RagResult] = pytest.StashKey()
 """On a test item that has been answered: the result."""
+
+NO_CALL = "no call can succeed"
+"""How the reason begins for which a session stops whose model refuses to work."""
 
 
 def is_worker(config: pytest.Config) -> bool:

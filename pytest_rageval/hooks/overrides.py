@@ -9,14 +9,46 @@ from typing import Any
 
 import pytest
 
-__all__ = ["PARTS", "overridden"]
+__all__ = ["MODELS", "PARTS", "foreign_fixtures", "overridden", "session_params"]
 
 PARTS = ("rag_corpus", "rag_retriever", "rag_generator")
 """The fixtures that the default system is made of."""
+
+MODELS = ("rag_llm", "rag_judge")
+"""The fixtures that give the models."""
+
+_OWN = "pytest_rageval.hooks.fixtures"
 
 
 def overridden(name: str, node: pytest.Item) -> pytest.FixtureDef[Any] | None:
     """Return the user's definition of the fixture ``name`` that is in force for ``node``; None when it is ours."""
     found = node.session._fixturemanager.getfixturedefs(name, node)
-    theirs = found and found[-1].func.__module__ != "pytest_rageval.hooks.fixtures"
+    theirs = found and found[-1].func.__module__ != _OWN
     return found[-1] if found and theirs else None
+
+
+def session_params(item: Any) -> dict[str, int]:
+    """Return which parameter, by its index, each session-scoped fixture of a test is given."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None:
+        return {}
+    return {name: at for name, at in callspec.indices.items() if callspec._arg2scope[name].value == "session"}
+
+
+def foreign_fixtures(info: Any) -> list[pytest.FixtureDef[Any]]:
+    """Return the fixtures of a test, from its ``_fixtureinfo``, that are neither pytest's nor ours.
+
+    The systems, parts and models of a user are left out: an answer waits for them anyway.
+    """
+    known = {*PARTS, *MODELS, "rag_system"}
+    return [
+        definition
+        for name, definitions in info.name2fixturedefs.items()
+        for definition in definitions[-1:]
+        if name not in known and (name.startswith(("_xunit", "_unittest")) or not _is_pytests(definition))
+    ]
+
+
+def _is_pytests(definition: pytest.FixtureDef[Any]) -> bool:
+    module = definition.func.__module__
+    return module == _OWN or module.partition(".")[0] == "_pytest"

@@ -79,7 +79,8 @@ def test_what_an_answer_carries_is_kept(project: Project, mode: Mode) -> None:
         "usage": {"prompt_tokens": 3, "completion_tokens": 4, "cost_usd": 0.25, "latency_s": 1.5},
     }
     assert run.results["usage"] == {
-        "calls": 1, "replayed": 0, "prompt_tokens": 3, "completion_tokens": 4, "cost_usd": 0.25,
+        "calls": 1, "replayed": 0, "attempts": 1, "prompt_tokens": 3, "completion_tokens": 4, "cost_usd": 0.25,
+        "spent_usd": 0.25,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 
-from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.engine.loop import LoopThread, NoLoop
 
 WAIT = 10.0  # seconds after which something has gone wrong
 
@@ -144,3 +144,36 @@ def test_a_closed_loop_starts_anew(loop: LoopThread) -> None:
     loop.run(answer(""))
     loop.close()
     assert loop.run(answer("again")) == "again"
+
+
+def test_what_waits_for_nothing_needs_no_loop() -> None:
+    async def double(number: int) -> int:
+        return 2 * number
+
+    async def twice(number: int) -> int:
+        return await double(await double(number))
+
+    assert NoLoop().run(twice(3)) == 12
+
+
+def test_without_a_loop_an_exception_is_raised_where_the_result_was_wanted() -> None:
+    async def broken() -> None:
+        raise KeyError("none")
+
+    with pytest.raises(KeyError, match="none"):
+        NoLoop().run(broken())
+
+
+def test_without_a_loop_nothing_may_wait() -> None:
+    closed = []
+
+    class Waiting:
+        def __await__(self) -> Generator[None, None, None]:
+            try:
+                yield
+            finally:
+                closed.append(True)
+
+    with pytest.raises(RuntimeError, match="a replayed call waited for something else than its recording"):
+        NoLoop().run(Waiting())
+    assert closed == [True]

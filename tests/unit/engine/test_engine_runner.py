@@ -3,18 +3,20 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import pytest
 
+from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
+from pytest_rageval.engine.asking import Desk, Task
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.runner import Runner, SystemAnswerer, Task
+from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import CaseError, SystemContractError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case, Instance, Passage, Query
 from pytest_rageval.model.metric import Metric, Sample
-from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -32,6 +34,26 @@ def loop() -> Iterator[LoopThread]:
 
 def task(*metrics: Metric) -> Task:
     return Task("test_a.py::test_a[q1]", "test_a.py::test_a", "mine", CASE, metrics)
+
+
+class Says:
+    """An answerer of one function."""
+
+    overlaps = light = False
+
+    def __init__(self, say: Callable[[Case], Answer]) -> None:
+        self.say = say
+
+    def __call__(self, case: Case, /) -> Answer:
+        return self.say(case)
+
+    async def ahead(self, case: Case, /) -> Answer:
+        return self.say(case)
+
+
+def run(task: Task, answerer: Answerer, markers: Markers = RGB_MARKERS) -> Outcome:
+    """Ask and score a task in this thread."""
+    return Runner(markers).run(task, Desk(answerer, LoopThread(), markers).ask(task))
 
 
 def plain(query: Query) -> str:
@@ -126,7 +148,7 @@ def test_an_interrupt_goes_through(loop: LoopThread) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Runner(RGB_MARKERS).run(task(LENGTH), SystemAnswerer(interrupted, "mine", loop))
+        run(task(LENGTH), SystemAnswerer(interrupted, "mine", loop))
 
 
 def test_a_case_error_of_a_system_is_kept_as_it_is(loop: LoopThread) -> None:
@@ -135,7 +157,7 @@ def test_a_case_error_of_a_system_is_kept_as_it_is(loop: LoopThread) -> None:
     def dear(query: Query) -> str:
         raise error
 
-    outcome = Runner(RGB_MARKERS).run(task(LENGTH), SystemAnswerer(dear, "mine", loop))
+    outcome = run(task(LENGTH), SystemAnswerer(dear, "mine", loop))
     assert (outcome.status, outcome.error, outcome.error_type) == ("error", "too dear", "budget")
 
 
@@ -153,7 +175,7 @@ def test_a_case_error_of_a_system_is_kept_as_it_is(loop: LoopThread) -> None:
 )
 def test_a_broken_contract_is_no_outcome(loop: LoopThread, value: Any) -> None:
     with pytest.raises(SystemContractError, match="'mine' returned"):
-        Runner(RGB_MARKERS).run(task(LENGTH), SystemAnswerer(lambda query: value, "mine", loop))
+        run(task(LENGTH), SystemAnswerer(lambda query: value, "mine", loop))
 
 
 def test_an_answer_is_scored_by_every_metric_in_order() -> None:
@@ -164,7 +186,7 @@ def test_an_answer_is_scored_by_every_metric_in_order() -> None:
         return Score.not_applicable()
 
     markers = Markers({}, {})
-    outcome = Runner(markers).run(task(LENGTH, Metric("look", look)), lambda case: Answer("four"))
+    outcome = run(task(LENGTH, Metric("look", look)), Says(lambda case: Answer("four")), markers)
     assert list(outcome.scores.items()) == [("length", Score(0.4)), ("look", Score.not_applicable())]
     assert seen == [Sample(CASE, Answer("four"), markers)]
     assert (outcome.status, outcome.error, outcome.error_type) == ("scored", None, None)
@@ -179,7 +201,7 @@ def test_no_answer_is_an_error_without_scores() -> None:
     def none(case: Case) -> Answer:
         raise CaseError("no_recorded_answer", "there is none")
 
-    outcome = Runner(RGB_MARKERS).run(task(LENGTH), none)
+    outcome = run(task(LENGTH), Says(none))
     assert (outcome.status, outcome.answer, outcome.scores) == ("error", None, {})
     assert (outcome.error, outcome.error_type, outcome.supplied) == (
         "there is none",
@@ -201,7 +223,7 @@ def broken(sample: Sample) -> Score:
     ],
 )  # fmt: skip
 def test_a_metric_that_fails_is_an_error_that_keeps_what_was_reached(compute: Any, words: str) -> None:
-    outcome = Runner(RGB_MARKERS).run(task(LENGTH, Metric("mine", compute), LENGTH), lambda case: Answer("four"))
+    outcome = run(task(LENGTH, Metric("mine", compute), LENGTH), Says(lambda case: Answer("four")))
     assert (outcome.status, outcome.error_type) == ("error", "metric_error")
     assert (outcome.error or "").startswith(words)
     assert outcome.answer == Answer("four")
@@ -210,6 +232,6 @@ def test_a_metric_that_fails_is_an_error_that_keeps_what_was_reached(compute: An
 
 def test_the_texts_of_the_pool_are_not_kept_twice() -> None:
     ranking = Ranking((ScoredPassage("p0", 2.0, "evidence", "title"), ScoredPassage("x9", 1.0, "elsewhere", "other")))
-    outcome = Runner(RGB_MARKERS).run(task(), lambda case: Answer("", ranking))
+    outcome = run(task(), Says(lambda case: Answer("", ranking)))
     assert outcome.answer is not None
     assert outcome.answer.ranking == Ranking((ScoredPassage("p0", 2.0), ScoredPassage("x9", 1.0, "elsewhere", "other")))

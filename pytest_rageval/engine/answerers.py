@@ -1,0 +1,161 @@
+"""Where an answer comes from: a system that is called, here or ahead of its test, or a file of recorded answers."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.parts import check_parts
+from pytest_rageval.engine.threads import Threads
+from pytest_rageval.engine.tracebacks import cause_of
+from pytest_rageval.errors import CaseError, SystemContractError
+from pytest_rageval.llm.meter import charge, current
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.protocols import System
+from pytest_rageval.systems.calling import checked, is_async
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["Answerer", "Bound", "SystemAnswerer"]
+
+
+class Answerer(Protocol):
+    """Where an answer comes from."""
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether its answers may come ahead of their tests, several at a time."""
+        ...
+
+    @property
+    def light(self) -> bool:
+        """Whether it may be asked on the event loop, as it runs no code of a user's and takes no time to speak of."""
+        ...
+
+    def __call__(self, case: Case, /) -> Answer:
+        """Return the answer to ``case``; raise `CaseError` when there is none."""
+        ...
+
+    async def ahead(self, case: Case, /) -> Answer:
+        """Return the same on the event loop."""
+        ...
+
+
+class Bound:
+    """How many answers are in flight at a time, and the threads of those that sync systems give."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.threads = Threads()
+        self._slots: asyncio.Semaphore | None = None
+
+    @property
+    def slots(self) -> asyncio.Semaphore:
+        """The semaphore of the loop that runs."""
+        import asyncio
+
+        if self._slots is None:
+            self._slots = asyncio.Semaphore(self.most)
+        return self._slots
+
+
+class SystemAnswerer:
+    """Answers by calling a system, awaits what it returns if need be, and notes the time it took.
+
+    Raises `SystemContractError` when the system does not return ``str | Answer``, and `CaseError`
+    of kind "system_error" when it raises.
+
+    Attributes:
+        system: the system under test.
+        name: its name.
+        light: whether it is the embedded reader, which may be asked on the event loop.
+    """
+
+    def __init__(
+        self, system: System, name: str, loop: LoopThread | NoLoop, bound: Bound | None = None, *, light: bool = False
+    ) -> None:
+        self.system = system
+        self.name = name
+        self.light = light
+        self._loop = loop
+        self._bound = bound
+        self._async = is_async(system)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether it is a coroutine function that waits, or a sync system of which several may run at a time."""
+        if not self._loop.waits:
+            return False
+        return self._async or (self._bound is not None and self._bound.most > 1 and not self.light)
+
+    def __call__(self, case: Case, /) -> Answer:
+        """Return the system's answer to ``case``, asked in this thread."""
+        with self._told(case):
+            start = time.perf_counter()
+            value: object = self.system(case.query)
+            if inspect.isawaitable(value):
+                value = self._loop.run(value)
+            seconds = time.perf_counter() - start
+        return self._answer(value, seconds)
+
+    async def ahead(self, case: Case, /) -> Answer:
+        """Return the system's answer to ``case``, when there is a slot for it."""
+        with self._told(case):
+            if self.light or self._bound is None:
+                value, seconds = await self._timed(case)
+            else:
+                async with self._bound.slots:
+                    asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
+                    value, seconds = await asking
+        return self._answer(value, seconds)
+
+    async def _timed(self, case: Case) -> tuple[object, float]:
+        start = time.perf_counter()
+        value: object = self.system(case.query)
+        if inspect.isawaitable(value):
+            value = await value
+        return value, time.perf_counter() - start
+
+    async def _in_thread(self, case: Case, threads: Threads) -> tuple[object, float]:
+        def call() -> tuple[object, float]:
+            start = time.perf_counter()
+            return self.system(case.query), time.perf_counter() - start
+
+        value, seconds = await threads.run(call)
+        if inspect.isawaitable(value):
+            start = time.perf_counter()
+            value = await value
+            seconds += time.perf_counter() - start
+        return value, seconds
+
+    @contextmanager
+    def _told(self, case: Case) -> Iterator[None]:
+        """Turn what a system raises into a `CaseError` that names system and case."""
+        try:
+            yield
+        except (CaseError, SystemContractError):
+            raise
+        except BaseException as error:
+            cancelled = type(error).__name__ == "CancelledError"
+            if not isinstance(error, (Exception, SystemExit)) and not cancelled:
+                raise
+            message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
+            raise CaseError("cancelled" if cancelled else "system_error", message) from error
+
+    def _answer(self, value: object, seconds: float) -> Answer:
+        answer = checked(value, self.name)
+        check_parts(answer, self.name)
+        meter = current().meter
+        if not meter.calls.calls:
+            charge(answer.usage)
+        usage = answer.usage or Usage()
+        if usage.latency_s is None and not meter.replayed:  # how long a replay takes is nobody's latency
+            usage = replace(usage, latency_s=seconds)
+        return answer if usage is answer.usage else replace(answer, usage=usage)

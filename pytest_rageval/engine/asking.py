@@ -1,0 +1,200 @@
+"""Everything that a case has to ask: its system, the judges of its metrics, the model without the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
+from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.errors import CaseError
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.recorded import CASSETTES
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.judging import Judge, Verdict
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.phrases import Markers
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.cassettes import Cassettes
+    from pytest_rageval.model.chat import ChatModel
+
+__all__ = ["Asked", "Desk", "Task"]
+
+_NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A case with everything that names it in the session.
+
+    Attributes:
+        nodeid: the test item's node id.
+        testbed: the node id of its function or suite entry.
+        system: the name of the system that answers.
+        case: what is asked.
+        metrics: what the answer is scored by.
+    """
+
+    nodeid: str
+    testbed: str
+    system: str
+    case: Case
+    metrics: tuple[Metric, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking; scoring it needs no model any more.
+
+    Attributes:
+        answer: the system's answer, if it gave one.
+        error: why there is no answer, or no verdict on it.
+        verdicts: name of a judge -> its verdict.
+        closed_book: the model's answer to the question alone.
+        calls: what models were asked; None when the session has no model.
+        recordings: keys of the recordings that were read or written.
+    """
+
+    answer: Answer | None = None
+    error: CaseError | None = None
+    verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
+    closed_book: Answer | None = None
+    calls: Calls | None = None
+    recordings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Who answers a case, and who judges the answer.
+
+    Attributes:
+        answerer: gives the answer.
+        loop: where coroutines run.
+        markers: for the judges' samples.
+        judge: the model that judges ask; None makes judged metrics unscored.
+        closed_book: the model without passages; None when there is no model.
+        cassettes: where a user's own functions are recorded; None when nothing is.
+        metered: whether the session has models, so that what they were asked is told of every case.
+        replays: whether models are never asked, only their recordings read.
+    """
+
+    answerer: Answerer
+    loop: LoopThread
+    markers: Markers
+    judge: ChatModel | None = None
+    closed_book: SystemAnswerer | None = None
+    cassettes: Cassettes | None = None
+    metered: bool = False
+    replays: bool = False
+
+    def goes_ahead(self, task: Task) -> bool:
+        """Return whether a task may be asked ahead of its test: something in it can overlap."""
+        return self.answerer.overlaps or (self.answerer.light and self._needs_models(task))
+
+    def ask(self, task: Task) -> Asked:
+        """Ask in this thread, so that a sync system runs where its test does."""
+        answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
+        with self.charged(task.case) as meter:
+            try:
+                answer = self.answerer(task.case)
+                if self._needs_models(task):
+                    verdicts, closed_book = self._loop_of(task).run(self._examined(task, answer))
+            except CaseError as error:
+                fault = error
+        return self._asked(meter, answer, fault, verdicts, closed_book)
+
+    async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
+        """Ask on the event loop, and charge ``meter``."""
+        SCOPE.set(_scope(meter, task.case))
+        CASSETTES.set(self.cassettes)
+        answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
+        try:
+            answer = await self.answerer.ahead(task.case)
+            if self._needs_models(task):
+                verdicts, closed_book = await self._examined(task, answer)
+        except CaseError as error:
+            fault = error
+        return self._asked(meter, answer, fault, verdicts, closed_book)
+
+    def ask_more(self, task: Task, answer: Answer) -> Asked:
+        """Ask what the metrics of ``task`` need to know of an answer that is there."""
+        verdicts, closed_book, fault = _NO_VERDICTS, None, None
+        with self.charged(task.case) as meter:
+            try:
+                verdicts, closed_book = self._loop_of(task).run(self._examined(task, answer))
+            except CaseError as error:
+                fault = error
+        return self._asked(meter, answer, fault, verdicts, closed_book)
+
+    @contextmanager
+    def charged(self, case: Case) -> Iterator[Meter]:
+        """Charge to the meter given what is asked in this context, and record a user's functions in it."""
+        meter = Meter()
+        scope, cassettes = SCOPE.set(_scope(meter, case)), CASSETTES.set(self.cassettes)
+        try:
+            yield meter
+        finally:
+            SCOPE.reset(scope)
+            CASSETTES.reset(cassettes)
+
+    def _loop_of(self, task: Task) -> LoopThread | NoLoop:
+        """Return where a task's judges run; what only reads recordings needs no event loop."""
+        prompted = all(hasattr(judge, "messages") for judge in _judges(task))
+        return NoLoop() if self.replays and prompted else self.loop
+
+    def _needs_models(self, task: Task) -> bool:
+        return any(metric.judge is not None or metric.closed_book for metric in task.metrics)
+
+    async def _examined(self, task: Task, answer: Answer) -> tuple[Mapping[str, Verdict], Answer | None]:
+        """Return the judges' verdicts and the closed-book answer.
+
+        They are asked for one after the other: cases overlap, and where one fails no other is left under way.
+        """
+        sample = Sample(task.case, answer, self.markers)
+        verdicts: dict[str, Verdict] = {}
+        for judge in _judges(task):
+            if self.judge is not None or not getattr(judge, "needs_model", True):
+                verdicts[judge.name] = await self._verdict(judge, sample)
+        if self.closed_book is None or not any(metric.closed_book for metric in task.metrics):
+            return verdicts, None
+        return verdicts, await self.closed_book.ahead(task.case)
+
+    async def _verdict(self, judge: Judge, sample: Sample) -> Verdict:
+        from asyncio import CancelledError
+
+        from pytest_rageval.engine.tracebacks import cause_of
+
+        try:
+            return await judge.ask(sample, self.judge)  # type: ignore[arg-type] # a judge without a model needs none
+        except CaseError:
+            raise
+        except (Exception, CancelledError) as error:
+            message = f"judge {judge.name!r} failed on case {sample.case.id!r}: {cause_of(error)}"
+            raise CaseError("cancelled" if isinstance(error, CancelledError) else "judge_error", message) from error
+
+    def _asked(
+        self,
+        meter: Meter,
+        answer: Answer | None,
+        error: CaseError | None,
+        verdicts: Mapping[str, Verdict] = _NO_VERDICTS,
+        closed_book: Answer | None = None,
+    ) -> Asked:
+        calls = meter.calls
+        told = calls if self.metered or calls.calls else None
+        return Asked(answer, error, verdicts, closed_book, told, meter.keys)
+
+
+def _judges(task: Task) -> list[Judge]:
+    """Return the judges of a task's metrics, each once."""
+    return list({metric.judge.name: metric.judge for metric in task.metrics if metric.judge}.values())
+
+
+def _scope(meter: Meter, case: Case) -> Scope:
+    return Scope(meter, int(case.facets.get("repeat", "1")))

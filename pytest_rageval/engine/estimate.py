@@ -1,0 +1,166 @@
+"""What a session would ask of its models, counted before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from pytest_rageval.engine.asking import Task
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.systems.prompting import Prompts, closed_book_messages, messages_for
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.chat import Message
+
+__all__ = ["Estimate", "Planned", "Pricing", "estimates"]
+
+ASSUMED_REPLY = 256
+"""Tokens of a reply where ``max_tokens`` does not bound it."""
+
+ASSUMED_ANSWER = "word " * 100
+"""Stands for the answer that a judge would be shown."""
+
+BUILT_IN = {"llm": messages_for, "closed_book": closed_book_messages}
+"""The systems that ask the session's model once for each case, and what they say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """A model, its tokenizer and its prices.
+
+    Attributes:
+        name: the model's name.
+        count: messages -> their tokens, and whether that is exact.
+        cost: (prompt tokens, completion tokens) -> US dollars, or None when the price is unknown.
+        max_tokens: the longest reply that is asked for; None leaves it open.
+        recorded: (messages, repeat) -> whether the reply would be replayed.
+    """
+
+    name: str
+    count: Callable[[Sequence[Message]], tuple[int, bool]]
+    cost: Callable[[int, int], float | None]
+    max_tokens: int | None
+    recorded: Callable[[Sequence[Message], int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A task that would run.
+
+    Attributes:
+        task: what would be asked.
+        system: "model" when its system asks the session's model as `BUILT_IN` says, "none" when it asks none, and
+            "own" when it is a user's and asks what it will.
+        model: the model behind our systems: its prices, the name of what a user has put in its place, or None.
+        judge: likewise the model that judges ask; None leaves their metrics unscored, and nothing is asked.
+    """
+
+    task: Task
+    system: Literal["model", "none", "own"]
+    model: Pricing | str | None
+    judge: Pricing | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The calls of one kind that one testbed would make under one system.
+
+    Attributes:
+        testbed: its node id.
+        system: the system's name.
+        what: "answer", "closed book", or a judge's name.
+        model: who is asked; "" where no model of the session's is.
+        cases: how many cases there are.
+        calls: how many calls; None where it is a user's code that asks what it will.
+        recorded: how many of them would be replayed.
+        prompt_tokens, completion_tokens: of the calls that would be made; the latter the most there may be.
+        exact: whether the prompts are those that will be sent, counted by the model's own tokenizer.
+        bounded: whether ``max_tokens`` bounds the replies, so that no length had to be assumed.
+        cost_usd: the most that they may cost; None where a price is unknown.
+    """
+
+    testbed: str
+    system: str
+    what: str
+    model: str
+    cases: int = 0
+    calls: int | None = 0
+    recorded: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    exact: bool = True
+    bounded: bool = True
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a task: for what, of whom, with which messages, and whether those are what will be sent.
+
+    Without messages it is not known how many calls there are, with an empty list there is none.
+    """
+
+    what: str
+    asked: Pricing | str | None
+    messages: Sequence[Message] | None
+    final: bool = True
+
+
+def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
+    """Return what the tasks would ask, by testbed, system and purpose, in their order; ``prompts`` are our systems'."""
+    found: dict[tuple[str, str, str], Estimate] = {}
+    for plan in planned:
+        for call in (_answer(plan, prompts), *_examined(plan, prompts)):
+            key = (plan.task.testbed, plan.task.system, call.what)
+            name = call.asked.name if isinstance(call.asked, Pricing) else call.asked or ""
+            found[key] = _added(found.get(key) or Estimate(*key, name), call, plan.task)
+    return list(found.values())
+
+
+def _answer(plan: Planned, prompts: Prompts) -> _Call:
+    query, system = plan.task.case.query, plan.task.system
+    if plan.system == "own":
+        return _Call("answer", None, None)
+    if plan.system == "none" or plan.model is None:
+        return _Call("answer", None, ())
+    final = system == "closed_book" or query.passages is not None  # those to be retrieved are not known yet
+    return _Call("answer", plan.model, BUILT_IN[system](query, prompts), final)
+
+
+def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
+    """Yield what the metrics of a task ask."""
+    task = plan.task
+    if plan.model is not None and any(metric.closed_book for metric in task.metrics):
+        yield _Call("closed book", plan.model, closed_book_messages(task.case.query, prompts))
+    judges = {metric.judge.name: metric.judge for metric in task.metrics if metric.judge is not None}
+    for name, judge in judges.items():
+        if plan.judge is None or not getattr(judge, "needs_model", True):
+            continue
+        says = getattr(judge, "messages", None)
+        messages = None if says is None else says(Sample(task.case, Answer(ASSUMED_ANSWER)))
+        yield _Call(name, plan.judge, messages, final=False)
+
+
+def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
+    estimate = replace(estimate, cases=estimate.cases + 1)
+    if call.messages is None or isinstance(call.asked, str):
+        return replace(estimate, calls=None)
+    if call.asked is None:
+        return estimate
+    asked, calls = call.asked, (estimate.calls or 0) + 1
+    if call.final and asked.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
+        return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
+    tokens, counted = asked.count(call.messages)
+    reply = asked.max_tokens or ASSUMED_REPLY
+    cost = asked.cost(tokens, reply)
+    return replace(
+        estimate,
+        calls=calls,
+        prompt_tokens=estimate.prompt_tokens + tokens,
+        completion_tokens=estimate.completion_tokens + reply,
+        exact=estimate.exact and counted and call.final,
+        bounded=estimate.bounded and asked.max_tokens is not None,
+        cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + cost,
+    )

@@ -1,0 +1,72 @@
+"""Answers asked for ahead of the tests that want them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_rageval.engine.loop import LoopThread, Running
+from pytest_rageval.llm.meter import Meter
+from pytest_rageval.model.calls import Calls
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Hashable
+
+    from pytest_rageval.engine.asking import Asked
+
+__all__ = ["LookAhead"]
+
+
+class LookAhead:
+    """The tasks on their way, each until its test claims it; at most ``window`` at a time.
+
+    What is never claimed is cancelled by `close`, and what it had cost is told by `unclaimed`.
+    """
+
+    def __init__(self, loop: LoopThread, window: int) -> None:
+        self.window = window
+        self._loop = loop
+        self._tasks: dict[Hashable, tuple[Running[Asked], Meter]] = {}
+        self._dropped: list[Meter] = []
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._tasks
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def start(self, key: Hashable, ask: Callable[[], Awaitable[Asked]], meter: Meter) -> None:
+        """Start to ``ask``, which charges ``meter``; its test claims it by ``key``."""
+        self._tasks[key] = (self._loop.start(ask), meter)
+
+    def claim(self, key: Hashable) -> Asked:
+        """Wait for what was started under ``key``, and return it or raise what it raised."""
+        running, meter = self._tasks.pop(key)
+        try:
+            return running.result()
+        except BaseException:
+            self._dropped.append(meter)  # no outcome will tell what it cost
+            raise
+
+    def drop(self, key: Hashable) -> None:
+        """Cancel what was started under ``key``, if anything was."""
+        if key in self._tasks:
+            running, meter = self._tasks.pop(key)
+            running.cancel()
+            self._dropped.append(meter)
+
+    def keep(self, keys: Collection[Hashable]) -> None:
+        """Cancel everything but what was started under one of ``keys``.
+
+        The last comes first, so that what waits for a slot does not start in that of one that was cancelled.
+        """
+        for key in [key for key in reversed(self._tasks) if key not in keys]:
+            self.drop(key)
+
+    def clear(self) -> None:
+        """Cancel everything that has not been claimed."""
+        self.keep(())
+
+    @property
+    def unclaimed(self) -> Calls:
+        """What was asked of models in vain; true once the loop has ended."""
+        return sum((meter.calls for meter in self._dropped), Calls())

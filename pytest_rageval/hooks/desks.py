@@ -1,0 +1,180 @@
+"""Who answers and who judges each case: the fixtures and options in force, made into desks that last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.engine.answerers import Answerer, Bound, SystemAnswerer
+from pytest_rageval.engine.asking import Desk
+from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.recorded import RecordedAnswerer
+from pytest_rageval.errors import SystemContractError
+from pytest_rageval.hooks.fixtures import retriever_over
+from pytest_rageval.hooks.models import ASYNC_DEFAULT
+from pytest_rageval.hooks.overrides import MODELS, PARTS, overridden, session_params
+from pytest_rageval.systems.calling import is_async
+from pytest_rageval.systems.naive import naive
+from pytest_rageval.systems.parts import SystemParts
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collected import Collected
+    from pytest_rageval.hooks.testbed import Entry
+    from pytest_rageval.llm.client import Client
+    from pytest_rageval.model.protocols import System
+
+__all__ = ["Desks", "Origin"]
+
+Origin = tuple[object, ...]
+"""What gives a system: names, fixtures, parameters."""
+
+CLIENTS_BOUND = ("llm", "closed_book")
+"""The systems whose calls the model client itself keeps within bounds."""
+
+
+class Desks:
+    """The desks of one process, one for each set of systems and fixtures in force."""
+
+    def __init__(self, collected: Collected, loop: LoopThread) -> None:
+        self._collected = collected
+        self._models = collected.models
+        self._loop = loop
+        self._replays = collected.options.record_mode == "none"
+        self._origins: dict[object, Origin] = {}
+        self._lasting: dict[Origin, tuple[Desk, list[object]]] = {}
+        most = collected.options.concurrency
+        self._coroutines = Bound(most or ASYNC_DEFAULT)
+        self._threads = self._coroutines if most else Bound(1)
+
+    def close(self) -> None:
+        """Let the threads of sync systems go."""
+        self._threads.threads.close()
+
+    def origin(self, item: pytest.Item, entry: Entry) -> Origin:
+        """Return what gives the system: its name, the fixtures in force that it is or is made of, their parameters."""
+        params = tuple(sorted(session_params(item).items()))
+        place = (entry.testbed.nodeid, entry.responder, params)
+        if place not in self._origins:  # it is the same for every case of a testbed
+            self._origins[place] = (*self._find_origin(item, entry), params)
+        return self._origins[place]
+
+    def known(self, origin: Origin) -> Desk | None:
+        """Return the desk of an origin that has been made and lasts; fixtures may have been set up anew since."""
+        desk, values = self._lasting.get(origin, (None, []))
+        return desk if _same(values, _values(origin)) else None
+
+    def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
+        """Return the desk of an origin; what a fixture or a factory raises goes through."""
+        desk = self.known(origin)
+        if desk is None:
+            desk = self._desk(request, entry)
+            if entry.responder.lasting and all(fixture.scope == "session" for fixture in _fixtures(origin)):
+                self._lasting[origin] = desk, _values(origin)
+        return self.for_entry(desk, entry)
+
+    def for_entry(self, desk: Desk, entry: Entry) -> Desk:
+        """Return a lasting desk for one case: recorded answers are found by its name, all else is the same."""
+        if self._collected.recorded is None:
+            return desk
+        answerer = RecordedAnswerer(self._collected.recorded, entry.responder.name, entry.name)
+        return replace(desk, answerer=answerer)
+
+    def _find_origin(self, item: pytest.Item, entry: Entry) -> Origin:
+        name = entry.responder.name
+        models = tuple(overridden(model, item) for model in MODELS)
+        if self._collected.recorded is not None or self._collected.named.get(name) is not None:
+            return (name, *models)
+        system = None if entry.responder.named else overridden("rag_system", item)
+        if system is not None:
+            return (system, *models)
+        return (name, *(overridden(part, item) for part in PARTS), *models)
+
+    def _desk(self, request: pytest.FixtureRequest, entry: Entry) -> Desk:
+        llm, judge = (self._model(request, fixture) for fixture in MODELS)
+        closed_book = None
+        if llm is not None:
+            from pytest_rageval.systems.closed_book import build as build_closed_book
+
+            system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
+            closed_book = SystemAnswerer(system, "closed_book", self._loop)
+        return Desk(
+            answerer=self._answerer(request, entry, llm),
+            loop=self._loop,
+            markers=self._collected.options.markers,
+            judge=judge,
+            closed_book=closed_book,
+            cassettes=self._models.cassettes,
+            replays=self._replays,
+            metered=llm is not None or judge is not None or self._models.cassettes is not None,
+        )
+
+    def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:
+        if overridden(fixture, request.node) is None:
+            return self._models.own(fixture)
+        return self._models.client_of(request.getfixturevalue(fixture), fixture)
+
+    def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
+        name = entry.responder.name
+        if self._collected.recorded is not None:
+            return RecordedAnswerer(self._collected.recorded, name, entry.name)
+        system = self._system(request, entry, llm)
+        parts = [part for part in PARTS if overridden(part, request.node) is not None]
+        own = entry.responder.named and self._collected.named.get(name) is None
+        bound: Bound | None = self._coroutines if is_async(system) else self._threads
+        if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
+            bound = None
+        light = own and name == "extractive" and parts in ([], ["rag_corpus"])
+        loop = NoLoop() if bound is None and self._replays else self._loop
+        return SystemAnswerer(system, name, loop, bound, light=light)
+
+    def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
+        name = entry.responder.name
+        if entry.responder.named:
+            factory = self._collected.catalog.systems.get
+            loaded = self._collected.named.get(name)
+            return loaded or _callable(factory(name)(self._parts(request, llm)), "its factory")
+        if overridden("rag_system", request.node) is not None:
+            return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
+        return naive(self._parts(request, llm))
+
+    def _parts(self, request: pytest.FixtureRequest, llm: Client | None) -> SystemParts:
+        """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
+        if overridden("rag_retriever", request.node) is not None:
+            retriever = request.getfixturevalue("rag_retriever")
+        else:
+            retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
+        if overridden("rag_generator", request.node) is not None:
+            generator = request.getfixturevalue("rag_generator")
+        else:  # the plugin's own lasts for the session, and could not take a model that does not
+            generator = self._generator(llm)
+        return SystemParts(retriever, generator, self._collected.options.top_k, llm, self._models.prompts)
+
+    def _generator(self, llm: Client | None) -> System:
+        if llm is None:
+            from pytest_rageval.systems.extractive import extractive
+
+            return extractive
+        from pytest_rageval.systems.llm import ModelGenerator
+
+        return ModelGenerator(llm, self._models.prompts)
+
+
+def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:
+    return [part for part in origin if isinstance(part, pytest.FixtureDef)]
+
+
+def _values(origin: Origin) -> list[object]:
+    """Return what the fixtures of an origin hold now; each setup makes it another object, and teardown None."""
+    return [fixture.cached_result for fixture in _fixtures(origin)]
+
+
+def _same(values: list[object], others: list[object]) -> bool:
+    return all(one is other for one, other in zip(values, others, strict=False))
+
+
+def _callable(system: System, giver: str) -> System:
+    if not callable(system):
+        raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
+    return system

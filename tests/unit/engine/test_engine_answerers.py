@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_rageval.engine.answerers import Bound, SystemAnswerer
+from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.engine.threads import Threads
+from pytest_rageval.errors import CaseError, SystemContractError
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case, Instance, Query
+
+CASES = [Case(f"q{n}", Instance(f"q{n}", f"{n}?", (("Paris",),)), None, {}) for n in range(12)]
+
+
+@pytest.fixture
+def loop() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.close()
+
+
+class Watched:
+    """Counts how many of its answers are in flight."""
+
+    def __init__(self, seconds: float = 0.02) -> None:
+        self.now = self.peak = 0
+        self.seconds = seconds
+        self.threads: set[str] = set()
+
+    def _begin(self) -> None:
+        self.now += 1
+        self.peak = max(self.peak, self.now)
+        self.threads.add(threading.current_thread().name)
+
+    async def later(self, query: Query) -> str:
+        self._begin()
+        await asyncio.sleep(self.seconds)
+        self.now -= 1
+        return query.question
+
+    def now_then(self, query: Query) -> str:
+        self._begin()
+        time.sleep(self.seconds)
+        self.now -= 1
+        return query.question
+
+
+async def all_ahead(answerer: SystemAnswerer) -> list[Answer]:
+    return await asyncio.gather(*(answerer.ahead(case) for case in CASES))
+
+
+@pytest.mark.parametrize("kind", ["async", "sync", "wrapped"])
+def test_answers_overlap_within_the_bound(loop: LoopThread, kind: str) -> None:
+    watched, bound = Watched(), Bound(3)
+    systems: dict[str, Any] = {
+        "async": watched.later,
+        "sync": watched.now_then,
+        "wrapped": lambda query: watched.later(query),
+    }
+    answerer = SystemAnswerer(systems[kind], "mine", loop, bound)
+    assert answerer.overlaps
+    answers = loop.run(all_ahead(answerer))
+    assert [answer.text for answer in answers] == [f"{n}?" for n in range(12)]
+    assert watched.peak == 3
+    assert watched.threads == {"rageval-system" if kind == "sync" else "rageval-loop"}
+    for answer in answers:
+        assert answer.usage is not None
+        assert 0.019 < (answer.usage.latency_s or 0) < 0.15
+    bound.threads.close()
+
+
+def test_one_at_a_time_does_not_overlap(loop: LoopThread) -> None:
+    watched = Watched()
+    assert not SystemAnswerer(watched.now_then, "mine", loop, Bound(1)).overlaps
+    assert not SystemAnswerer(watched.now_then, "mine", loop).overlaps
+    assert not SystemAnswerer(watched.now_then, "mine", loop, Bound(4), light=True).overlaps
+    assert SystemAnswerer(watched.later, "mine", loop, Bound(1)).overlaps
+
+
+def test_what_is_light_is_asked_on_the_loop(loop: LoopThread) -> None:
+    watched = Watched(0)
+    loop.run(all_ahead(SystemAnswerer(watched.now_then, "mine", loop, Bound(1), light=True)))
+    assert watched.threads == {"rageval-loop"}
+
+
+@pytest.mark.parametrize("kind", ["async", "sync"])
+def test_ahead_fails_as_in_turn(loop: LoopThread, kind: str) -> None:
+    def broken(query: Query) -> str:
+        raise ValueError("no key")
+
+    async def abroken(query: Query) -> str:
+        raise ValueError("no key")
+
+    answerer = SystemAnswerer(broken if kind == "sync" else abroken, "mine", loop, Bound(2))
+    told = []
+    ways: tuple[Callable[[], Answer], ...] = (lambda: answerer(CASES[0]), lambda: loop.run(answerer.ahead(CASES[0])))
+    for ask in ways:
+        with pytest.raises(CaseError) as caught:
+            ask()
+        told.append((caught.value.kind, str(caught.value)))
+    assert told[0] == told[1]
+    assert told[0][0] == "system_error"
+    answerer = SystemAnswerer(lambda query: 7, "mine", loop, Bound(2))  # type: ignore[arg-type]
+    with pytest.raises(SystemContractError, match="returned int 7"):
+        loop.run(answerer.ahead(CASES[0]))
+
+
+def test_a_cancelled_answer_says_so_and_gives_its_slot_back(loop: LoopThread) -> None:
+    bound, watched = Bound(1), Watched(0)
+    hanging = SystemAnswerer(Watched(60).later, "mine", loop, bound)
+
+    async def cancelled() -> str:
+        task = asyncio.ensure_future(hanging.ahead(CASES[0]))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        try:
+            await task
+        except CaseError as error:
+            return error.kind
+        return ""
+
+    assert loop.run(cancelled()) == "cancelled"
+    assert loop.run(SystemAnswerer(watched.later, "mine", loop, bound).ahead(CASES[1])).text == "1?"
+
+
+def test_what_an_answer_took_is_charged_once(loop: LoopThread) -> None:
+    answerer = SystemAnswerer(lambda query: Answer("", usage=Usage(10, 2, 0.5)), "mine", loop, Bound(2))
+    meter = Meter()
+
+    async def ask() -> None:
+        SCOPE.set(Scope(meter))
+        await answerer.ahead(CASES[0])
+
+    loop.run(ask())
+    assert meter.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
+def test_a_thread_is_used_again_and_has_the_context_of_who_asks() -> None:
+    where: contextvars.ContextVar[str] = contextvars.ContextVar("where")
+    threads, idents = Threads(), set()
+
+    def call() -> str:
+        idents.add(threading.get_ident())
+        return where.get()
+
+    async def ask(name: str) -> str:
+        where.set(name)
+        return await threads.run(call)
+
+    async def both() -> list[str]:
+        return [await ask("a"), await ask("b")]
+
+    assert asyncio.run(both()) == ["a", "b"]
+    assert len(idents) == 1
+    threads.close()
+
+
+def test_a_call_that_is_given_up_keeps_no_thread_and_nobody_waiting() -> None:
+    threads, free, before = Threads(), threading.Event(), set(threading.enumerate())
+
+    async def give_up() -> str:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(threads.run(lambda: free.wait(10)), 0.02)
+        return await threads.run(lambda: threading.current_thread().name)
+
+    assert asyncio.run(give_up()) == "rageval-system"
+    alive = set(threading.enumerate()) - before
+    assert len(alive) == 2
+    assert all(thread.daemon for thread in alive)
+    free.set()
+    threads.close()
+    for thread in alive:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def test_a_thread_that_waits_keeps_nothing_alive() -> None:
+    threads = Threads()
+
+    class Held:
+        pass
+
+    async def ask() -> None:
+        held = Held()
+        await threads.run(lambda: held)
+
+    asyncio.run(ask())
+    gc.collect()
+    assert [thing for thing in gc.get_objects() if type(thing) is Held] == []
+    threads.close()
+
+
+def test_an_exception_of_any_kind_comes_out_of_a_thread() -> None:
+    threads = Threads()
+
+    def leave() -> None:
+        raise SystemExit(3)
+
+    async def ask() -> None:
+        with pytest.raises(SystemExit):
+            await threads.run(leave)
+
+    asyncio.run(ask())
+    threads.close()

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from pytest_rageval.engine.answerers import Bound, SystemAnswerer
+from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.errors import CaseError, ModelError
+from pytest_rageval.judges.function import FunctionJudge
+from pytest_rageval.llm.client import Client
+from pytest_rageval.llm.limiter import Limiter
+from pytest_rageval.llm.meter import Meter, current
+from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.llm.scripted import ScriptedLLM
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case, Instance, Query
+from pytest_rageval.model.chat import ChatModel
+from pytest_rageval.model.judging import Judge, Verdict
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.phrases import RGB_MARKERS
+
+CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {"repeat": "3"})
+LENGTH = Metric("length", lambda sample: Score(0.5))
+
+
+@pytest.fixture
+def loop() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.close()
+
+
+class Asks:
+    """A judge that asks its model once, after the others have begun."""
+
+    needs_model = True
+
+    def __init__(self, name: str, error: BaseException | None = None) -> None:
+        self.name = name
+        self.error = error
+
+    async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
+        await model.complete([{"role": "user", "content": f"{self.name}: {sample.answer.text}"}])
+        if self.error is not None:
+            raise self.error
+        return Verdict("yes")
+
+
+def judged(*judges: Judge, closed_book: bool = False) -> Task:
+    metrics = [Metric(judge.name, lambda sample: Score(1.0), judge=judge) for judge in judges]
+    metrics += [Metric("knew", lambda sample: Score(1.0), closed_book=True)] if closed_book else []
+    return Task("t.py::t[q1]", "t.py::t", "mine", CASE, (LENGTH, *metrics))
+
+
+def client(llm: ScriptedLLM) -> Client:
+    return Client(llm, name="scripted", limiter=Limiter(9), retry=RetryPolicy())
+
+
+async def mine(query: Query) -> Answer:
+    return Answer("Paris", usage=Usage(10, 2, 0.5))
+
+
+def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine) -> Desk:
+    answerer = SystemAnswerer(system, "mine", loop, Bound(2))  # type: ignore[arg-type]
+    judge = None if llm is None else client(llm)
+    closed_book = None if llm is None else SystemAnswerer(mine, "closed_book", loop)
+    return Desk(answerer, loop, RGB_MARKERS, judge, closed_book)
+
+
+def both(loop: LoopThread, made: Desk, task: Task) -> Sequence[Asked]:
+    """Ask in turn and ahead."""
+    return made.ask(task), loop.run(made.ask_ahead(task, Meter()))
+
+
+def test_ahead_and_in_turn_come_to_the_same(loop: LoopThread) -> None:
+    llm = ScriptedLLM("so", usage=Usage(1, 1, 0.25))
+    in_turn, ahead = both(loop, desk(loop, llm), judged(Asks("a"), Asks("b"), closed_book=True))
+    for asked in (in_turn, ahead):
+        assert asked.error is None
+        assert asked.answer is not None
+        assert asked.closed_book is not None
+        assert asked.answer.text == asked.closed_book.text == "Paris"
+        assert dict(asked.verdicts) == {"a": Verdict("yes"), "b": Verdict("yes")}
+        assert asked.calls == Calls(3, 0, 3, 12, 4, 1.0, 1.0)
+    assert len(llm.requests) == 4
+
+
+def test_without_a_model_judges_that_need_one_are_not_asked(loop: LoopThread) -> None:
+    function = FunctionJudge("mine", lambda sample: True)
+    for asked in both(loop, desk(loop), judged(Asks("a"), function)):
+        assert set(asked.verdicts) == {"mine"}
+        assert asked.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ModelError("auth", "no key"), "auth"),
+        (ValueError("odd"), "judge_error"),
+        (asyncio.CancelledError(), "cancelled"),
+    ],
+)
+def test_a_judge_that_fails_keeps_the_answer_and_the_cost(loop: LoopThread, error: BaseException, kind: str) -> None:
+    llm = ScriptedLLM("so", usage=Usage(1, 1, 0.25))
+    for asked in both(loop, desk(loop, llm), judged(Asks("a", error))):
+        assert asked.answer is not None
+        assert asked.error is not None
+        assert asked.error.kind == kind
+        assert dict(asked.verdicts) == {}
+        assert asked.calls is not None
+        assert asked.calls.calls == 2
+
+
+def test_a_system_that_fails_is_not_judged(loop: LoopThread) -> None:
+    async def fails(query: Query) -> str:
+        raise CaseError("budget", "too dear")
+
+    llm = ScriptedLLM("so")
+    for asked in both(loop, desk(loop, llm, fails), judged(Asks("a"))):
+        assert asked.answer is None
+        assert asked.error is not None
+        assert asked.error.kind == "budget"
+    assert llm.requests == ()
+
+
+def test_who_asks_is_told_the_repeat(loop: LoopThread) -> None:
+    seen: list[int] = []
+
+    async def looks(query: Query) -> str:
+        seen.append(current().repeat)
+        return ""
+
+    both(loop, desk(loop, None, looks), Task("t", "t", "mine", CASE, (LENGTH,)))
+    assert seen == [3, 3]
+    assert current().repeat == 1
+
+
+def test_only_what_can_overlap_goes_ahead(loop: LoopThread) -> None:
+    plain, task = Task("t", "t", "mine", CASE, (LENGTH,)), judged(Asks("a"))
+    light = SystemAnswerer(lambda query: "", "mine", loop, Bound(1), light=True)
+    sync = SystemAnswerer(lambda query: "", "mine", loop, Bound(1))
+    assert desk(loop).goes_ahead(plain)
+    assert not Desk(light, loop, RGB_MARKERS).goes_ahead(plain)
+    assert Desk(light, loop, RGB_MARKERS).goes_ahead(task)
+    assert not Desk(sync, loop, RGB_MARKERS).goes_ahead(task)

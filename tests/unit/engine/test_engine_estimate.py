@@ -1,0 +1,178 @@
+"""What a session would ask, counted from its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_rageval.engine.asking import Task
+from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, Planned, Pricing, estimates
+from pytest_rageval.metrics.closed_book import CLOSED_BOOK_ACCURACY
+from pytest_rageval.metrics.containment import ACCURACY
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance, Passage
+from pytest_rageval.model.chat import Message
+from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.systems.prompting import closed_book_messages, load_prompts, messages_for
+
+PROMPTS = load_prompts()
+SUPPLIED = (Passage("d", "It is in Paris."),)
+
+
+class Judged:
+    """A judge that says what it would ask."""
+
+    def __init__(self, name: str = "tone", *, needs_model: bool = True) -> None:
+        self.name, self.needs_model = name, needs_model
+        self.shown: list[Sample] = []
+
+    async def ask(self, sample: Sample, model: object) -> Verdict:
+        raise AssertionError("asked")
+
+    def messages(self, sample: Sample) -> tuple[Message, ...]:
+        self.shown.append(sample)
+        return ({"role": "user", "content": sample.answer.text},)
+
+
+class Asks:
+    """A judge of which nobody knows what it asks."""
+
+    name = "secret"
+
+    async def ask(self, sample: Sample, model: object) -> Verdict:
+        raise AssertionError("asked")
+
+
+def metric_of(judge: Any) -> Metric:
+    return Metric(judge.name, lambda sample: Score(1.0), judge=judge)
+
+
+def words(messages: Sequence[Message]) -> tuple[int, bool]:
+    return sum(len(message["content"].split()) for message in messages), True
+
+
+def priced(**more: Any) -> Pricing:
+    settings: dict[str, Any] = {
+        "name": "openai/m", "count": words, "cost": lambda sent, got: sent * 0.001 + got * 0.01, "max_tokens": 10,
+        "recorded": lambda messages, repeat: False, **more,
+    }  # fmt: skip
+    return Pricing(**settings)
+
+
+def planned(
+    number: int = 1,
+    system: str = "llm",
+    how: Any = "model",
+    model: Pricing | str | None = None,
+    judge: Pricing | str | None = None,
+    *,
+    metrics: tuple[Metric, ...] = (ACCURACY,),
+    supplied: tuple[Passage, ...] | None = SUPPLIED,
+    **facets: str,
+) -> Planned:
+    case = Case(f"q{number}", Instance(f"q{number}", f"Where is {number}?", (("Paris",),)), supplied, facets)
+    return Planned(Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics), how, model, judge)
+
+
+def sent(plan: Planned) -> int:
+    return words(messages_for(plan.task.case.query, PROMPTS))[0]
+
+
+def test_the_calls_of_a_built_in_system_are_summed() -> None:
+    plans = [planned(number, model=priced()) for number in (1, 2, 3)]
+    total = sum(map(sent, plans))
+    assert estimates(plans, PROMPTS) == [
+        Estimate(
+            "t.py::t", "llm", "answer", "openai/m", 3, 3, 0, total, 30, True, True, pytest.approx(total / 1000 + 0.3)
+        )
+    ]
+
+
+def test_what_is_recorded_costs_nothing_and_belongs_to_its_repeat() -> None:
+    model = priced(recorded=lambda messages, repeat: repeat == 2)
+    plans = [planned(model=model, repeat=str(repeat)) for repeat in (1, 2)]
+    (found,) = estimates(plans, PROMPTS)
+    assert (found.calls, found.recorded, found.prompt_tokens, found.completion_tokens) == (2, 1, sent(plans[0]), 10)
+
+
+def test_the_closed_book_system_and_the_closed_book_arm_ask_the_question_alone() -> None:
+    plan = planned(system="closed_book", model=priced(), metrics=(ACCURACY, CLOSED_BOOK_ACCURACY))
+    alone, _ = words(closed_book_messages(plan.task.case.query, PROMPTS))
+    answer, arm = estimates([plan], PROMPTS)
+    assert (answer.what, answer.prompt_tokens, answer.exact) == ("answer", alone, True)
+    assert arm == replace(answer, what="closed book")
+
+
+def test_passages_that_are_yet_to_be_found_make_an_estimate_that_no_recording_answers() -> None:
+    model = priced(recorded=lambda messages, repeat: True)
+    (found,) = estimates([planned(model=model, supplied=None)], PROMPTS)
+    assert (found.calls, found.recorded, found.exact) == (1, 0, False)
+    (alone,) = estimates([planned(system="closed_book", model=model, supplied=None)], PROMPTS)
+    assert (alone.recorded, alone.exact) == (1, True)
+
+
+def test_a_tokenizer_that_estimates_makes_an_estimate() -> None:
+    plans = [planned(1, model=priced()), planned(2, model=priced(count=lambda messages: (7, False)))]
+    (found,) = estimates(plans, PROMPTS)
+    assert (found.exact, found.prompt_tokens) == (False, sent(plans[0]) + 7)
+
+
+def test_without_max_tokens_a_length_is_assumed_and_said_to_be() -> None:
+    (found,) = estimates([planned(model=priced(max_tokens=None))], PROMPTS)
+    assert (found.completion_tokens, found.bounded) == (ASSUMED_REPLY, False)
+
+
+def test_one_unknown_price_makes_the_sum_unknown() -> None:
+    plans = [
+        planned(1, model=priced()),
+        planned(2, model=priced(cost=lambda sent, got: None)),
+        planned(3, model=priced()),
+    ]
+    assert estimates(plans, PROMPTS)[0].cost_usd is None
+
+
+@pytest.mark.parametrize(
+    ("how", "model", "calls", "name"),
+    [
+        ("none", priced(), 0, ""),
+        ("own", priced(), None, ""),
+        ("model", None, 0, ""),
+        ("model", "rag_llm", None, "rag_llm"),
+    ],
+)
+def test_other_systems_ask_nothing_or_nobody_knows_what(how: str, model: Any, calls: int | None, name: str) -> None:
+    (found,) = estimates([planned(1, "x", how, model) if how != "model" else planned(model=model)], PROMPTS)
+    assert (found.calls, found.model, found.prompt_tokens, found.cost_usd) == (calls, name, 0, 0.0)
+
+
+def test_a_judge_is_asked_once_a_case_about_an_answer_that_is_assumed() -> None:
+    judge = Judged()
+    twice = (metric_of(judge), Metric("other", lambda sample: Score(1.0), judge=judge))
+    plans = [planned(number, "x", "none", None, priced(name="j"), metrics=twice) for number in (1, 2)]
+    _, found = estimates(plans, PROMPTS)
+    assert (found.what, found.model, found.cases, found.calls, found.exact) == ("tone", "j", 2, 2, False)
+    assert [sample.answer for sample in judge.shown] == [Answer("word " * 100)] * 2
+    assert found.prompt_tokens == 200
+
+
+def test_a_judge_that_does_not_say_what_it_asks_or_asks_another_is_not_known() -> None:
+    metrics = (metric_of(Asks()), metric_of(Judged("free", needs_model=False)))
+    _, found = estimates([planned(1, "x", "none", None, priced(name="j"), metrics=metrics)], PROMPTS)
+    assert (found.what, found.model, found.calls) == ("secret", "j", None)
+    _, found = estimates([planned(1, "x", "none", None, "rag_judge", metrics=(metric_of(Judged()),))], PROMPTS)
+    assert (found.what, found.model, found.calls) == ("tone", "rag_judge", None)
+
+
+def test_without_a_judge_model_no_judge_is_asked() -> None:
+    (found,) = estimates([planned(1, "x", "none", metrics=(metric_of(Judged()),))], PROMPTS)
+    assert found.what == "answer"
+
+
+def test_systems_stand_apart_in_the_order_of_the_tasks() -> None:
+    plans = [planned(n, name, "none") for n in (1, 2) for name in ("b", "a")]
+    assert [(found.system, found.cases) for found in estimates(plans, PROMPTS)] == [("b", 2), ("a", 2)]

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+import warnings
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_rageval.engine.asking import Asked
+from pytest_rageval.engine.lookahead import LookAhead
+from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.llm.meter import Meter
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.calls import Calls
+
+Ask = Callable[[], Coroutine[Any, Any, Asked]]
+
+
+@pytest.fixture
+def loop() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.close()
+
+
+def says(text: str, meter: Meter | None = None, seconds: float = 0.0) -> Ask:
+    async def ask() -> Asked:
+        await asyncio.sleep(seconds)
+        if meter is not None:
+            meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
+        return Asked(Answer(text))
+
+    return ask
+
+
+def test_what_was_started_is_claimed_in_any_order(loop: LoopThread) -> None:
+    ahead = LookAhead(loop, 4)
+    for key in "abc":
+        ahead.start(key, says(key), Meter())
+    assert len(ahead) == 3
+    assert "a" in ahead
+    for key in "bca":
+        assert ahead.claim(key).answer == Answer(key)
+    assert len(ahead) == 0
+    assert "a" not in ahead
+
+
+def test_an_error_is_raised_where_it_is_claimed_and_its_cost_is_kept(loop: LoopThread) -> None:
+    meter = Meter()
+
+    async def fails() -> Asked:
+        meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
+        raise LookupError("no")
+
+    ahead = LookAhead(loop, 4)
+    ahead.start("a", fails, meter)
+    with pytest.raises(LookupError, match="no"):
+        ahead.claim("a")
+    assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
+def test_what_is_not_claimed_is_cancelled_and_counted(loop: LoopThread) -> None:
+    ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(4)]
+    for number, meter in enumerate(meters):
+        ahead.start(number, says(str(number), meter, 0.0 if number < 3 else 60.0), meter)
+    assert ahead.claim(0).answer == Answer("0")
+    while meters[2].calls.calls == 0:
+        time.sleep(0.001)
+    ahead.keep([2])
+    assert 1 not in ahead
+    assert 2 in ahead
+    ahead.clear()
+    assert len(ahead) == 0
+    loop.close()
+    assert ahead.unclaimed.calls == 2  # not the claimed one, and not the one that was cancelled in time
+    assert ahead.unclaimed.cost_usd == 1.0
+
+
+def test_what_waits_is_cancelled_before_what_it_waits_for(loop: LoopThread) -> None:
+    slots: list[asyncio.Semaphore] = []
+    asked: list[int] = []
+
+    def ask(number: int) -> Ask:
+        async def one() -> Asked:
+            slots[:] = slots or [asyncio.Semaphore(2)]
+            async with slots[0]:
+                asked.append(number)
+                await asyncio.sleep(60)
+            return Asked()
+
+        return one
+
+    ahead = LookAhead(loop, 20)
+    for number in range(20):
+        ahead.start(number, ask(number), Meter())
+    while len(asked) < 2:
+        time.sleep(0.001)
+    ahead.clear()
+    loop.close()
+    assert asked == [0, 1]
+
+
+def test_what_is_cancelled_at_once_was_never_made(loop: LoopThread) -> None:
+    blocked, free = threading.Event(), threading.Event()
+    made: list[int] = []
+
+    async def block() -> None:
+        blocked.set()
+        free.wait(10)
+
+    def ask(number: int) -> Ask:
+        def one() -> Coroutine[Any, Any, Asked]:
+            made.append(number)
+            return says("")()
+
+        return one
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ahead = LookAhead(loop, 9)
+        loop.start(block)
+        blocked.wait(10)
+        for number in range(9):
+            ahead.start(number, ask(number), Meter())
+        ahead.clear()
+        free.set()
+        loop.close()
+        gc.collect()
+    assert made == []
+    assert [str(warning.message) for warning in caught] == []
+
+
+def test_ten_thousand_cases_keep_no_more_than_the_window(loop: LoopThread) -> None:
+    ahead, most, alive = LookAhead(loop, 64), 0, 0
+    keys = iter(range(10_000))
+
+    class Big:
+        now = 0
+
+        def __init__(self, key: int) -> None:
+            self.text = str(key)
+            Big.now += 1
+
+        def __del__(self) -> None:
+            Big.now -= 1
+
+    def ask(key: int) -> Ask:
+        held = Big(key)
+
+        async def one() -> Asked:
+            await asyncio.sleep(0)
+            return Asked(Answer(held.text))
+
+        return one
+
+    for key in range(10_000):
+        while len(ahead) < ahead.window and (coming := next(keys, None)) is not None:
+            ahead.start(coming, ask(coming), Meter())
+        most, alive = max(most, len(ahead)), max(alive, Big.now)
+        assert ahead.claim(key).answer == Answer(str(key))
+    assert most == 64
+    assert alive <= 66
+    assert len(ahead) == 0
+    assert ahead.unclaimed == Calls()

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_rageval.hooks.upcoming import Upcoming
+
+ITEMS = [SimpleNamespace(number=number) for number in range(10)]
+
+
+class Queue:
+    """What an xdist worker's `torun` is, as far as it is looked at."""
+
+    def __init__(self, *items: object) -> None:
+        self.items = deque(items)
+
+    @contextmanager
+    def lock(self) -> Iterator[deque[object]]:
+        yield self.items
+
+
+def upcoming(worker: object = None, *, steals: bool = False, in_worker: bool = False, hook: object = None) -> Any:
+    """Return the tests to come in a session of ten."""
+    hooks = [] if hook is None else [SimpleNamespace(plugin=hook)]
+    caller = SimpleNamespace(get_hookimpls=lambda: hooks)
+    none = SimpleNamespace(get_hookimpls=list)
+    manager = SimpleNamespace(get_plugins=lambda: [object(), worker], list_plugin_distinfo=list)
+    config = SimpleNamespace(
+        pluginmanager=manager,
+        hook=SimpleNamespace(pytest_runtest_setup=caller, pytest_runtest_protocol=none, pytest_fixture_setup=none),
+    )
+    if worker is not None or in_worker:
+        config.workerinput = {"rag_steals": steals}
+    return Upcoming(SimpleNamespace(items=ITEMS, config=config))  # type: ignore[arg-type]
+
+
+def numbers(items: Any) -> list[int]:
+    return [item.number for item in items]
+
+
+def test_without_workers_the_next_tests_are_the_sessions() -> None:
+    coming = upcoming()
+    assert numbers(coming.after(ITEMS[0], 3)) == [1, 2, 3]
+    assert numbers(coming.after(ITEMS[1], 3)) == [2, 3, 4]
+    assert numbers(coming.after(ITEMS[1], 3)) == [2, 3, 4]  # a rerun
+    assert numbers(coming.after(ITEMS[7], 5)) == [8, 9]
+    assert numbers(coming.after(ITEMS[2], 2)) == [3, 4]  # one that went before
+    assert numbers(coming.after(ITEMS[9], 5)) == []
+
+
+def test_in_a_worker_they_are_those_that_are_assigned_to_it() -> None:
+    worker = SimpleNamespace(torun=Queue(6, 8, 9, "shutdown"), nextitem_index=4)
+    coming = upcoming(worker)
+    assert numbers(coming.after(ITEMS[2], 9)) == [4, 6, 8, 9]
+    assert numbers(coming.after(ITEMS[2], 2)) == [4, 6]
+    worker.nextitem_index = "shutdown"
+    worker.torun.items.clear()
+    assert numbers(coming.after(ITEMS[9], 9)) == []
+
+
+def test_in_a_worker_that_does_not_tell_none_is_known() -> None:
+    assert numbers(upcoming(in_worker=True).after(ITEMS[0], 9)) == []
+
+
+@pytest.mark.parametrize(("steals", "kept"), [(True, [4, 6]), (False, [4, 6, 8])])
+def test_what_may_be_stolen_is_left_alone(steals: bool, kept: list[int]) -> None:
+    worker = SimpleNamespace(torun=Queue(6, 8), nextitem_index=4)
+    coming = upcoming(worker, steals=steals)
+    assert numbers(coming.kept(coming.after(ITEMS[2], 9))) == kept
+
+
+def item(*marks: pytest.MarkDecorator, fixtures: Any = (), info: object = None, params: Any = None) -> Any:
+    """Return a test, with what is looked at of its marks and fixtures."""
+    found = [mark.mark for mark in marks]
+    given = {definition.argname: (definition,) for definition in fixtures}
+    return SimpleNamespace(
+        get_closest_marker=lambda name: next((mark for mark in found if mark.name == name), None),
+        iter_markers=lambda name: [mark for mark in found if mark.name == name],
+        _fixtureinfo=info or SimpleNamespace(name2fixturedefs=given),
+        callspec=SimpleNamespace(indices=params or {}, _arg2scope={}),
+    )
+
+
+def fixture(scope: str, result: object = None, module: str = "test_a", name: str = "theirs", params: Any = None) -> Any:
+    func = SimpleNamespace(__module__=module)
+    return SimpleNamespace(argname=name, scope=scope, cached_result=result, func=func, params=params)
+
+
+DONE, FAILED = (1, None, None), (None, None, (OSError(), None))
+
+FIXTURES = {
+    "none": ((), True),
+    "pytest's own": ((fixture("function", module="_pytest.tmpdir"),), True),
+    "ours": ((fixture("function", module="pytest_rageval.hooks.fixtures"),), True),
+    "the system": ((fixture("session", name="rag_system"),), True),
+    "function": ((fixture("function", DONE),), False),
+    "module of another function": ((fixture("module", DONE),), False),
+    "session, set up": ((fixture("session", DONE),), True),
+    "session, not yet": ((fixture("session"),), False),
+    "session, failed": ((fixture("session", FAILED),), False),
+    "session, with parameters": ((fixture("session", DONE, params=[1, 2]),), False),
+    "setup_method": ((fixture("function", module="_pytest.python", name="_xunit_setup_method_fixture_A"),), False),
+    "one of two": ((fixture("session", DONE), fixture("function", name="other")), False),
+}
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_fixtures_that_could_still_fail_hold_a_test_up(name: str) -> None:
+    fixtures, may = FIXTURES[name]
+    assert upcoming().may_be_asked(item(fixtures=fixtures), item()) is may
+
+
+def test_what_the_current_test_has_set_up_serves_the_next() -> None:
+    info = SimpleNamespace(name2fixturedefs={"theirs": (fixture("module", DONE, params=[1, 2]),)})
+    first, same, other = (item(info=info, params={"theirs": at}) for at in (0, 0, 1))
+    assert upcoming().may_be_asked(same, first)
+    assert not upcoming().may_be_asked(other, first)
+
+
+@pytest.mark.parametrize(
+    ("mark", "may"),
+    [
+        (pytest.mark.skip, False),
+        (pytest.mark.skipif("False"), False),
+        (pytest.mark.xfail(run=False), False),
+        (pytest.mark.xfail, True),
+        (pytest.mark.usefixtures, True),
+    ],
+)
+def test_marks_that_may_skip_hold_a_test_up(mark: pytest.MarkDecorator, may: bool) -> None:
+    assert upcoming().may_be_asked(item(mark), item()) is may
+
+
+@pytest.mark.parametrize(
+    ("module", "may"),
+    [("_pytest.runner", True), ("pytest_rageval.plugin", True), ("conftest", False), ("tests.conftest", False),
+     ("my_plugin", False)],
+)  # fmt: skip
+def test_hooks_of_others_hold_every_test_up(module: str, may: bool) -> None:
+    hook = SimpleNamespace(__name__=module)
+    assert upcoming(hook=hook).may_be_asked(item(), item()) is may
