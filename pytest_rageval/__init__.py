@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.catalog import Catalog
-    from pytest_rageval.errors import CaseError, DataError, RagEvalError, SettingError
+    from pytest_rageval.errors import CaseError, DataError, ModelError, RagEvalError, SettingError
     from pytest_rageval.hooks.markers import rag_case
     from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.judges.function import FunctionJudge
+    from pytest_rageval.judges.prompted import PromptedJudge
+    from pytest_rageval.llm.recorded import recorded
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
+    from pytest_rageval.model.chat import ChatModel, Completion
+    from pytest_rageval.model.judging import Judge, Verdict
     from pytest_rageval.model.metric import Metric, Sample
     from pytest_rageval.model.outcome import Outcome, Score
     from pytest_rageval.model.protocols import Retriever, System
@@ -25,11 +30,17 @@ __all__ = [
     "Case",
     "CaseError",
     "Catalog",
+    "ChatModel",
+    "Completion",
     "DataError",
+    "FunctionJudge",
     "Instance",
+    "Judge",
     "Metric",
+    "ModelError",
     "Outcome",
     "Passage",
+    "PromptedJudge",
     "Query",
     "RagEvalError",
     "RagResult",
@@ -43,16 +54,23 @@ __all__ = [
     "System",
     "Turn",
     "Usage",
+    "Verdict",
     "rag_case",
+    "recorded",
 ]
 
 _HOME = {
     "engine.catalog": ("Catalog",),
-    "errors": ("CaseError", "DataError", "RagEvalError", "SettingError"),
+    "errors": ("CaseError", "DataError", "ModelError", "RagEvalError", "SettingError"),
     "hooks.markers": ("rag_case",),
     "hooks.result": ("RagResult",),
+    "judges.function": ("FunctionJudge",),
+    "judges.prompted": ("PromptedJudge",),
+    "llm.recorded": ("recorded",),
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
+    "model.chat": ("ChatModel", "Completion"),
+    "model.judging": ("Judge", "Verdict"),
     "model.metric": ("Metric", "Sample"),
     "model.outcome": ("Outcome", "Score"),
     "model.protocols": ("Retriever", "System"),

@@ -14,11 +14,20 @@ from pytest_rageval.hooks.collection import (
     pytest_make_collect_report,
     pytest_pycollect_makeitem,
 )
-from pytest_rageval.hooks.fixtures import rag, rag_corpus, rag_generator, rag_retriever, rag_system
+from pytest_rageval.hooks.fixtures import (
+    rag,
+    rag_corpus,
+    rag_generator,
+    rag_judge,
+    rag_llm,
+    rag_retriever,
+    rag_system,
+)
 from pytest_rageval.hooks.options import add_options
 from pytest_rageval.hooks.reporting import pytest_sessionfinish
 from pytest_rageval.hooks.runtest import (
     pytest_collection_finish,
+    pytest_enter_pdb,
     pytest_report_teststatus,
     pytest_runtest_makereport,
 )
@@ -29,10 +38,12 @@ if TYPE_CHECKING:
 __all__ = [
     "pytest_addhooks",
     "pytest_addoption",
+    "pytest_cmdline_main",
     "pytest_collect_file",
     "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_enter_pdb",
     "pytest_generate_tests",
     "pytest_itemcollected",
     "pytest_make_collect_report",
@@ -43,6 +54,8 @@ __all__ = [
     "rag",
     "rag_corpus",
     "rag_generator",
+    "rag_judge",
+    "rag_llm",
     "rag_retriever",
     "rag_system",
 ]
@@ -58,6 +71,14 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     from pytest_rageval import hookspecs
 
     pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Have a dry run in one process, whatever ``-n`` says."""
+    if config.option.rag_dry_run:
+        from pytest_rageval.hooks.dry_run import stay_in_one_process
+
+        stay_in_one_process(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,9 @@ from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.facets import matches
+from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
@@ -27,6 +30,7 @@ from pytest_rageval.testbeds.settings import parse_settings
 if TYPE_CHECKING:
     from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
+    from pytest_rageval.hooks.models import Models
     from pytest_rageval.model.case import Case
 
 __all__ = ["Collected", "parametrize", "refuse_baseline"]
@@ -38,6 +42,7 @@ class Collected:
     Attributes:
         catalog: what is registered.
         options: what the command line and the ini say.
+        models: the model clients.
         sources: the datasets that were read.
         named: the systems that options name.
         testbeds: by node id, in the order they were collected.
@@ -47,7 +52,14 @@ class Collected:
         notes: what the summary warns of.
     """
 
-    def __init__(self, catalog: Catalog, options: Options, rootdir: Path) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        options: Options,
+        rootdir: Path,
+        recordings: tuple[str, ...] | None = None,
+        budget: Path | None = None,
+    ) -> None:
         self.catalog = catalog
         self.options = options
         self.sources = Sources(catalog.datasets, rootdir)
@@ -63,6 +75,8 @@ class Collected:
         self.notes: list[str] = []
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
+        self._budget = budget
+        self._recordings = recordings
 
     def add(
         self,
@@ -82,7 +96,7 @@ class Collected:
         settings = parse_settings(raw, site.where)
         seed = next((s for s in (self.options.seed, settings.seed) if s is not None), 0)
         source = self.sources.load(settings.dataset, site.folders, site.where)
-        expanded = expand(settings, source.instances, seed)
+        expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         answering = self._recorded_systems() or responders
@@ -90,9 +104,12 @@ class Collected:
         for name, case in expanded:
             for responder in answering:
                 given = case.with_facets(system=responder.name)
-                entry = Entry(len(self.entries), testbed, source, given, name, responder)
-                self.entries.append(entry)
-                made.append((f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name, entry))
+                shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
+                for run, facets in self._repeats:
+                    repeated = given.with_facets(**facets) if facets else given
+                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder)
+                    self.entries.append(entry)
+                    made.append((shown + run, entry))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
         self._complete(testbed, [entry.case for _, entry in made])
@@ -133,20 +150,51 @@ class Collected:
             self._recorded = RecordedAnswers(load_recorded(self.options.answers))
         return self._recorded
 
-    @property
-    def answering(self) -> Answering:
-        """What asks the systems; made for the first case that runs."""
+    @cached_property
+    def models(self) -> Models:
+        """The session's models; made when they are first wanted."""
+        from pytest_rageval.hooks.models import Models
+
+        return Models(self.options, self._recordings, self._budget)
+
+    def answering(self, session: pytest.Session) -> Answering:
+        """Return what asks the systems; made for the first case that runs."""
         if self._answering is None:
             from pytest_rageval.hooks.answering import Answering
 
-            self._answering = Answering(self)
+            self._answering = Answering(self, session)
         return self._answering
 
-    def close(self) -> None:
-        """End what answering has started, and take off what loading has added to Python's path."""
-        self.named.close()
+    def stop_looking_ahead(self) -> None:
+        """Have every case that is still to come asked in its turn, as a debugger wants it."""
         if self._answering is not None:
-            self._answering.close()
+            self._answering.stop_looking_ahead()
+
+    def close(self) -> Calls:
+        """End what answering has started, and return what was asked of models in vain.
+
+        What loading has added to Python's path is taken off.
+        """
+        self.named.close()
+        unclaimed = Calls() if self._answering is None else self._answering.close()
+        if "models" in self.__dict__:
+            self.models.settle()
+        return unclaimed
+
+    @cached_property
+    def _repeats(self) -> list[tuple[str, dict[str, str]]]:
+        """The suffix of a case's name and the facet, for each time that it runs."""
+        if self.options.repeat == 1:
+            return [("", {})]
+        return [(f"-repeat={run}", {"repeat": str(run)}) for run in range(1, self.options.repeat + 1)]
+
+    def _reworded(self, case: Case) -> Case:
+        """Return a case that asks for the sentences of the ini where its instructions have RGB's."""
+        text, language = case.instructions, case.instance.language
+        for own, published in ((self.options.rejection, REJECTION_SENTENCE), (self.options.error, ERROR_SENTENCE)):
+            if language in own and language in published:
+                text = text.replace(published[language], own[language])
+        return case if text is case.instructions else replace(case, instructions=text)
 
     def _recorded_systems(self) -> list[Responder]:
         return [] if self.recorded is None else [Responder(name) for name in self.recorded.systems]
@@ -160,11 +208,11 @@ class Collected:
         gates = [parse_gate(text, where) for text in settings.gates]
         named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
         for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
-            testbed.metrics.setdefault(name, self.catalog.metrics.get(name, where))
+            testbed.compute(name, self.catalog.metrics.get(name, where))
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
             refuse_baseline(gate, where)
-            if not any(matches(case.facets, gate.slice) for case in cases):
+            if not any(matches(case.facets, gate.beforehand) for case in cases):
                 raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
             if gate in testbed.gates:
                 raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")

@@ -35,8 +35,17 @@ def collected_of(config: pytest.Config) -> Collected:
     if COLLECTED not in config.stash:
         from pytest_rageval.hooks.collected import Collected
         from pytest_rageval.hooks.given import read_options
+        from pytest_rageval.hooks.shared import budget_file, existing_recordings
 
-        config.stash[COLLECTED] = Collected(config.stash[CATALOG], read_options(config), config.rootpath)
+        collected = config.stash[COLLECTED] = Collected(
+            config.stash[CATALOG],
+            read_options(config),
+            config.rootpath,
+            existing_recordings(config),
+            budget_file(config),
+        )
+        if not config.option.collectonly:
+            collected.models.preload()
     return config.stash[COLLECTED]
 
 
@@ -177,16 +186,19 @@ def _site(definition: pytest.Function) -> Site:
 
 def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
     """Return who answers: the systems of the command line, else an overridden fixture, else the ini's."""
-    from pytest_rageval.hooks.overrides import PARTS, overridden
+    from pytest_rageval.hooks.overrides import MODELS, PARTS, overridden
     from pytest_rageval.hooks.testbed import Responder
 
     options = collected.options
-    parts = {name: overridden(name, definition) for name in PARTS}
-    lasting = all(part is None or part.scope == "session" for part in parts.values())
+    parts = {name: overridden(name, definition) for name in (*PARTS, *MODELS)}
     system = overridden("rag_system", definition)
     if not options.systems and system is not None:
-        return [Responder("rag_system", lasting=system.scope == "session")]
+        lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
+        return [Responder("rag_system", lasting=lasting)]
+    lasting = all(part is None or part.scope == "session" for part in parts.values())
     if options.systems or options.ini_systems:
         return [Responder(name, named=True, lasting=lasting) for name in options.systems or options.ini_systems]
-    embedded = parts["rag_retriever"] is None and parts["rag_generator"] is None
-    return [Responder("extractive" if embedded else "rag_system", named=embedded, lasting=lasting)]
+    if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
+        return [Responder("rag_system", lasting=lasting)]
+    model = options.model.name is not None or parts["rag_llm"] is not None
+    return [Responder("llm" if model else "extractive", named=True, lasting=lasting)]

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.chat import ChatModel
     from pytest_rageval.model.protocols import Retriever, System
 
-__all__ = ["rag", "rag_corpus", "rag_generator", "rag_retriever", "rag_system", "retriever_over"]
+__all__ = [
+    "rag", "rag_corpus", "rag_generator", "rag_judge", "rag_llm", "rag_retriever", "rag_system", "retriever_over",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -23,7 +26,7 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
     """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
         pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
-    return request.config.stash[COLLECTED].answering.answer(request, request.param)
+    return request.config.stash[COLLECTED].answering(request.session).answer(request, request.param)
 
 
 @pytest.fixture(scope="session")
@@ -41,11 +44,33 @@ def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.C
 
 
 @pytest.fixture(scope="session")
-def rag_generator() -> System:
-    """The generator of the default system: the embedded extractive reader. ``Query -> Answer | str``."""
-    from pytest_rageval.systems.extractive import extractive
+def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
+    """The model behind the systems, from ``rag_model``; None without one. Override it with one of your own."""
+    from pytest_rageval.hooks.collection import collected_of
 
-    return extractive
+    return collected_of(pytestconfig).models.own("rag_llm")
+
+
+@pytest.fixture(scope="session")
+def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
+    """The model that judged metrics ask, from ``rag_judge_model``; None without one, which leaves them unscored."""
+    from pytest_rageval.hooks.collection import collected_of
+
+    return collected_of(pytestconfig).models.own("rag_judge")
+
+
+@pytest.fixture(scope="session")
+def rag_generator(rag_llm: ChatModel | None, pytestconfig: pytest.Config) -> System:
+    """The generator of the default system: the model where there is one, else the embedded extractive reader."""
+    if rag_llm is None:
+        from pytest_rageval.systems.extractive import extractive
+
+        return extractive
+    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.systems.llm import ModelGenerator
+
+    models = collected_of(pytestconfig).models
+    return ModelGenerator(models.client_of(rag_llm, "rag_llm") or rag_llm, models.prompts)
 
 
 @pytest.fixture(scope="session")

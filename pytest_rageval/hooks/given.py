@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, record_mode
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Options", "is_narrowed", "read_options"]
@@ -33,6 +35,16 @@ class Options:
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
+        model, judge: the models, as litellm names them.
+        concurrency: answers in flight in a process; None leaves it to the kind of system.
+        looks_ahead: False where a debugger is wanted, or one answer at a time.
+        record_mode: in VCR's words; None when nothing is recorded or replayed.
+        cassettes: the folder of the recordings.
+        budget_usd: what a session may cost, or None.
+        dry_run: whether cases and calls are counted, and nothing is run.
+        repeat: how many times each case is run.
+        prompts: language -> file that replaces the built-in systems' prompts.
+        rejection, error: language -> the sentence that replaces RGB's.
     """
 
     systems: tuple[str, ...]
@@ -53,6 +65,18 @@ class Options:
     narrowed: bool
     texts: bool
     markers: Markers
+    model: ModelSetting
+    judge: ModelSetting
+    concurrency: int | None
+    looks_ahead: bool
+    record_mode: str | None
+    cassettes: Path
+    budget_usd: float | None
+    dry_run: bool
+    repeat: int
+    prompts: Mapping[str, Path]
+    rejection: Mapping[str, str]
+    error: Mapping[str, str]
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -63,6 +87,9 @@ def read_options(config: pytest.Config) -> Options:
     if option.rag_answers and option.rag_system:
         raise SettingError("--rag-answers and --rag-system exclude each other; give one of them")
     here = config.invocation_params.dir
+    beside = config.inipath.parent if config.inipath else config.rootpath
+    rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
+    concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
     if option.rag_json and (here / option.rag_json).is_dir():
         raise SettingError(f"--rag-json names the directory {found(option.rag_json)}; name a file")
     return Options(
@@ -80,10 +107,22 @@ def read_options(config: pytest.Config) -> Options:
         json=here / option.rag_json if option.rag_json else None,
         narrowed=is_narrowed(config),
         retriever=str(_ini(config, "rag_retriever")),
-        top_k=_top_k(_ini(config, "rag_top_k")),
+        top_k=_count(config, "rag_top_k") or 5,
         folders=(config.rootpath, here),
         texts=_ini(config, "rag_report_texts"),
-        markers=_markers(config),
+        markers=_markers(config, rejection, error),
+        model=_model(config, "rag_model", "rag_model_params"),
+        judge=_model(config, "rag_judge_model", "rag_judge_params"),
+        concurrency=concurrency,
+        looks_ahead=concurrency != 1 and not (option.usepdb or option.trace),
+        record_mode=record_mode(option.rag_record_mode or str(_ini(config, "rag_record_mode")), "rag_record_mode"),
+        cassettes=_cassettes(config, beside),
+        budget_usd=option.rag_budget_usd,
+        dry_run=option.rag_dry_run,
+        repeat=option.rag_repeat,
+        prompts={language: beside / path for language, path in _sentences(config, "rag_prompts").items()},
+        rejection=rejection,
+        error=error,
     )
 
 
@@ -109,26 +148,50 @@ def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _top_k(text: object) -> int:
-    if str(text).isdecimal() and int(str(text)) > 0:
-        return int(str(text))
-    raise SettingError(f"rag_top_k is {found(text)}; write a whole number of 1 or more")
+def _count(config: pytest.Config, name: str) -> int | None:
+    """Return a whole number of the ini; None where it is not set."""
+    text = str(_ini(config, name)).strip()
+    if not text:
+        return None
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise SettingError(f"{name} is {found(text)}; write a whole number of 1 or more")
 
 
-def _markers(config: pytest.Config) -> Markers:
+def _cassettes(config: pytest.Config, beside: Path) -> Path:
+    """Return the folder of the recordings, which need not be there yet."""
+    folder = beside / str(_ini(config, "rag_cassettes"))
+    if folder.exists() and not folder.is_dir():
+        raise SettingError(f"rag_cassettes names the file {found(str(folder))}; name a folder")
+    return folder
+
+
+def _model(config: pytest.Config, name: str, params: str) -> ModelSetting:
+    given = getattr(config.option, name) or str(_ini(config, name)).strip()
+    return model_setting(given, _ini(config, params), params)
+
+
+def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping[str, str]) -> Markers:
+    """Return the markers; a sentence that replaces RGB's is a marker of its own where none is given."""
     return Markers(
-        rejection={**RGB_MARKERS.rejection, **_by_language(config, "rag_rejection_markers")},
-        error={**RGB_MARKERS.error, **_by_language(config, "rag_error_markers")},
+        rejection={
+            **RGB_MARKERS.rejection,
+            **{language: (sentence,) for language, sentence in rejection.items()},
+            **by_language(_ini(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer"),
+        },
+        error={
+            **RGB_MARKERS.error,
+            **{language: (sentence,) for language, sentence in error.items()},
+            **by_language(_ini(config, "rag_error_markers"), "rag_error_markers", "en: is wrong"),
+        },
     )
 
 
-def _by_language(config: pytest.Config, name: str) -> dict[str, tuple[str, ...]]:
-    by_language: dict[str, tuple[str, ...]] = {}
-    for line in _ini(config, name):
-        language, _, text = (part.strip() for part in line.partition(":"))
-        if not language or not text:
-            raise SettingError(
-                f"{name} has the line {found(line)}; write 'language: text', for instance 'en: no answer'"
-            )
-        by_language[language] = (*by_language.get(language, ()), text)
-    return by_language
+def _sentences(config: pytest.Config, name: str) -> dict[str, str]:
+    """Return one text a language."""
+    example = "en: prompts/en.toml" if name == "rag_prompts" else "en: I do not know."
+    texts = by_language(_ini(config, name), name, example)
+    for language, given in texts.items():
+        if len(given) > 1:
+            raise SettingError(f"{name} gives two texts for {found(language)}; give one")
+    return {language: given[0] for language, given in texts.items()}

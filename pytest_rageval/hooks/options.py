@@ -23,11 +23,30 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-matrix", metavar="METRIC", help="metric of the printed matrix (default: each testbed's primary one)")
     add("--rag-rows", metavar="FACET", help="rows of the matrix (default: topic)")
     add("--rag-cols", metavar="FACET", help="columns of the matrix (default: task)")
+    add("--rag-model", metavar="MODEL", help="the model behind the systems, as litellm names it (openai/gpt-4o-mini)")
+    add("--rag-judge-model", metavar="MODEL", help="the model that judged metrics ask, as litellm names it")
+    add("--rag-concurrency", type=_positive, metavar="N", help="answers in flight in a process (default: 16 for async "
+        "systems and models, 1 for a sync callable)")  # fmt: skip
+    add("--rag-record-mode", choices=("none", "once", "new_episodes", "all"), help="record and replay every model "
+        "call: none = only replay, all = only record (default: neither)")  # fmt: skip
+    add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report how it varies")
+    add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
+    add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
     add("--rag-json", metavar="PATH", help="write results.json here too")
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
     parser.addini("rag_retriever", "retriever over rag_corpus: bm25 or a registered name", default="bm25")
-    parser.addini("rag_top_k", "passages a retriever is asked for (default 5)", default="5")
+    parser.addini("rag_top_k", "passages a retriever is asked for (default 5)", default="")
+    parser.addini("rag_model", "the model behind the systems, as --rag-model", default="")
+    parser.addini("rag_judge_model", "the model that judges, as --rag-judge-model", default="")
+    parser.addini("rag_model_params", "what the model is asked with: 'name = value', one a line", type="linelist")
+    parser.addini("rag_judge_params", "what the judge is asked with: 'name = value', one a line", type="linelist")
+    parser.addini("rag_concurrency", "answers in flight in a process, as --rag-concurrency", default="")
+    parser.addini("rag_record_mode", "record and replay model calls, as --rag-record-mode", default="")
+    parser.addini("rag_cassettes", "folder of the recordings, from the ini (default cassettes)", default="cassettes")
+    parser.addini("rag_prompts", "prompts of one's own: 'language: file.toml', one a line", type="linelist")
+    parser.addini("rag_rejection_sentence", "what to say without evidence: 'language: text'", type="linelist")
+    parser.addini("rag_error_sentence", "what to say of false passages: 'language: text'", type="linelist")
     parser.addini("rag_report_texts", "whether reports hold texts of data and answers", type="bool", default=True)
     parser.addini("rag_rejection_markers", "what marks a rejection: 'language: text', one a line", type="linelist")
     parser.addini("rag_error_markers", "what marks a detected error: 'language: text', one a line", type="linelist")
@@ -37,3 +56,13 @@ def _positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+
+
+def _dollars(text: str) -> float:
+    try:
+        dollars = float(text)
+    except ValueError:
+        dollars = -1.0
+    if not 0 <= dollars < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of 0 or more US dollars")
+    return dollars

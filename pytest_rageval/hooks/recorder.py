@@ -12,12 +12,14 @@ import pytest
 
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.folder import RunFolder, write_atomically
 from pytest_rageval.report.json_text import JsonText, plain
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import MatrixChoice, Run
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Recorder", "recorder_of"]
 
@@ -39,6 +41,7 @@ class Recorder:
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
         self.faults: list[str] = []
         self._planned = False
+        self._recordings: set[str] = set()
         self._folder: RunFolder | None = None
         try:
             self._folder = RunFolder(config.rootpath, self.run.started)
@@ -54,8 +57,13 @@ class Recorder:
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""
         outcome = self.run.take(payload["outcome"], payload["instance"])
+        self._recordings.update(payload["recordings"])
         self._append(self.run.records[outcome["nodeid"]])
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
+
+    def take_unclaimed(self, calls: Mapping[str, Any]) -> None:
+        """Count calls that were made ahead of tests that never ran."""
+        self.run.unclaimed += Calls(**calls)
 
     def settle(self, crashed: Mapping[str, str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
@@ -67,7 +75,7 @@ class Recorder:
         for nodeid, message in crashed.items():
             lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
             if lost is not None:
-                self.take_outcome({"outcome": encode_outcome(lost), "instance": None})
+                self.take_outcome({"outcome": encode_outcome(lost), "instance": None, "recordings": ()})
         self.run.interrupted = interrupted
         self.run.evaluate_gates()
 
@@ -78,10 +86,15 @@ class Recorder:
         results = results_of(self.run, run_id, finished, self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
+        if self._folder is not None and self._recordings:
+            whole = not (self.options.narrowed or self.run.interrupted or self.run.plan.unselected)
+            complete = whole and not self.run.unfinished()
+            note = partial(self._folder.note_recordings, self._recordings, complete=complete)
+            self._written(self._folder.path / "used-recordings.txt", note)
         if self._folder is not None:
-            self._written(self._folder.path / "results.json", results, self._folder.finish)
+            self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
         path = self.options.json
-        return path is None or self._written(path, results, partial(write_atomically, path))
+        return path is None or self._written(path, partial(write_atomically, path, results))
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder
@@ -94,9 +107,9 @@ class Recorder:
             self._folder = None
             self.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")
 
-    def _written(self, path: Path, results: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> bool:
+    def _written(self, path: Path, write: Callable[[], object]) -> bool:
         try:
-            write(results)
+            write()
         except OSError as error:
             self.faults.append(f"{path} could not be written: {error.strerror or error}")
             return False

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, RECORDER
+from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, is_worker
 
 if TYPE_CHECKING:
+    from pytest_rageval.report.lines import Line
     from pytest_rageval.report.run import NamedGate
-    from pytest_rageval.report.terminal import Line
 
 __all__ = ["Reporting", "WorkerReporting", "pytest_sessionfinish"]
 
@@ -50,15 +50,23 @@ class Reporting:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker what it cannot see: whether paths were given."""
+        """Tell a worker what it cannot see: whether paths were given, and what it shares with the others."""
         from pytest_rageval.hooks.given import is_narrowed
+        from pytest_rageval.hooks.shared import tell_worker
 
         node.workerinput["rag_narrowed"] = is_narrowed(self._config)
+        node.workerinput["rag_steals"] = self._config.option.dist == "worksteal"
+        tell_worker(self._config, node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Take the plan of a worker that ended without a single report (all its cases were deselected)."""
-        plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
+        """Take what a worker asked in vain, and its plan if it ended without a single report."""
+        output = getattr(node, "workeroutput", None) or {}
+        plan, unclaimed = output.get("rag_plan"), output.get("rag_unclaimed")
+        if unclaimed is not None:
+            from pytest_rageval.hooks.recorder import recorder_of
+
+            recorder_of(self._config).take_unclaimed(unclaimed)
         if plan is not None:
             from pytest_rageval.hooks.recorder import recorder_of
             from pytest_rageval.report.plan import Plan
@@ -74,6 +82,9 @@ class Reporting:
             result = yield
         except BaseException as error:
             self._settle(interrupted=not _stopped_itself(session, error))
+            if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
+                session.shouldfail = str(error)
+                raise session.Failed(session.shouldfail) from None
             raise
         self._settle(interrupted=False)
         return result
@@ -97,7 +108,8 @@ class Reporting:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None or not recorder.run.plan.testbeds:
             return
-        from pytest_rageval.report.terminal import Line, summary_lines
+        from pytest_rageval.report.lines import Line
+        from pytest_rageval.report.terminal import summary_lines
 
         verbosity = self._config.option.verbose
         width = terminalreporter._tw.fullwidth
@@ -150,10 +162,20 @@ class WorkerReporting:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End the event loop of a process that answered."""
-    collected = session.config.stash.get(COLLECTED, None)
-    if collected is not None:
-        collected.close()
+    """End the event loop of a process that answered, and tell what it asked in vain."""
+    config = session.config
+    collected = config.stash.get(COLLECTED, None)
+    if collected is None:
+        return
+    from dataclasses import asdict
+
+    unclaimed = asdict(collected.close())
+    if not unclaimed["calls"]:
+        return
+    if is_worker(config):
+        config.workeroutput["rag_unclaimed"] = unclaimed  # type: ignore[attr-defined]
+    elif RECORDER in config.stash:
+        config.stash[RECORDER].take_unclaimed(unclaimed)
 
 
 def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
@@ -166,7 +188,7 @@ def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
 
 def _report_gate(config: pytest.Config, named: NamedGate) -> None:
     """Fire the reports of one gate, as a test item that ran would."""
-    from pytest_rageval.report.terminal import gate_failure
+    from pytest_rageval.report.gate_lines import gate_failure
 
     result, nodeid = named.result, named.nodeid
     path, _, name = nodeid.partition("::")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
+from typing import ParamSpec, TypeVar
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
+from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
+from pytest_rageval.llm.recorded import record_call
 from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
@@ -16,6 +21,9 @@ from pytest_rageval.registry import Registry
 from pytest_rageval.report.explain import explain_check
 
 __all__ = ["RagResult"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class RagResult:
@@ -25,15 +33,28 @@ class RagResult:
         case: the case, with its gold answers, supplied passages and facets.
         answer: what the system returned.
         outcome: what goes into the report.
+        recordings: keys of the recordings that its models' calls read or wrote.
     """
 
     def __init__(
-        self, case: Case, outcome: Outcome, metrics: Registry[Metric], runner: Runner, *, texts: bool = True
+        self,
+        task: Task,
+        outcome: Outcome,
+        metrics: Registry[Metric],
+        runner: Runner,
+        asked: Asked,
+        desk: Desk | None = None,
+        *,
+        texts: bool = True,
     ) -> None:
-        self.case = case
+        self.case: Case = task.case
         self.outcome = outcome
+        self.recordings = asked.recordings
         self._metrics = metrics
         self._runner = runner
+        self._asked = asked
+        self._task = task
+        self._desk = desk
         self._texts = texts
 
     @property
@@ -77,6 +98,18 @@ class RagResult:
         if score.value is None or not parsed.holds(score.value):
             raise AssertionError(explain_check(parsed, score, self.case, self.answer, texts=self._texts))
 
+    def record(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call ``function``, or replay what it returned when it was recorded; see `pytest_rageval.recorded`.
+
+        Without recordings in this session it is called, and that is all.
+        """
+        if self._desk is None:
+            return function(*args, **kwargs)
+        with self._desk.charged(self.case) as meter:
+            result = record_call(function, *args, **kwargs)
+        self._charge(None, meter.keys)
+        return result
+
     def _parsed(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
         if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
@@ -86,6 +119,18 @@ class RagResult:
 
     def _score(self, name: str) -> Score:
         if name not in self.outcome.scores:
-            score = self._runner.score(self.case, self.answer, self._metrics.get(name, "rag"))
+            metric = self._metrics.get(name, "rag")
+            asked, answer = self._asked, self.answer
+            if self._desk is not None and (metric.judge is not None or metric.closed_book):
+                asked = self._desk.ask_more(replace(self._task, metrics=(metric,)), answer)
+                self._charge(asked.calls, asked.recordings)
+                if asked.error is not None:
+                    raise asked.error
+            score = self._runner.score(self._runner.sample(self.case, asked, answer), metric)
             self.outcome = replace(self.outcome, scores={**self.outcome.scores, name: score})
         return self.outcome.scores[name]
+
+    def _charge(self, calls: Calls | None, recordings: tuple[str, ...]) -> None:
+        if calls is not None:
+            self.outcome = replace(self.outcome, calls=(self.outcome.calls or Calls()) + calls)
+        self.recordings = tuple(dict.fromkeys((*self.recordings, *recordings)))

@@ -17,6 +17,7 @@ __all__ = [
     "PLAN",
     "SENT",
     "pytest_collection_finish",
+    "pytest_enter_pdb",
     "pytest_report_teststatus",
     "pytest_runtest_makereport",
 ]
@@ -46,7 +47,7 @@ def pytest_runtest_makereport(
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Make the plan of what will run, for the recorder here or, from a worker, in the controller."""
     config = session.config
-    if COLLECTED not in config.stash or config.option.collectonly:
+    if COLLECTED not in config.stash or config.option.collectonly or config.option.rag_dry_run:
         return
     from pytest_rageval.hooks.planning import plan_of
 
@@ -59,6 +60,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from pytest_rageval.hooks.recorder import recorder_of
 
         recorder_of(config).take_plan(plan)
+
+
+def pytest_enter_pdb(config: pytest.Config) -> None:
+    """Ask in turn once a debugger is at work."""
+    if COLLECTED in config.stash:
+        config.stash[COLLECTED].stop_looking_ahead()
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
@@ -87,6 +94,7 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     return {
         "outcome": encode_outcome(outcome),
         "instance": instance,
+        "recordings": () if result is None else result.recordings,
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
 
@@ -95,7 +103,8 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     """Return the outcome of a case that was never asked: its test was skipped, or its setup failed."""
     from dataclasses import replace
 
-    from pytest_rageval.engine.runner import Task, outcome_of
+    from pytest_rageval.engine.asking import Task
+    from pytest_rageval.engine.runner import outcome_of
     from pytest_rageval.errors import CaseError
 
     case = item.config.stash[COLLECTED].session_case(entry)

@@ -20,13 +20,13 @@ def check_session(collected: Collected) -> None:
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     named = (entry.responder.name for entry in collected.entries if entry.responder.named)
     collected.named.load(named, collected.catalog.systems)
+    for gate, where in collected.session_gates:
+        if gate.metric in collected.catalog.metrics:
+            _compute(collected, gate.metric, where)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))
     for gate, where in collected.session_gates:
         _check_gate(collected, gate, where, facets)
-        _compute(collected, gate.metric, where)
     if options.matrix is not None:
-        if options.matrix in PSEUDO_METRICS:
-            raise SettingError(f"--rag-matrix: {options.matrix} is no metric of single cases; name a metric")
         _compute(collected, options.matrix, "--rag-matrix")
     for option, name in (("--rag-rows", options.rows), ("--rag-cols", options.cols)):
         if name is not None and name not in facets:
@@ -42,7 +42,7 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
     standing = where == "rag_gates" and collected.options.narrowed
     check_gate(gate, list(collected.catalog.metrics), facets | set(gate.slice) if standing else facets, where)
     refuse_baseline(gate, where)
-    if any(matches(entry.case.facets, gate.slice) for entry in collected.entries):
+    if any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if not standing:
         raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
@@ -56,4 +56,4 @@ def _compute(collected: Collected, name: str, where: str) -> None:
     testbeds = collected.testbeds.values()
     if not any(name in testbed.metrics for testbed in testbeds):
         for testbed in testbeds:
-            testbed.metrics[name] = metric
+            testbed.compute(name, metric)

@@ -30,6 +30,10 @@ def configure(config: pytest.Config) -> None:
         return
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if config.option.rag_dry_run:
+        from pytest_rageval.hooks.dry_run import DryRun
+
+        config.pluginmanager.register(DryRun(), "rageval-dry-run")
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)
 

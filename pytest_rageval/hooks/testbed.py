@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.hooks.sources import Source
-from pytest_rageval.model.facets import FACETS
+from pytest_rageval.model.facets import FACETS, KNEW
 from pytest_rageval.testbeds.settings import Settings
 
 if TYPE_CHECKING:
@@ -83,6 +83,12 @@ class Testbed:
     facets: set[str] = field(default_factory=lambda: set(FACETS))
     generated: int = 0
     reached: bool = False
+
+    def compute(self, name: str, metric: Metric) -> None:
+        """Add a metric that the testbed does not compute yet."""
+        self.metrics.setdefault(name, metric)
+        if metric.closed_book:
+            self.facets.add(KNEW)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 
 from filelock import FileLock
 
@@ -18,6 +19,11 @@ __all__ = ["Budget"]
 POLL_S = 0.0002
 """Seconds between two looks at a lock that another process holds; it holds it for about as long."""
 
+LOOK_S = 0.02
+"""Seconds between two looks at what the other processes have in flight."""
+
+PATIENCE_S = 60.0
+"""Seconds that a process waits for calls of others while none of them ends: it may have been killed."""
 
 LENGTH = 100
 """Bytes of the file, spaces at its end included, so that each state covers the last."""
@@ -32,7 +38,7 @@ class Budget:
     """A limit on what all processes that name the same file spend together.
 
     A call reserves the most it may cost and afterwards settles for what it did cost, so that the limit holds while
-    calls are in flight. What a killed process had reserved stays reserved.
+    calls are in flight. What a killed process had reserved stays reserved, and is waited for for a minute.
 
     Args:
         limit_usd: the most to be spent, in US dollars.
@@ -49,13 +55,20 @@ class Budget:
         self._refusal: str | None = None
 
     async def reserve(self, most_usd: float) -> None:
-        """Set ``most_usd`` aside; wait while calls of this process in flight may leave enough.
+        """Set ``most_usd`` aside; wait while calls in flight, also those of other processes, may leave enough.
 
         Raises `ModelError` of kind ``budget`` when they may not; from then on always.
         """
         async with self._turn:
-            while not self._reserved(most_usd):
-                await self._settled.wait()
+            since, before = monotonic(), None
+            while (purse := self._purse_without(most_usd)) is not None:
+                if purse != before:
+                    since, before = monotonic(), purse
+                if not self._held and monotonic() - since > PATIENCE_S:
+                    raise self._refused(most_usd, purse)
+                self._settled.clear()
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self._settled.wait(), LOOK_S)
 
     def settle(self, most_usd: float, spent_usd: float) -> None:
         """Give back what was reserved for a call that has ended, and count what it cost."""
@@ -65,8 +78,8 @@ class Budget:
         self._held -= 1
         self._settled.set()
 
-    def _reserved(self, most_usd: float) -> bool:
-        """Reserve, and return whether that was possible; where it never will be, raise the refusal."""
+    def _purse_without(self, most_usd: float) -> dict[str, float] | None:
+        """Reserve, and return None, or the purse that lacks it now; where it always will, raise the refusal."""
         if self._refusal is not None:
             raise ModelError("budget", self._refusal, attempts=0)
         with self._shared() as purse:
@@ -74,16 +87,18 @@ class Budget:
             if round(after + purse["reserved"], DIGITS) <= self.limit_usd:
                 purse["reserved"] += most_usd
                 self._held += 1
-                return True
-        if self._held and after <= self.limit_usd:
-            self._settled.clear()
-            return False
+                return None
+        if after > self.limit_usd:
+            raise self._refused(most_usd, purse)
+        return purse
+
+    def _refused(self, most_usd: float, purse: Mapping[str, float]) -> ModelError:
         self._refusal = (
             f"the budget of ${self.limit_usd:,.6g} would be passed by a call that may cost ${most_usd:,.6g}, "
             f"with ${purse['spent']:,.6g} spent and ${purse['reserved']:,.6g} reserved for calls in flight; "
             "raise --rag-budget-usd"
         )
-        raise ModelError("budget", self._refusal, attempts=0)
+        return ModelError("budget", self._refusal, attempts=0)
 
     @contextmanager
     def _shared(self) -> Iterator[dict[str, float]]:

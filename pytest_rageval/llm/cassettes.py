@@ -6,11 +6,12 @@ import hashlib
 import re
 import threading
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.errors import ModelError, SettingError, ascii_safe, did_you_mean, found
+from pytest_rageval.errors import DataError, ModelError, SettingError, ascii_safe, did_you_mean, found
 from pytest_rageval.llm.cassette import Index, append, read, settle
 from pytest_rageval.llm.nearest import Neighbours
 from pytest_rageval.llm.records import Line, record_of, to_line
@@ -77,6 +78,13 @@ class Cassettes:
                 raise ModelError("not_recorded", self._miss(name, request), attempts=0)
         return None
 
+    def holds(self, request: Request) -> bool:
+        """Return whether `find` would return a response: one that is recorded, in a mode that replays."""
+        if self.mode == "all":
+            return False
+        with self._lock:
+            return request.key in self._index(file_name(request.kind, request.model))
+
     def record(self, request: Request, response: Mapping[str, Any]) -> None:
         """Write down the response, builtins of JSON, at once. Secrets of the environment are masked in it."""
         name = file_name(request.kind, request.model)
@@ -88,10 +96,14 @@ class Cassettes:
                 self._index(name)[request.key] = Line(0, text)
 
     def close(self) -> None:
-        """Sort what was written, so that the same recordings are the same bytes in whatever order they were made."""
+        """Sort what was written, so that the same recordings are the same bytes in whatever order they were made.
+
+        A file that cannot be written any more stays as it is, and is read as well.
+        """
         with self._lock:
             while self._written:
-                settle(self.folder / self._written.pop())
+                with suppress(DataError):
+                    settle(self.folder / self._written.pop())
 
     def _asks(self, name: str) -> bool:
         return self.mode != "none" and not (self.mode == "once" and name in self._there)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -52,7 +53,8 @@ class Client:
 
     Attributes:
         succeeded: whether the backend has ever replied.
-        refused: the first refusal (``auth``, ``not_found``), if the backend had not replied before.
+        refused: the first refusal (``auth``, ``not_found``), if the backend had not replied before; from then on every
+            call is refused like that, and none is sent.
     """
 
     def __init__(
@@ -97,8 +99,14 @@ class Client:
         else:
             completion = self._replayed(request, response)
             scope.meter.add(_calls(completion.usage, replayed=1, spent_usd=0.0))
-        scope.meter.use(request.key)
+        scope.meter.use(request.key, replayed=response is not None)
         return completion
+
+    def replays(self, messages: Sequence[Message], repeat: int = 1) -> bool:
+        """Return whether a recording would answer this repetition, so that the backend is not asked."""
+        if self._cassettes is None:
+            return False
+        return self._cassettes.holds(Request(self.kind, self.name, self._params, messages, repeat))
 
     async def close(self) -> None:
         """Let the backend's connections go."""
@@ -113,14 +121,9 @@ class Client:
         try:
             completion = await tries.run(lambda: self._send(messages, params))
             usage = completion.usage
-            self.succeeded = True
             return replace(completion, attempts=tries.sent)
         except asyncio.CancelledError:
             usage = _UNKNOWN if tries.pending else _FREE
-            raise
-        except ModelError as error:
-            if error.kind in ("auth", "not_found") and not self.succeeded:
-                self.refused = self.refused or error
             raise
         finally:
             if tries.sent:
@@ -130,9 +133,18 @@ class Client:
 
     async def _send(self, messages: Sequence[Message], params: Mapping[str, object]) -> Completion:
         begun = perf_counter()
-        completion: object = await self._backend.complete(messages, **params)
-        if not isinstance(completion, Completion):
-            raise SystemContractError(f"the model {self.name} returned {found(completion)}; return a Completion")
+        try:
+            reply: object = self._backend.complete(messages, **params)
+            completion = await reply if inspect.isawaitable(reply) else reply
+        except ModelError as error:
+            if error.kind in ("auth", "not_found") and not self.succeeded:
+                self.refused = self.refused or error
+                self._limiter.close(self.refused)  # before the slot of this request goes to the next
+            raise
+        self.succeeded = True
+        if not isinstance(completion, Completion) or completion is reply:
+            wanted = "return a Completion from `async def complete(messages, **params)`"
+            raise SystemContractError(f"the model {self.name} returned {found(completion)}; {wanted}")
         if completion.usage.latency_s is not None:
             return completion
         return replace(completion, usage=replace(completion.usage, latency_s=perf_counter() - begun))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -21,7 +22,7 @@ _ANSWERS = {
 }
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _LATER = ("litellm.proxy._types", "httpcore", "pytest_rageval.llm.wire")
-"""What the first call imports besides, for a quarter of a second or more."""
+"""What the first call would import, for a quarter of a second or more in which the event loop stood still."""
 _ENCODING = "litellm.litellm_core_utils.default_encoding"
 
 _lock = threading.Lock()
@@ -31,8 +32,8 @@ _ready: ModuleType | None = None
 def litellm() -> ModuleType:
     """Return litellm, imported by the first who asks; the others wait.
 
-    No ``.env`` is read, no environment variable written, nothing downloaded and nothing printed. litellm asks
-    `os.getenv` about the first and the third, so that answers two names otherwise while the import lasts.
+    No ``.env`` is read, no environment variable written, nothing downloaded, nothing printed and no warning given.
+    litellm asks `os.getenv` about the first and the third, so that answers two names otherwise while the import lasts.
     """
     global _ready
     with _lock:
@@ -49,24 +50,36 @@ def preload() -> None:
 def _preloaded() -> None:
     with suppress(Exception):  # who needs litellm imports it again, and gets the error
         litellm()
-        for name in _LATER:
-            import_module(name)
 
 
 def _imported() -> ModuleType:
     sys.modules.setdefault(_ENCODING, _Encoding(_ENCODING))
-    real = os.getenv
-    answering = _answering(real)
-    os.getenv = answering
     try:
-        return import_module("litellm")
+        with _replaced(os, "getenv", _answering), _replaced(warnings, "warn", _silent):
+            module: Any = import_module("litellm")
+            module.ModelResponse()  # the first one warns as well
+            for name in _LATER:
+                with suppress(ImportError):  # then the first call does not need it
+                    import_module(name)
     except ModuleNotFoundError as error:
         if error.name != "litellm":
             raise
         raise MissingDependencyError("asking a model", "llm") from None
+    found: ModuleType = module
+    return found
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, stand_in: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
+    """Have a function of a module behave otherwise for a while."""
+    real = getattr(owner, name)
+    other = stand_in(real)
+    setattr(owner, name, other)
+    try:
+        yield
     finally:
-        if os.getenv is answering:
-            os.getenv = real
+        if getattr(owner, name) is other:
+            setattr(owner, name, real)
 
 
 def _answering(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,6 +87,17 @@ def _answering(real: Callable[..., Any]) -> Callable[..., Any]:
         return _ANSWERS[key] if key in _ANSWERS else real(key, default)
 
     return getenv
+
+
+def _silent(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `warnings.warn` for the import alone; filters would be those of all threads, and a test's own."""
+    here = threading.get_ident()
+
+    def warn(message: Any, category: Any = None, stacklevel: int = 1, *source: Any, **more: Any) -> None:
+        if not (_lock.locked() and threading.get_ident() == here):
+            real(message, category, stacklevel + 1, *source, **more)
+
+    return warn
 
 
 class _Encoding(ModuleType):

@@ -31,7 +31,8 @@ class Limiter:
         self._refusals = 0.0
         self._in_flight = 0
         self._numbers = count()
-        self._waiting: list[tuple[int, asyncio.Future[None]]] = []  # a heap
+        self._waiting: list[tuple[int, asyncio.Future[ModelError | None]]] = []  # a heap
+        self._refusal: ModelError | None = None
 
     @property
     def bound(self) -> float:
@@ -47,16 +48,32 @@ class Limiter:
         """Return a call's place in the queue: the last one now."""
         return Turn(self, next(self._numbers))
 
+    def close(self, refusal: ModelError) -> None:
+        """Give no slot any more, as no request can succeed: who wants one gets the kind and words of ``refusal``."""
+        self._refusal = refusal
+        while self._waiting:
+            _, slot = heappop(self._waiting)
+            if not slot.done():
+                slot.set_result(refusal)
+
     async def _enter(self, number: int) -> None:
-        if self._free():
-            self._in_flight += 1
-            return
-        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        refusal = self._refusal
+        if refusal is None:
+            if self._free():
+                self._in_flight += 1
+                return
+            refusal = await self._waited(number)
+        if refusal is not None:
+            raise ModelError(refusal.kind, str(refusal), attempts=0)
+
+    async def _waited(self, number: int) -> ModelError | None:
+        """Return None when there is a slot, or why there will be none."""
+        slot: asyncio.Future[ModelError | None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (number, slot))
         try:
-            await slot
+            return await slot
         except asyncio.CancelledError:
-            if not slot.cancelled():  # it was given in the same moment
+            if not slot.cancelled() and slot.result() is None:  # it was given in the same moment
                 self._leave()
             raise
 

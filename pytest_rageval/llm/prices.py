@@ -38,14 +38,15 @@ class Prices:
 
     Args:
         model: litellm's name of the model.
-        overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, instead of the map's.
+        overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, instead of the map's,
+            which is not looked at when both are given.
     """
 
     def __init__(self, model: str, overrides: Mapping[str, object] | None = None) -> None:
         self.model = model
-        self._known = entry(model)
-        given = overrides or {}
-        self.given = any(given.get(rate) is not None for rate in _RATES)
+        given = {rate: overrides[rate] for rate in _RATES if overrides and overrides.get(rate) is not None}
+        self.given = bool(given)
+        self._known = {} if len(given) == len(_RATES) else entry(model)
         self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in _RATES)
         self._tiered = not self.given and any("_above_" in name for name in self._known)
 
@@ -58,7 +59,7 @@ class Prices:
         return prompt_tokens * self._input + completion_tokens * (self._output or 0.0)
 
     def most(self, prompt_tokens: int, max_tokens: int | None) -> float | None:
-        """Return the price of a reply as long as can be; without ``max_tokens``, as long as the model's limit."""
+        """Return the price of a reply as long as can be; without ``max_tokens``, as long as the map's limit."""
         longest = max_tokens if max_tokens is not None else self._known.get("max_output_tokens")
         return None if longest is None else self.cost(prompt_tokens, int(longest))
 

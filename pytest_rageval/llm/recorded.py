@@ -10,9 +10,10 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.meter import current
+from pytest_rageval.llm.meter import charge, current
 from pytest_rageval.llm.request import Request
 from pytest_rageval.llm.tagged import decode, encode
+from pytest_rageval.model.answer import Answer
 
 __all__ = ["CASSETTES", "record_call", "recorded"]
 
@@ -112,8 +113,11 @@ def _record(tape: Cassettes, request: Request, result: R) -> R:
 
 
 def _replay(request: Request, response: dict[str, Any]) -> Any:
-    current().meter.use(request.key)
-    return decode(response["result"])
+    current().meter.use(request.key, replayed=True)
+    result = decode(response["result"])
+    if isinstance(result, Answer):
+        charge(result.usage, replayed=True)
+    return result
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -128,7 +128,7 @@ class Tries:
 
     def _final(self, error: ModelError, why: str = "") -> ModelError:
         """Return ``error`` with how often the call was tried, and why not again."""
-        if self.sent == error.attempts == 1 and not why:
+        if self.sent == error.attempts < 2 and not why:
             return error
         tried = {1: "once", 2: "twice"}.get(self.sent, f"{self.sent} times")
         text = f"{error} (tried {tried}; {why})" if why else f"{error} (tried {tried})"

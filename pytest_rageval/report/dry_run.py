@@ -22,47 +22,49 @@ def dry_run_lines(found: Sequence[Estimate], names: dict[str, str]) -> Iterator[
     rows = [_row(names[estimate.testbed], estimate) for estimate in found]
     yield from table_lines([_HEAD, *rows, _total(found)], left=4)
     yield ""
-    yield "~ estimated; reply tokens and USD are the most they may be; ? not known before it is run. Nothing was asked."
+    yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
+    yield "Nothing was asked."
 
 
 def _row(name: str, estimate: Estimate) -> tuple[str, ...]:
-    live = estimate.calls is None or estimate.calls > estimate.recorded
+    known = estimate.calls is not None
+    live = estimate.calls is not None and estimate.calls > estimate.recorded
     return (
         name,
         estimate.system,
         estimate.what,
         estimate.model or "–",
         str(estimate.cases),
-        "?" if estimate.calls is None else f"{estimate.calls:,}",
+        f"{estimate.calls:,}" if known else "?",
         f"{estimate.recorded:,}",
-        _tokens(estimate.prompt_tokens, exact=estimate.exact) if live and estimate.calls is not None else "?" * live,
-        _tokens(estimate.completion_tokens) if live and estimate.calls is not None else "?" * live,
+        _tokens(estimate.prompt_tokens, exact=estimate.exact) if live else "" if known else "?",
+        _tokens(estimate.completion_tokens, exact=estimate.bounded) if live else "" if known else "?",
         _dollars([estimate]),
     )
 
 
 def _total(found: Sequence[Estimate]) -> tuple[str, ...]:
     known = [estimate for estimate in found if estimate.calls is not None]
-    answers = sum(estimate.cases for estimate in found if estimate.what == "answer")
-    calls = f"{sum(estimate.calls or 0 for estimate in known):,}"
+    more = "" if len(known) == len(found) else "+?"
     return (
         "all", "", "", "",
-        str(answers),
-        calls if len(known) == len(found) else f"{calls}+?",
+        str(sum(estimate.cases for estimate in found if estimate.what == "answer")),
+        f"{sum(estimate.calls or 0 for estimate in known):,}{more}",
         f"{sum(estimate.recorded for estimate in found):,}",
-        _tokens(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)),
-        _tokens(sum(e.completion_tokens for e in known)),
+        _tokens(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)) + more,
+        _tokens(sum(e.completion_tokens for e in known), exact=all(e.bounded for e in known)) + more,
         _dollars(found),
     )  # fmt: skip
 
 
-def _tokens(count: int, *, exact: bool = True) -> str:
+def _tokens(count: int, *, exact: bool) -> str:
     return f"{count:,}" if exact else f"~{count:,}"
 
 
 def _dollars(found: Sequence[Estimate]) -> str:
-    """Return the sum of what is known; a part that is not makes it unknown."""
+    """Return the sum; a part that is not known makes it unknown."""
     costs = [None if estimate.calls is None else estimate.cost_usd for estimate in found]
     if any(cost is None for cost in costs):
         return "?"
-    return f"{sum(cost or 0.0 for cost in costs):.4f}"
+    exact = all(estimate.exact and estimate.bounded for estimate in found)
+    return f"{'' if exact else '~'}{sum(cost or 0.0 for cost in costs):.4f}"

@@ -27,7 +27,8 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 
 
 def definitions(tree: ast.Module) -> list[Definition]:
-    return [node for node in tree.body if isinstance(node, Definition) and not node.name.startswith("_")]
+    public = [node for node in tree.body if isinstance(node, Definition) and not node.name.startswith("_")]
+    return [node for node in public if not any(ast.unparse(mark) == "overload" for mark in node.decorator_list)]
 
 
 def order(name: str) -> tuple[int, str]:

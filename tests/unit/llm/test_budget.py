@@ -12,6 +12,7 @@ from time import perf_counter
 import pytest
 
 from pytest_rageval.errors import ModelError
+from pytest_rageval.llm import budget as budget_module
 from pytest_rageval.llm.budget import Budget
 
 
@@ -114,6 +115,26 @@ def test_calls_that_wait_are_refused_when_those_in_flight_cost_too_much(path: Pa
     errors = asyncio.run(calls())
     assert [isinstance(error, ModelError) and error.kind for error in errors] == ["budget"] * 3
     assert state(path) == (0.05, 0.0)
+
+
+def test_a_call_waits_for_those_of_another_process(path: Path) -> None:
+    async def calls() -> None:
+        await other.reserve(0.1)
+        waiting = asyncio.create_task(own.reserve(0.1))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        other.settle(0.1, 0.02)
+        await asyncio.wait_for(waiting, 5)
+
+    own, other = Budget(0.15, path), Budget(0.15, path)
+    asyncio.run(calls())
+    assert state(path) == (0.02, 0.1)
+
+
+def test_a_process_that_was_killed_is_not_waited_for_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget_module, "PATIENCE_S", 0.05)
+    asyncio.run(Budget(0.15, path).reserve(0.1))
+    assert "with $0 spent and $0.1 reserved for calls in flight" in refusal(Budget(0.15, path), 0.1)
 
 
 def test_a_call_that_is_cancelled_while_it_waits_reserves_nothing_and_stops_nobody(path: Path) -> None:

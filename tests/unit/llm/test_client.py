@@ -128,18 +128,37 @@ def test_a_backend_that_returns_no_completion_is_told_so() -> None:
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             return "me"  # type: ignore[return-value]
 
-    with pytest.raises(SystemContractError, match=r"^the model openai/m returned 'me'; return a Completion$"):
+    class Sync:
+        def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+            return Completion("me")
+
+    wanted = r"; return a Completion from `async def complete\(messages, \*\*params\)`$"
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned 'me'" + wanted):
         ask(client(Wrong()))
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text='me', .*" + wanted):
+        ask(client(Sync()))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["auth", "not_found"])
 def test_a_refusal_before_any_reply_is_kept_the_first_one(kind: str) -> None:
     first = error(kind)
     model = client(ScriptedLLM([error("server_error"), first, error(kind), "me"]))
-    raised = failed(model)
-    failed(model)
-    assert model.refused is raised
-    assert (model.refused.kind, model.succeeded) == (kind, False)
+    assert str(failed(model)) == f"the provider says {kind} (tried twice)"
+    assert str(failed(model)) == f"the provider says {kind}"
+    assert (model.refused, model.succeeded) == (first, False)
+
+
+def test_after_a_refusal_nothing_is_sent_any_more() -> None:
+    meter, backend = Meter(), ScriptedLLM({"": error("auth")}, delay_s=0.01)
+    model = client(backend, limiter=Limiter(4))
+
+    async def calls() -> list[object]:
+        SCOPE.set(Scope(meter))
+        return await asyncio.gather(*(model.complete(user("who?")) for _ in range(50)), return_exceptions=True)
+
+    raised = asyncio.run(calls())
+    assert {(str(each), getattr(each, "kind", "")) for each in raised} == {("the provider says auth", "auth")}
+    assert len(backend.requests) == meter.calls.attempts == meter.calls.calls == 4
 
 
 def test_a_refusal_after_a_reply_and_another_error_are_not_kept() -> None:
@@ -249,6 +268,19 @@ def test_where_and_how_a_model_is_asked_is_no_part_of_its_recording(tmp_path: Pa
     backend = ScriptedLLM([])
     assert ask(recording(tmp_path, backend, params={"api_base": "http://two", "timeout": 9})).text == "me"
     assert not any("http" in path.read_text() or "sk-1" in path.read_text() for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("mode", "replayed"), [("none", True), ("once", True), ("new_episodes", True), ("all", False)])
+def test_it_says_beforehand_what_it_would_replay(mode: str, replayed: bool, tmp_path: Path) -> None:
+    ask(client(ScriptedLLM("me"), params={"seed": 1}, cassettes=Cassettes(tmp_path, "new_episodes")), "old", repeat=2)
+    backend = ScriptedLLM("no")
+    model = client(backend, params={"seed": 1}, cassettes=Cassettes(tmp_path, mode))
+    assert model.replays(user("old"), 2) is replayed
+    assert not model.replays(user("old"))
+    assert not model.replays(user("new"), 2)
+    assert not client(backend, params={"seed": 2}, cassettes=Cassettes(tmp_path, mode)).replays(user("old"), 2)
+    assert not client(backend, params={"seed": 1}).replays(user("old"), 2)
+    assert not backend.requests
 
 
 def test_a_call_that_is_not_recorded_is_an_error_and_nothing_is_charged(tmp_path: Path) -> None:

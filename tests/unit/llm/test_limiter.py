@@ -175,3 +175,27 @@ def test_it_outlives_an_event_loop() -> None:
         provider = Provider(limiter, delay_s=0.001)
         assert len(asyncio.run(ask(provider, 6))) == 6
         assert provider.peak == 2
+
+
+def test_closed_slots_are_given_to_nobody_who_waits_or_comes_later() -> None:
+    async def scenario() -> list[tuple[str, str, int]]:
+        limiter = Limiter(1)
+        told: list[tuple[str, str, int]] = []
+
+        async def wanted() -> None:
+            with pytest.raises(ModelError) as raised:
+                await limiter.turn().__aenter__()
+            told.append((raised.value.kind, str(raised.value), raised.value.attempts))
+
+        async with limiter.turn():
+            waiting, cancelled = asyncio.create_task(wanted()), asyncio.create_task(wanted())
+            await asyncio.sleep(0)
+            limiter.close(ModelError("auth", "no such key"))
+            cancelled.cancel()
+            await waiting
+            await asyncio.gather(cancelled, return_exceptions=True)
+        await wanted()
+        assert limiter.in_flight == 0
+        return told
+
+    assert run_virtually(scenario())[0] == [("auth", "no such key", 0)] * 2

@@ -17,6 +17,7 @@ from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.recorded import CASSETTES, record_call, recorded
 from pytest_rageval.llm.tagged import decode, encode
 from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -106,6 +107,19 @@ def test_a_coroutine_function_is_awaited_once_and_replayed_then(tmp_path: Path) 
     assert calls == ["who?"]
     assert second.keys == first.keys != ()
     assert (tmp_path / "system-my-rag.jsonl").is_file()
+
+
+def test_a_replayed_answer_is_charged_as_one_that_costs_nothing_now(tmp_path: Path) -> None:
+    @recorded(name="my-rag")
+    def answer(query: Query) -> Answer:
+        return Answer("me", usage=Usage(10, 2, 0.25))
+
+    with case(tmp_path) as first:
+        answer(QUERY)
+    with case(tmp_path, "none") as second:
+        answer(QUERY)
+    assert (first.calls, first.replayed) == (Calls(), False)  # what asked is charged by who called
+    assert (second.calls, second.replayed) == (Calls(1, 1, 0, 10, 2, 0.25, 0.0), True)
 
 
 def test_an_object_with_an_async_call_is_one_too(tmp_path: Path) -> None:

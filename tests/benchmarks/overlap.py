@@ -1,0 +1,202 @@
+"""What overlapping calls save: cases that ask a slow model, against a plain gather with the same client.
+
+    python tests/benchmarks/overlap.py [--rounds N] [--large-rounds N]
+
+The model is a loopback server in a process of its own. Wished, each beyond importing litellm: 200 cases of 50 ms at
+20 in flight within 1.0 s, with 200 calls and never more than 20 at once; 2,000 cases of 200 ms at 64 in flight, 5 % of
+the requests refused with 429, within 1.2 times the ideal 6.25 s, in one process and with two workers. 250 replayed
+cases within 0.5 s of starting pytest, without litellm and without a socket. 10,000 cases that are looked ahead in the
+memory of as many that are not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from measuring import Cost, pytest_command, run, table
+
+SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
+RAG = ("-p", "pytest_rageval.plugin")
+IMPORTING = "from pytest_rageval.llm.importing import litellm; litellm()"
+TESTS = """
+from pytest_rageval import rag_case
+
+
+@rag_case("jsonl:cases.jsonl", metrics=["accuracy"], gates=["accuracy >= 1", "error_rate <= 0"])
+def test_case(rag):
+    pass
+"""
+GATHER = """
+import asyncio, json, sys
+from pytest_rageval.llm.client import Client
+from pytest_rageval.llm.limiter import Limiter
+from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.model.case import Passage, Query
+from pytest_rageval.systems.prompting import load_prompts, messages_for
+
+url, most = sys.argv[1], int(sys.argv[2])
+params = {"api_base": url, "api_key": "sk-benchmark", "temperature": 0}
+prompts = load_prompts()
+queries = [Query(row["question"], tuple(Passage(p["id"], p["text"]) for p in row["passages"]))
+           for row in map(json.loads, open("cases.jsonl"))]
+
+async def main():
+    client = Client(LiteLLM("openai/gpt-4o-mini"), name="gpt-4o-mini", params=params, limiter=Limiter(most),
+                    retry=RetryPolicy())
+    replies = await asyncio.gather(*(client.complete(messages_for(query, prompts)) for query in queries))
+    await client.close()
+    assert len(replies) == len(queries)
+
+asyncio.run(main())
+"""
+WATCH = """
+import sys
+
+opened = []
+sys.addaudithook(lambda event, args: opened.append(event) if event == "socket.__new__" else None)
+
+
+def pytest_unconfigure(config):
+    assert "litellm" not in sys.modules, "litellm was imported"
+    assert not opened, f"{len(opened)} sockets were opened"
+"""
+SYSTEM = """
+import asyncio
+import pytest
+
+
+@pytest.fixture(scope="session")
+def rag_system():
+    async def answer(query):
+        await asyncio.sleep(0)
+        return "The answer is forty-two."
+
+    return answer
+"""
+
+
+@contextmanager
+def served(delay_s: float, plan: str = "") -> Iterator[str]:
+    """Yield the base URL of a server that answers "forty-two" after ``delay_s``."""
+    command = [sys.executable, str(SERVER), "--delay", str(delay_s), "--reply", "forty-two", "--plan", plan]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+        server.communicate()
+
+
+def stats(url: str) -> dict[str, Any]:
+    """Return what the server has seen so far."""
+    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/stats") as reply:  # noqa: S310 - the loopback
+        seen: dict[str, Any] = json.load(reply)
+    return seen
+
+
+def project(folder: Path, n: int, url: str = "", concurrency: int = 16) -> Path:
+    """Write a project of ``n`` cases, with the model at ``url`` if one is given."""
+    folder.mkdir()
+    model = f"rag_model = openai/gpt-4o-mini\nrag_model_params =\n    api_base = {url}\n    api_key = sk-benchmark\n"
+    (folder / "pytest.ini").write_text(f"[pytest]\nrag_concurrency = {concurrency}\n{model if url else ''}")
+    (folder / "test_cases.py").write_text(TESTS)
+    (folder / "gather.py").write_text(GATHER)
+    passage = {"id": "d1", "text": "The answer to every question is forty-two. " * 20}
+    rows = ({"id": f"q{i}", "question": f"What is {i}?", "answers": ["forty-two"]} for i in range(n))
+    (folder / "cases.jsonl").write_text("".join(json.dumps({**row, "passages": [passage]}) + "\n" for row in rows))
+    return folder
+
+
+def walls(rounds: int, sides: dict[str, tuple[list[str], Path]]) -> dict[str, float]:
+    """Return the median seconds of each side, run in turn, once to warm up."""
+    taken: dict[str, list[float]] = {side: [] for side in sides}
+    for number in range(rounds + 1):
+        for side, (command, folder) in sides.items():
+            wall = run(command, folder).wall
+            if number:
+                taken[side].append(wall)
+    return {side: median(each) for side, each in taken.items()}
+
+
+def overlapping(root: Path, rounds: int, n: int, delay_s: float, most: int, plan: str, wished: float) -> None:
+    """Print what ``n`` cases take against a plain gather, both beyond importing litellm."""
+    print(f"{n:,} cases of {delay_s * 1000:g} ms, {most} in flight{f', {plan}' if plan else ''}\n")
+    with served(delay_s, plan) as url:
+        folder = project(root / f"cases{n}", n, url, most)
+        sides = {
+            "import litellm": ([sys.executable, "-c", IMPORTING], folder),
+            "asyncio.gather": ([sys.executable, "gather.py", url, str(most)], folder),
+            "pytest": (pytest_command(*RAG), folder),
+        }
+        if plan:
+            sides["pytest -n 2"] = (pytest_command(*RAG, "-p", "xdist", "-n", "2", "--dist", "worksteal"), folder)
+        measured = walls(rounds, sides)
+        before = stats(url)["requests"]
+        run(pytest_command(*RAG), folder)
+        seen = stats(url)
+    floor = measured["import litellm"]
+    rows = [["", "wall s", "beyond the import", "/ gather"]]
+    for side, wall in measured.items():
+        share = (wall - floor) / (measured["asyncio.gather"] - floor)
+        rows.append([side, f"{wall:.2f}", f"{wall - floor:.2f}", f"{share:.2f}"])
+    print(table([*rows, ["wished of pytest", "", f"<= {wished:.2f}", ""]]))
+    print(f"requests of one run {seen['requests'] - before}, highest in flight at the server {seen['peak']}\n")
+
+
+def replaying(root: Path, rounds: int, n: int) -> None:
+    """Print what ``n`` recorded cases take beyond a session without any."""
+    with served(0.0) as url:
+        folder = project(root / "replay", n, url)
+        run(pytest_command(*RAG, "--rag-record-mode", "once"), folder)
+        shutil.rmtree(folder / ".rageval")
+    (folder / "conftest.py").write_text(WATCH)
+    empty = root / "empty"
+    empty.mkdir()
+    (empty / "pytest.ini").write_text("[pytest]\n")
+    (empty / "test_one.py").write_text("def test_one(): ...\n")
+    replay = pytest_command(*RAG, "--rag-record-mode", "none")
+    measured = walls(rounds, {"start": (pytest_command(*RAG), empty), "replay": (replay, folder)})
+    rows = [["", "wall s"], *([side, f"{wall:.2f}"] for side, wall in measured.items())]
+    rows += [["difference", f"{measured['replay'] - measured['start']:.2f}"], ["wished", "<= 0.50"]]
+    print(f"{n} replayed cases, without litellm and without a socket\n\n{table(rows)}\n")
+
+
+def remembering(root: Path, rounds: int) -> None:
+    """Print the peak memory of many cases, asked in turn and looked ahead."""
+    rows = [["", "wall s", "peak MiB, in turn", "looking ahead", "more"]]
+    for n in (1_000, 10_000):
+        folder = project(root / f"memory{n}", n)
+        (folder / "conftest.py").write_text(SYSTEM)
+        costs = {most: [run(pytest_command(*RAG, "--rag-concurrency", most), folder) for _ in range(rounds)]
+                 for most in ("1", "16")}  # fmt: skip
+        turn, ahead = (Cost.median(costs[most]) for most in ("1", "16"))
+        rows.append([f"{n:,} cases", f"{ahead.wall:.2f}", f"{turn.peak:.1f}", f"{ahead.peak:.1f}",
+                     f"{ahead.peak - turn.peak:+.1f}"])  # fmt: skip
+    print(f"memory: a window of cases, not a list of them\n\n{table(rows)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What overlapping calls save.")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the small ones (default: %(default)s)")
+    parser.add_argument("--large-rounds", type=int, default=3, help="rounds of the large ones (default: %(default)s)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        overlapping(root, args.rounds, 200, 0.05, 20, "", 1.0)
+        overlapping(root, args.large_rounds, 2_000, 0.2, 64, "429=0.05", 1.2 * 2_000 * 0.2 / 64)
+        replaying(root, args.rounds, 250)
+        remembering(root, args.large_rounds)
+
+
+if __name__ == "__main__":
+    main()

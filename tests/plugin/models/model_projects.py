@@ -1,0 +1,109 @@
+"""Projects whose model is a server on the loopback, reached as a user's is: by litellm."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import filelock  # noqa: F401
+import pytest
+from openai_replies import last_user
+from openai_server import OpenAIServer
+from rag_project import Project, Row
+
+# What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
+import pytest_rageval.engine.estimate
+import pytest_rageval.hooks.answering
+import pytest_rageval.hooks.models
+import pytest_rageval.llm.budget
+import pytest_rageval.llm.cassettes
+import pytest_rageval.llm.client
+import pytest_rageval.llm.scripted
+import pytest_rageval.systems.closed_book  # noqa: F401
+from pytest_rageval.llm.importing import preload
+
+NO_PARAMS: Mapping[str, object] = MappingProxyType({})
+FILE = "cassettes/model-openai--m.jsonl"
+"""The recordings of the model that `asks` names."""
+
+KEY = "sk-loopback-0123456789abcdef"
+
+PRICES = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}
+"""Params of a price: a question of `rows` costs, by the server's way to count words, about 0.16 dollars."""
+
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl"{arguments})
+    def test_it(rag):
+        ...
+"""
+
+Params = Mapping[str, object]
+
+
+def rows(*names: str, **more: object) -> list[Row]:
+    """Return one record a name, with a passage that says where to find it."""
+    return [
+        {
+            "id": name,
+            "question": f"Where is {name}?",
+            "answers": ["Paris"],
+            "passages": [{"id": f"d-{name}", "text": f"{name} is in Paris.", "role": "positive"}],
+            **more,
+        }
+        for name in names
+    ]
+
+
+def numbered(count: int) -> list[Row]:
+    """Return that many records: q00, q01 and so on."""
+    return rows(*(f"q{number:02}" for number in range(count)))
+
+
+def asks(
+    project: Project,
+    base_url: str,
+    records: Sequence[Row],
+    *ini: str,
+    arguments: str = 'metrics=["accuracy"]',
+    params: Params = NO_PARAMS,
+    model: str = "openai/m",
+) -> None:
+    """Make a project of one testbed that asks ``model`` at an address, with further lines of the ini."""
+    given = {"api_base": base_url, "api_key": KEY, **params}
+    lines = [f"    {name} = {value}" for name, value in given.items()]
+    project.file("pytest.ini", "\n".join(["[pytest]", f"rag_model = {model}", "rag_model_params =", *lines, *ini]))
+    project.data(records)
+    project.file("test_it.py", TEST.replace("{arguments}", f", {arguments}" if arguments else ""))
+
+
+def asked(server: OpenAIServer) -> list[str]:
+    """Return which records a server was asked about, in order."""
+    return [question.partition("Where is ")[2].partition("?")[0] for question in map(last_user, bodies(server))]
+
+
+def bodies(server: OpenAIServer) -> list[dict[str, Any]]:
+    return [seen.body for seen in server.requests]
+
+
+def recordings(project: Project, name: str = FILE) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (project.path / name).read_text(encoding="utf-8").splitlines()]
+
+
+def stop(server: OpenAIServer) -> None:
+    """Forget what was asked, and let every further request fail the test."""
+    server.requests.clear()
+    server.plan = lambda number, body: pytest.fail(f"asked: {body}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded() -> None:
+    """Load litellm before pytester notes what is loaded, so that runs within this process share it."""
+    preload()
+    for thread in threading.enumerate():
+        if thread.name == "rageval-litellm":
+            thread.join()

@@ -1,0 +1,154 @@
+"""A model that the options name: what it is asked, what is made of its replies, and when it is loaded at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from model_projects import KEY, PRICES, asks, bodies, loaded, rows  # noqa: F401
+from openai_server import OpenAIServer
+from rag_project import Mode, Project, case
+
+from pytest_rageval.model.phrases import REJECTION_SENTENCE
+from pytest_rageval.testbeds.plain import PLAIN
+
+REJECTS = 'ability="negative_rejection", metrics=["accuracy", "rejection_rate"]'
+
+
+def test_the_model_of_the_ini_answers_from_the_passages(
+    project: Project, openai_server: OpenAIServer, mode: Mode
+) -> None:
+    openai_server.reply = "  It is Paris.\n"
+    asks(project, openai_server.base_url, rows("Notre-Dame", "Orsay"), params=PRICES)
+    run = project.run(*mode)
+    assert run.status == 0, run.text
+    seen = {body["messages"][-1]["content"]: body for body in bodies(openai_server)}
+    assert len(seen) == len(openai_server.requests) == 2
+    for question, body in seen.items():
+        name = "Orsay" if "Orsay" in question else "Notre-Dame"
+        documents, asked, instructions = question.split("\n\n", 3)[1:]
+        assert (documents, asked) == (f"[1] {name} is in Paris.", f"Question: Where is {name}?")
+        assert instructions == PLAIN.instructions("en")
+        assert [message["role"] for message in body["messages"]] == ["system", "user"]
+        assert REJECTION_SENTENCE["en"] in body["messages"][0]["content"]
+        assert {key: body[key] for key in body if key != "messages"} == {"model": "m", "temperature": 0}
+    assert {seen.headers["authorization"] for seen in openai_server.requests} == {f"Bearer {KEY}"}
+
+    words = {body["messages"][-1]["content"]: _words(body) for body in bodies(openai_server)}
+    for outcome in run.results["outcomes"]:
+        sent = next(count for question, count in words.items() if outcome["case_id"] in question)
+        assert (outcome["status"], outcome["system"], outcome["facets"]["system"]) == ("scored", "llm", "llm")
+        assert (outcome["answer"]["text"], outcome["scores"]["accuracy"]) == ("It is Paris.", {"value": 1.0})
+        usage, calls = outcome["answer"]["usage"], outcome["calls"]
+        assert (usage["prompt_tokens"], usage["completion_tokens"]) == (sent, 3)
+        assert usage["cost_usd"] == calls["cost_usd"] == calls["spent_usd"] == pytest.approx(sent * 0.001 + 0.03)
+        assert 0 < usage["latency_s"] < 1
+        assert (calls["calls"], calls["attempts"], calls["replayed"]) == (1, 1, 0)
+        detail = {"model": "m", "finish_reason": "stop", "attempts": 1, "replayed": False}
+        assert outcome["answer"]["trace"] == [{"kind": "completion", "detail": detail}]
+    total = sum(words.values())
+    assert run.results["usage"] == {
+        "calls": 2, "replayed": 0, "attempts": 2, "prompt_tokens": total, "completion_tokens": 6,
+        "cost_usd": pytest.approx(total * 0.001 + 0.06), "spent_usd": pytest.approx(total * 0.001 + 0.06),
+    }  # fmt: skip
+    run.said(f"model calls: 2, 2 attempts · {total} + 6 tokens · cost ${total * 0.001 + 0.06:.4f}")
+    assert KEY not in run.text + (project.path / "results.json").read_text(encoding="utf-8")
+
+
+def _words(body: Any) -> int:
+    return sum(len(message["content"].split()) for message in body["messages"])
+
+
+def test_what_a_case_asks_for_and_what_was_said_before_go_with_the_question(
+    project: Project, openai_server: OpenAIServer
+) -> None:
+    openai_server.reply = "I can not answer the question because of the insufficient information in documents."
+    said = [{"question": "Which city?", "answer": "That one."}]
+    noise = [{"id": "n", "text": "Rome is old.", "role": "negative"}]
+    asks(project, openai_server.base_url, rows("Orsay", passages=noise, history=said), arguments=REJECTS)
+    run = project.run("--rag-model", "openai/another")
+    assert run.status == 0, run.text
+    (body,) = bodies(openai_server)
+    system, *turns, last = body["messages"]
+    assert turns == [{"role": "user", "content": "Which city?"}, {"role": "assistant", "content": "That one."}]
+    assert last["content"].endswith(f"reply exactly: {REJECTION_SENTENCE['en']}")
+    assert (system["role"], body["model"]) == ("system", "another")
+    assert run.outcomes["Orsay"]["scores"]["rejection_rate"] == {"value": 1.0}
+
+
+def test_other_params_of_the_ini_reach_the_model(project: Project, openai_server: OpenAIServer) -> None:
+    params = {"temperature": 0.5, "seed": 7, "max_tokens": 9, "stop": '["\\n"]', "attempts": 2, "deadline": 9.5}
+    asks(project, openai_server.base_url, rows("a"), params=params)
+    assert project.run().status == 0
+    (body,) = bodies(openai_server)
+    del body["messages"]
+    assert body == {"model": "m", "temperature": 0.5, "seed": 7, "max_tokens": 9, "stop": ["\n"]}
+
+
+def test_closed_book_is_asked_the_question_alone(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = "Paris"
+    asks(project, openai_server.base_url, rows("Orsay"))
+    run = project.run("--rag-system", "closed_book", "--rag-system", "llm", "--rag-system", "extractive")
+    assert run.status == 0, run.text
+    alone, with_passages = sorted((body["messages"][-1]["content"] for body in bodies(openai_server)), key=len)
+    assert alone == "Question: Where is Orsay?"
+    assert "Orsay is in Paris." in with_passages
+    assert {outcome["system"]: (outcome["calls"] or {}).get("calls") for outcome in run.results["outcomes"]} == {
+        "closed_book": 1, "llm": 1, "extractive": 0,
+    }  # fmt: skip
+
+
+def test_a_case_without_passages_is_answered_from_those_that_are_retrieved(
+    project: Project, openai_server: OpenAIServer
+) -> None:
+    asks(project, openai_server.base_url, [case("q1", "Where is Orsay?")])
+    project.file("conftest.py", """
+        import pytest
+        from pytest_rageval import Passage
+
+        @pytest.fixture(scope="session")
+        def rag_corpus():
+            return [Passage("d1", "Orsay is in Paris."), Passage("d2", "Bread is baked.")]
+    """)  # fmt: skip
+    run = project.run()
+    assert run.status == 0, run.text
+    (body,) = bodies(openai_server)
+    assert body["messages"][-1]["content"].startswith("Documents:\n\n[1] Orsay is in Paris.")
+    assert run.outcomes["q1"]["answer"]["ranking"][0]["doc_id"] == "d1"
+
+
+def test_prompts_and_sentences_of_the_ini_are_said_instead(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = "Nobody knows."
+    prompts = ("rag_prompts = en: prompts/mine.toml", "rag_rejection_sentence = en: Nobody knows.")
+    asks(project, openai_server.base_url, rows("Orsay"), *prompts, arguments=REJECTS)
+    project.file("prompts/mine.toml", 'system = "Else say {rejection}"\nuser = "{question} {passages} {instructions}"')
+    run = project.run()
+    assert run.status == 0, run.text
+    (body,) = bodies(openai_server)
+    assert body["messages"][0]["content"] == "Else say Nobody knows."
+    assert body["messages"][1]["content"].startswith("Where is Orsay? ")
+    assert body["messages"][1]["content"].endswith("reply exactly: Nobody knows.")
+    assert run.outcomes["Orsay"]["scores"]["rejection_rate"] == {"value": 1.0}
+
+
+LOADS = """
+    import sys
+
+    def pytest_unconfigure(config):
+        heavy = {"litellm", "openai", "httpx", "aiohttp", "tiktoken"} & set(sys.modules)
+        print(f"loaded: {sorted(heavy)}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "model"),
+    [(["--collect-only", "-q"], "openai/m"), ([], ""), (["test_plain.py"], "openai/m")],
+    ids=["collecting", "no-model", "no-case"],
+)
+def test_litellm_is_loaded_only_for_a_case_that_asks(project: Project, args: list[str], model: str) -> None:
+    asks(project, "http://127.0.0.1:9/v1", rows("a"), model=model)
+    project.file("conftest.py", LOADS)
+    project.file("test_plain.py", "def test_plain(): ...")
+    run = project.run(*args, subprocess=True)
+    assert run.status in (0, 5), run.text
+    run.said("loaded: []*")

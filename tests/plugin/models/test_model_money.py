@@ -1,0 +1,159 @@
+"""What models cost: told, held against gates, and kept within a budget."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from model_projects import PRICES, asks, bodies, loaded, numbered, rows  # noqa: F401
+from openai_server import Fault, OpenAIServer
+from rag_project import Project
+
+TEN_WORDS = "It is in Paris as all of us do know"
+DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
+"""Params of a call that may cost ten cents, and does with a reply of ten words."""
+
+GATES = 'metrics=["accuracy"], gates=["accuracy >= 0", "error_rate <= 0"]'
+
+
+@pytest.fixture
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of temporary files that only this test has."""
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_an_unknown_price_is_unknown_and_not_nothing(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, rows("a"), arguments='gates=["cost_usd <= 1", "tokens > 0"]')
+    run = project.run()
+    assert run.status == 1
+    run.said("model calls: 1, 1 attempt * tokens * cost unknown")
+    assert run.outcomes["a"]["answer"]["usage"]["cost_usd"] is None
+    assert run.results["usage"]["cost_usd"] is run.results["usage"]["spent_usd"] is None
+    assert run.gates["cost_usd <= 1"]["status"] == "failed"
+    assert run.gates["cost_usd <= 1"]["value"] is None
+    assert run.gates["tokens > 0"]["status"] == "passed"
+
+
+def test_a_price_of_the_map_is_known(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, rows("a"), model="openai/gpt-4o-mini")
+    usage = project.run().outcomes["a"]["answer"]["usage"]
+    assert usage["cost_usd"] == pytest.approx(usage["prompt_tokens"] * 0.15e-6 + usage["completion_tokens"] * 0.6e-6)
+
+
+def test_gates_bound_cost_tokens_and_latency(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply, openai_server.delay_s = TEN_WORDS, 0.03
+    gates = ["cost_usd <= 0.31", "cost_usd <= 0.29", "tokens < 10", "latency_p95 >= 0.03", "latency_p50 < 0.03"]
+    asks(project, openai_server.base_url, numbered(3), arguments=f"gates={gates}", params=DIME)
+    run = project.run("--rag-matrix", "cost_usd")
+    assert run.status == 1
+    assert [gate["status"] for gate in run.results["gates"]] == ["passed", "failed", "failed", "passed", "failed"]
+    assert run.gates["cost_usd <= 0.31"]["value"] == pytest.approx(0.3)
+    assert run.results["matrix"]["total"]["mean"] == pytest.approx(0.3)
+
+
+def test_a_failed_call_is_told_and_costs_nothing(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.plan = lambda number, body: Fault("status", 400) if number == 1 else None
+    openai_server.reply = TEN_WORDS
+    asks(project, openai_server.base_url, numbered(2), params=DIME)
+    run = project.run("--rag-concurrency", "1")
+    assert run.results["usage"]["cost_usd"] == pytest.approx(0.1)
+    run.said("model calls: 2, 2 attempts * cost $0.1000")
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_budget_stops_before_it_is_passed(
+    project: Project, openai_server: OpenAIServer, args: tuple[str, ...], temporary: Path
+) -> None:
+    openai_server.reply, openai_server.delay_s = TEN_WORDS, 0.02
+    asks(project, openai_server.base_url, numbered(16), arguments=GATES, params=DIME)
+    run = project.run("--rag-budget-usd", "0.55", *args)
+    assert run.status == 1, run.text
+    assert len(openai_server.requests) == 5
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.5)
+    assert sorted(run.statuses.values()) == ["scored"] * 5 + ["skipped"] * 11
+    for outcome in run.results["outcomes"]:
+        if outcome["status"] == "skipped":
+            assert outcome["error_type"] == "budget"
+            assert outcome["calls"]["attempts"] == 0
+            assert outcome["error"].startswith(
+                "the budget of $0.55 would be passed by a call that may cost $0.1, with $0."
+            )
+            assert outcome["error"].endswith("raise --rag-budget-usd")
+    assert {gate["status"] for gate in run.results["gates"]} == {"failed"}
+    run.said("*gate accuracy >= 0 failed: 11 cases were not asked: the budget of $0.55 would be passed by a call *")
+    assert "Traceback" not in run.text + run.result.stderr.str()
+    assert not list(temporary.glob("rageval-*"))
+
+
+def test_a_budget_that_is_enough_is_none(project: Project, openai_server: OpenAIServer, temporary: Path) -> None:
+    openai_server.reply = "Paris"
+    asks(project, openai_server.base_url, numbered(16), arguments=GATES, params=DIME)
+    run = project.run("--rag-budget-usd", "0.25")
+    assert (run.status, len(openai_server.requests)) == (0, 16), run.text  # each waits for what the others leave
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.16)
+    assert not list(temporary.glob("rageval-*"))
+
+
+def test_what_is_replayed_needs_no_budget(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = TEN_WORDS
+    asks(project, openai_server.base_url, numbered(4), "rag_record_mode = new_episodes", params=DIME)
+    assert project.run().status == 0
+    project.data(numbered(6))
+    run = project.run("--rag-budget-usd", "0.1", "--rag-gate", "n >= 6")
+    assert (run.status, len(openai_server.requests)) == (1, 5)
+    assert (run.results["usage"]["spent_usd"], run.results["usage"]["replayed"]) == (pytest.approx(0.1), 4)
+
+
+def test_a_budget_covers_the_judge_too(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = lambda body: (
+        '{"reason": "so it is", "label": "answered"}' if body["model"] == "j" else TEN_WORDS
+    )
+    judge = ["rag_judge_model = openai/j", "rag_judge_params ="]
+    params = {"api_base": openai_server.base_url, "api_key": "k-0123456789", **DIME}
+    judge += [f"    {name} = {value}" for name, value in params.items()]
+    metrics = 'metrics=["accuracy", "rejection_rate_judged"]'
+    asks(project, openai_server.base_url, rows("a", "b"), *judge, arguments=metrics, params=DIME)
+    run = project.run("--rag-budget-usd", "0.15", "--rag-concurrency", "1")
+    assert [body["model"] for body in bodies(openai_server)] == ["m"]
+    assert run.statuses == {"a": "skipped", "b": "skipped"}
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("stands_in", [False, True], ids=["named", "stand-in"])
+def test_a_budget_needs_a_price(project: Project, openai_server: OpenAIServer, stands_in: bool) -> None:
+    asks(project, openai_server.base_url, rows("a"), arguments=GATES)
+    if stands_in:
+        project.file("conftest.py", """
+            import pytest
+            from pytest_rageval.testing import ScriptedLLM
+
+            @pytest.fixture(scope="session")
+            def rag_llm():
+                return ScriptedLLM("Paris")
+        """)  # fmt: skip
+    run = project.run("--rag-budget-usd", "5")
+    assert (run.status, openai_server.requests) == (1, [])
+    assert run.outcomes["a"]["status"] == "skipped"
+    assert run.outcomes["a"]["error"] == (
+        f"the budget cannot be kept, as the price of {'ScriptedLLM' if stands_in else 'openai/m'} is unknown; "
+        "give input_cost_per_token and output_cost_per_token in rag_model_params"
+    )
+    asks(project, openai_server.base_url, rows("a"), arguments=GATES, params=DIME)
+    run = project.run("--rag-budget-usd", "50")
+    assert (run.status, run.statuses) == (0, {"a": "scored"}), run.text
+
+
+def test_without_max_tokens_a_length_is_assumed_and_told(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, rows("a"), arguments=GATES, params=PRICES)
+    error = project.run("--rag-budget-usd", "1").outcomes["a"]["error"]
+    assert error.endswith("(a reply of 1,024 tokens was assumed, as rag_model_params has no max_tokens)")
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "much", "inf"])
+def test_a_budget_that_is_none_is_refused(project: Project, text: str) -> None:
+    run = project.run(f"--rag-budget-usd={text}")
+    assert run.status == pytest.ExitCode.USAGE_ERROR
+    assert f"argument --rag-budget-usd: '{text}' is no amount of 0 or more US dollars" in run.result.stderr.str()

@@ -1,0 +1,118 @@
+"""Recordings of a user's own system, those that no test uses any more, and files that cannot be used."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from model_projects import FILE, asks, loaded, numbered, recordings, rows, stop  # noqa: F401
+from openai_server import OpenAIServer
+from rag_project import Mode, Project
+
+from pytest_rageval.cli import main
+
+OWN = """
+    import pytest
+    from pytest_rageval import Answer, Usage, recorded
+
+    @recorded{name}
+    {asynchronous}def answer(query):
+        with open("asked.txt", "a") as stream:
+            stream.write(query.question + chr(10))
+        return Answer("Paris", usage=Usage(10, 2, 0.25))
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return answer
+"""
+
+
+@pytest.mark.parametrize(
+    ("asynchronous", "args"),
+    [("", ()), ("async ", ()), ("async ", ("-n2",)), ("", ("-p", "no:xdist"))],
+    ids=["sync", "async", "async-n2", "sync-no-xdist"],
+)
+def test_a_users_own_system_is_recorded_and_replayed(project: Project, asynchronous: str, args: Mode) -> None:
+    project.file("pytest.ini", "[pytest]\nrag_record_mode = once")
+    project.data(rows("a", "b"))
+    project.file("conftest.py", OWN.replace("{asynchronous}", asynchronous).replace("{name}", '(name="mine")'))
+    project.file("test_it.py", """
+        from pytest_rageval import rag_case
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+        def test_it(rag):
+            assert rag.record(looked_up, rag.case.id) == f"{rag.case.id} is looked up"
+
+        def looked_up(name):
+            with open("asked.txt", "a") as stream:
+                stream.write(f"looked up {name}" + chr(10))
+            return f"{name} is looked up"
+    """)  # fmt: skip
+    first = project.run(*args)
+    assert first.status == 0, first.text
+    noted = (project.path / "asked.txt").read_text(encoding="utf-8").splitlines()
+    assert sorted(noted) == ["Where is a?", "Where is b?", "looked up a", "looked up b"]
+    assert sorted(os.listdir(project.path / "cassettes")) == ["system-mine.jsonl", "system-test_it.looked_up.jsonl"]
+    again = project.run("--rag-record-mode", "none", *args)
+    assert again.status == 0, again.text
+    assert (project.path / "asked.txt").read_text(encoding="utf-8").splitlines() == noted
+    assert (
+        first.outcomes["a"]["calls"] | {"replayed": 1, "attempts": 0, "spent_usd": 0.0} == again.outcomes["a"]["calls"]
+    )
+    assert again.outcomes["a"]["answer"]["usage"]["latency_s"] is None
+    used = (next(project.path.glob(".rageval/runs/*/used-recordings.txt"))).read_text(encoding="utf-8").split("\n")
+    assert (used[0], len(used)) == ("# complete", 6)
+
+
+def test_what_a_whole_run_did_not_use_can_be_removed(
+    project: Project, openai_server: OpenAIServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asks(project, openai_server.base_url, numbered(4), "rag_record_mode = new_episodes")
+    assert project.run().status == 0
+    project.data(numbered(2))
+    assert project.run("--rag-limit", "1").status == 0
+    assert _used(project) == ("# partial", 1)
+    capsys.readouterr()
+    assert main(["cassettes", "--prune"]) == 2
+    assert "ran only some of the tests" in capsys.readouterr().err
+    assert project.run("test_it.py").status == 0
+    assert _used(project) == ("# partial", 2)
+    assert project.run().status == 0
+    assert _used(project) == ("# complete", 2)
+    capsys.readouterr()
+    assert main(["cassettes", "--unused"]) == 0
+    shown = capsys.readouterr().out
+    assert ["model-openai--m.jsonl", "4", "2", "2"] in [line.split() for line in shown.splitlines()]
+    assert shown.count(" repeat 1: ") == 2
+    assert main(["cassettes", "--prune"]) == 0
+    assert "Removed 2 of 4 recordings" in capsys.readouterr().out
+    assert len(recordings(project)) == 2
+    stop(openai_server)
+    assert project.run("--rag-record-mode", "none").status == 0
+
+
+def _used(project: Project) -> tuple[str, int]:
+    (note,) = project.path.glob(".rageval/runs/*/used-recordings.txt")
+    head, *keys = note.read_text(encoding="utf-8").split()
+    return f"{head} {keys[0]}", len(keys) - 1
+
+
+def test_a_file_that_holds_no_recordings_is_told(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, rows("a"))
+    project.file(FILE, "no recording\n")
+    run = project.run("--rag-record-mode", "new_episodes")
+    assert (run.status, openai_server.requests) == (1, [])
+    assert f"{FILE}:1: this line is no recording; take it out, or restore the file" in run.outcomes["a"]["error"]
+    assert "Traceback" not in run.text + run.result.stderr.str()
+    assert (project.path / FILE).read_text(encoding="utf-8") == "no recording\n"
+
+
+def test_a_folder_that_cannot_be_written_is_told(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, rows("a"))
+    (project.path / FILE).mkdir(parents=True)
+    run = project.run("--rag-record-mode", "all")
+    assert (run.status, run.statuses) == (1, {"a": "error"})
+    assert (
+        f"{FILE}: recordings cannot be written here (Is a directory); correct the rights" in run.outcomes["a"]["error"]
+    )
+    assert "Traceback" not in run.text + run.result.stderr.str()

@@ -1,0 +1,142 @@
+"""What the options say of models, checked for form before anything is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.given import Options, read_options
+from pytest_rageval.hooks.model_options import ModelSetting, model_setting
+
+
+def test_lines_are_params_whose_values_are_json_or_text() -> None:
+    lines = [
+        "max_tokens = 512",
+        "api_base=http://127.0.0.1:8000/v1?a=b",
+        'stop = ["\\n", "="]',
+        "seed = 7",
+        "top_p = 0.5",
+    ]
+    setting = model_setting("openai/m", lines, "rag_model_params")
+    assert setting.name == "openai/m"
+    assert setting.params == {
+        "temperature": 0, "max_tokens": 512, "api_base": "http://127.0.0.1:8000/v1?a=b", "stop": ["\n", "="],
+        "seed": 7, "top_p": 0.5,
+    }  # fmt: skip
+    assert setting.retry == {}
+
+
+def test_the_bounds_of_the_tries_are_not_the_models() -> None:
+    setting = model_setting("m", ["attempts = 3", "deadline = 0.5", "temperature = 1", "timeout = 9"], "here")
+    assert (setting.params, setting.retry) == ({"temperature": 1, "timeout": 9}, {"attempts": 3, "deadline_s": 0.5})
+
+
+def test_without_a_name_there_is_no_model() -> None:
+    assert model_setting("", [], "here") == ModelSetting(None, {"temperature": 0})
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("max_tokens", "has the line 'max_tokens'; write 'name = value', for instance 'max_tokens = 512'"),
+        ("= 3", "has the line '= 3'; write 'name = value'"),
+        ("seed =", "has the line 'seed ='; write 'name = value'"),
+        ("seed = 2", "gives 'seed' twice; give it once"),
+        ("attempts = 0", "has attempts = 0; write a whole number of 1 or more"),
+        ("attempts = 2.5", "has attempts = 2.5; write a whole number of 1 or more"),
+        ("attempts = true", "has attempts = True; write a whole number of 1 or more"),
+        ("max_tokens = many", "has max_tokens = 'many'; write a whole number of 1 or more"),
+        ("max_completion_tokens = -1", "has max_completion_tokens = -1; write a whole number of 1 or more"),
+        ("deadline = 0", "has deadline = 0; write a number above 0"),
+        ("deadline = Infinity", "has deadline = inf; write a number above 0"),
+        ("timeout = soon", "has timeout = 'soon'; write a number above 0"),
+        ("input_cost_per_token = $1", "has input_cost_per_token = '$1'; write a number of 0 or more"),
+        ("output_cost_per_token = -0.1", "has output_cost_per_token = -0.1; write a number of 0 or more"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(line: str, sentence: str) -> None:
+    with pytest.raises(SettingError) as raised:
+        model_setting("m", ["seed = 1", line], "rag_model_params")
+    assert str(raised.value).startswith(f"rag_model_params {sentence}")
+
+
+def test_what_is_free_costs_nothing() -> None:
+    assert model_setting("m", ["input_cost_per_token = 0"], "here").params["input_cost_per_token"] == 0
+
+
+def given(pytester: pytest.Pytester, *args: str) -> Options:
+    return read_options(pytester.parseconfig("-p", "no:randomly", *args))
+
+
+def test_by_default_there_is_no_model_and_nothing_is_recorded(pytester: pytest.Pytester) -> None:
+    options = given(pytester)
+    assert (options.model.name, options.judge.name, options.concurrency, options.looks_ahead) == (
+        None,
+        None,
+        None,
+        True,
+    )
+    assert (options.record_mode, options.cassettes) == (None, pytester.path / "cassettes")
+    assert (options.budget_usd, options.dry_run, options.repeat) == (None, False, 1)
+    assert (options.prompts, options.rejection, options.error) == ({}, {}, {})
+
+
+def test_the_ini_gives_models_and_the_command_line_goes_before_it(pytester: pytest.Pytester) -> None:
+    pytester.makeini("""
+        [pytest]
+        rag_model = openai/ini
+        rag_judge_model = openai/judge
+        rag_model_params = seed = 1
+        rag_judge_params =
+            seed = 2
+            attempts = 4
+        rag_concurrency = 3
+        rag_record_mode = once
+        rag_cassettes = calls/recorded
+        rag_prompts = de: prompts/de.toml
+        rag_rejection_sentence = en: No idea.
+        rag_error_sentence = en: That is wrong.
+    """)
+    options = given(pytester)
+    assert (options.model.name, options.model.params) == ("openai/ini", {"temperature": 0, "seed": 1})
+    assert (options.judge.name, options.judge.retry) == ("openai/judge", {"attempts": 4})
+    assert (options.concurrency, options.record_mode) == (3, "once")
+    assert options.cassettes == pytester.path / "calls" / "recorded"
+    assert options.prompts == {"de": pytester.path / "prompts" / "de.toml"}
+    assert (options.rejection, options.error) == ({"en": "No idea."}, {"en": "That is wrong."})
+    assert options.markers.rejection["en"] == ("No idea.",)
+    assert options.markers.error["en"] == ("That is wrong.",)
+
+    options = given(
+        pytester, "--rag-model", "openai/cli", "--rag-judge-model", "j", "--rag-concurrency", "1",
+        "--rag-record-mode", "none", "--rag-budget-usd", "0.5", "--rag-repeat", "2", "--rag-dry-run",
+    )  # fmt: skip
+    assert (options.model.name, options.model.params["seed"], options.judge.name) == ("openai/cli", 1, "j")
+    assert (options.concurrency, options.looks_ahead, options.record_mode) == (1, False, "none")
+    assert (options.budget_usd, options.repeat, options.dry_run) == (0.5, 2, True)
+
+
+@pytest.mark.parametrize("args", [["--pdb"], ["--trace"], ["--rag-concurrency", "1"]])
+def test_nothing_is_asked_ahead_where_a_debugger_is_wanted_or_one_answer_at_a_time(
+    pytester: pytest.Pytester, args: list[str]
+) -> None:
+    assert not given(pytester, *args).looks_ahead
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("rag_record_mode=al", "rag_record_mode: unknown record mode 'al'; did you mean 'all'?"),
+        ("rag_concurrency=0", "rag_concurrency is '0'; write a whole number of 1 or more"),
+        ("rag_concurrency=many", "rag_concurrency is 'many'; write a whole number of 1 or more"),
+        ("rag_judge_params=seed", "rag_judge_params has the line 'seed'; write 'name = value'"),
+        ("rag_prompts=en.toml", "rag_prompts has the line 'en.toml'; write 'language: text', for instance"),
+        ("rag_rejection_sentence=en: a\nen: b", "rag_rejection_sentence gives two texts for 'en'; give one"),
+        ("rag_cassettes=a_file", "rag_cassettes names the file "),
+    ],
+)
+def test_an_ini_that_cannot_be_used_is_named(pytester: pytest.Pytester, line: str, sentence: str) -> None:
+    (pytester.path / "a_file").touch()
+    with pytest.raises(SettingError) as raised:
+        given(pytester, "-o", line)
+    assert str(raised.value).startswith(sentence)
