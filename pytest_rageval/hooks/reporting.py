@@ -24,6 +24,7 @@ class Reporting:
         self._session: pytest.Session | None = None
         self._counted = False
         self._crashed: dict[str, str] = {}
+        self._nodes: list[Any] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -55,18 +56,15 @@ class Reporting:
         from pytest_rageval.hooks.shared import tell_worker
 
         node.workerinput["rag_narrowed"] = is_narrowed(self._config)
+        self._nodes.append(node)
         node.workerinput["rag_steals"] = self._config.option.dist == "worksteal"
         tell_worker(self._config, node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take what a worker asked in vain, and its plan if it ended without a single report."""
-        output = getattr(node, "workeroutput", None) or {}
-        plan, unclaimed = output.get("rag_plan"), output.get("rag_unclaimed")
-        if unclaimed is not None:
-            from pytest_rageval.hooks.recorder import recorder_of
-
-            recorder_of(self._config).take_unclaimed(unclaimed)
+        self._take_unclaimed(node)
+        plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
             from pytest_rageval.hooks.recorder import recorder_of
             from pytest_rageval.report.plan import Plan
@@ -99,6 +97,8 @@ class Reporting:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None:
             return
+        for node in self._nodes:
+            self._take_unclaimed(node)
         if not recorder.finish() and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         _remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
@@ -119,6 +119,14 @@ class Reporting:
             terminalreporter.section("rag")
         for line in lines:
             _write(terminalreporter, line)
+
+    def _take_unclaimed(self, node: Any) -> None:
+        """Count what a worker asked in vain, once; after an interrupt nobody tells that it is down."""
+        unclaimed = (getattr(node, "workeroutput", None) or {}).pop("rag_unclaimed", None)
+        if unclaimed is not None:
+            from pytest_rageval.hooks.recorder import recorder_of
+
+            recorder_of(self._config).take_unclaimed(unclaimed)
 
     def _count_gates(self) -> None:
         """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""

@@ -97,7 +97,7 @@ def load_prompts(
 
 
 def messages_for(query: Query, prompts: Prompts) -> tuple[Message, ...]:
-    """Return what a model is asked: the task, the earlier turns, then the passages, the question, the instructions.
+    """Return what a model is asked: the task, the earlier turns, then the instructions, the passages, the question.
 
     A query without passages is asked as one with none.
     """

@@ -45,8 +45,8 @@ def test_the_model_is_told_the_protocol(project: Project) -> None:
     assert (system["role"], user["role"]) == ("system", "user")
     assert REJECTION_SENTENCE["en"] in system["content"]
     assert ERROR_SENTENCE["en"] in system["content"]
-    assert user["content"].startswith("Documents:\n\n[1] Tower\nThe tower opens at 9.")
-    assert "Question: When does the castle open?" in user["content"]
+    assert "\n\nDocuments:\n\n[1] Tower\nThe tower opens at 9.\n\n" in user["content"]
+    assert user["content"].endswith("Question: When does the castle open?")
     assert REJECTION_SENTENCE["en"] in user["content"]  # the testbed's own instructions
     assert asked["params"] == []
 
@@ -90,7 +90,7 @@ def test_prompts_of_the_ini_replace_ours(project: Project) -> None:
     (asked,) = _ask(project, "rag_prompts = en: prompts/en.toml\n", 'metrics=["accuracy"]', row)
     assert asked["messages"][0]["content"] == f"Be brief. Else: {REJECTION_SENTENCE['en']}"
     user = asked["messages"][1]["content"]
-    assert user.startswith("Documents:\n\n<1> The tower opens at 9.\n\nQuestion: When?\n\n")
+    assert user.endswith("\n\nDocuments:\n\n<1> The tower opens at 9.\n\nQuestion: When?")
 
 
 def test_a_language_of_ones_own_has_its_prompts(project: Project) -> None:
@@ -99,7 +99,7 @@ def test_a_language_of_ones_own_has_its_prompts(project: Project) -> None:
     asked = _ask(project, "rag_prompts = de: de.toml\n", 'metrics=["accuracy"]', *rows)
     english, german = sorted(request["messages"][1]["content"] for request in asked)
     assert german == "Dokumente: [1] Tower\nThe tower opens at 9. Frage: Wann?"
-    assert english.startswith("Documents:")
+    assert english.endswith("Question: When?")
     assert [request["messages"][0]["content"][:10] for request in asked] == [
         "You answer"
     ] * 2  # the rest is the English

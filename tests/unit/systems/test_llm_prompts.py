@@ -31,11 +31,11 @@ def test_the_protocol_s_sentences_stand_in_the_task_word_for_word(language: str)
     assert ERROR_SENTENCE[language] in system["content"]
 
 
-def test_a_query_is_the_task_and_then_passages_question_and_instructions() -> None:
+def test_a_query_is_the_task_and_then_instructions_passages_and_question() -> None:
     system, user = messages_for(Query("Which city?", PASSAGES, instructions="Be brief."), BUILTIN)
     assert user == {
         "role": "user",
-        "content": "Documents:\n\n[1] Italy\nRome.\n\n[2] Lima.\n\nQuestion: Which city?\n\nBe brief.",
+        "content": "Be brief.\n\nDocuments:\n\n[1] Italy\nRome.\n\n[2] Lima.\n\nQuestion: Which city?",
     }
     assert messages_for(Query("Which city?", PASSAGES), BUILTIN)[0] == system
     assert messages_for(Query("Which city?", PASSAGES), BUILTIN)[1]["content"].endswith("Question: Which city?")
@@ -62,7 +62,7 @@ def test_braces_in_the_data_are_data() -> None:
     query = Query(braces, (Passage("p", braces, braces),), (Turn(braces, braces),), "en", braces)
     messages = messages_for(query, BUILTIN)
     assert [message["content"] for message in messages[1:3]] == [braces, braces]
-    assert messages[-1]["content"] == f"Documents:\n\n[1] {braces}\n{braces}\n\nQuestion: {braces}\n\n{braces}"
+    assert messages[-1]["content"] == f"{braces}\n\nDocuments:\n\n[1] {braces}\n{braces}\n\nQuestion: {braces}"
 
 
 def test_a_language_without_prompts_is_asked_in_english() -> None:
