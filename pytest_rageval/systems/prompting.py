@@ -142,7 +142,7 @@ def _sentence(own: Mapping[str, str], protocol: Mapping[str, str], language: str
 def _read(path: Path) -> dict[str, str]:
     where = f"prompts {ascii_safe(str(path))}"
     try:
-        texts = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        texts: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as fault:
         raise SettingError(f"{where}: cannot be read: {fault.strerror}; name a TOML file of prompts") from None
     except UnicodeDecodeError:
