@@ -29,6 +29,7 @@ from measuring import Cost, pytest_command, run, table
 SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
 RAG = ("-p", "pytest_rageval.plugin")
 IMPORTING = "from pytest_rageval.llm.importing import litellm; litellm()"
+INI = "[pytest]\ntestpaths = test_cases.py\n"  # the folder also holds the byte code
 TESTS = """
 from pytest_rageval import rag_case
 
@@ -108,7 +109,8 @@ def project(folder: Path, n: int, url: str = "", concurrency: int = 16) -> Path:
     """Write a project of ``n`` cases, with the model at ``url`` if one is given."""
     folder.mkdir()
     model = f"rag_model = openai/gpt-4o-mini\nrag_model_params =\n    api_base = {url}\n    api_key = sk-benchmark\n"
-    (folder / "pytest.ini").write_text(f"[pytest]\nrag_concurrency = {concurrency}\n{model if url else ''}")
+    settings = f"{INI}rag_concurrency = {concurrency}\n"
+    (folder / "pytest.ini").write_text(f"{settings}{model if url else ''}")
     (folder / "test_cases.py").write_text(TESTS)
     (folder / "gather.py").write_text(GATHER)
     passage = {"id": "d1", "text": "The answer to every question is forty-two. " * 20}
@@ -159,12 +161,14 @@ def replaying(root: Path, rounds: int, n: int) -> None:
         folder = project(root / "replay", n, url)
         run(pytest_command(*RAG, "--rag-record-mode", "once"), folder)
         shutil.rmtree(folder / ".rageval")
+    replay = pytest_command(*RAG, "--rag-record-mode", "none")
     (folder / "conftest.py").write_text(WATCH)
+    run(replay, folder)
+    (folder / "conftest.py").unlink()  # watching takes time
     empty = root / "empty"
     empty.mkdir()
-    (empty / "pytest.ini").write_text("[pytest]\n")
-    (empty / "test_one.py").write_text("def test_one(): ...\n")
-    replay = pytest_command(*RAG, "--rag-record-mode", "none")
+    (empty / "pytest.ini").write_text(INI)
+    (empty / "test_cases.py").write_text("def test_one(): ...\n")
     measured = walls(rounds, {"start": (pytest_command(*RAG), empty), "replay": (replay, folder)})
     rows = [["", "wall s"], *([side, f"{wall:.2f}"] for side, wall in measured.items())]
     rows += [["difference", f"{measured['replay'] - measured['start']:.2f}"], ["wished", "<= 0.50"]]
