@@ -13,6 +13,7 @@ from textwrap import dedent
 from typing import Any
 
 import bm25s  # noqa: F401 - pytester forgets what a run imports; numpy and asyncio do not bear to be imported twice
+import filelock  # noqa: F401 - and its locks ask for it when the process ends
 import pytest
 from jsonschema import Draft202012Validator
 

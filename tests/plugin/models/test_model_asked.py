@@ -26,9 +26,9 @@ def test_the_model_of_the_ini_answers_from_the_passages(
     assert len(seen) == len(openai_server.requests) == 2
     for question, body in seen.items():
         name = "Orsay" if "Orsay" in question else "Notre-Dame"
-        documents, asked, instructions = question.split("\n\n", 3)[1:]
-        assert (documents, asked) == (f"[1] {name} is in Paris.", f"Question: Where is {name}?")
-        assert instructions == PLAIN.instructions("en")
+        instructions, heading, passage, asked = question.split("\n\n")
+        assert (instructions, heading) == (PLAIN.instructions("en"), "Documents:")
+        assert (passage, asked) == (f"[1] {name} is in Paris.", f"Question: Where is {name}?")
         assert [message["role"] for message in body["messages"]] == ["system", "user"]
         assert REJECTION_SENTENCE["en"] in body["messages"][0]["content"]
         assert {key: body[key] for key in body if key != "messages"} == {"model": "m", "temperature": 0}
@@ -71,7 +71,7 @@ def test_what_a_case_asks_for_and_what_was_said_before_go_with_the_question(
     (body,) = bodies(openai_server)
     system, *turns, last = body["messages"]
     assert turns == [{"role": "user", "content": "Which city?"}, {"role": "assistant", "content": "That one."}]
-    assert last["content"].endswith(f"reply exactly: {REJECTION_SENTENCE['en']}")
+    assert f"reply exactly: {REJECTION_SENTENCE['en']}\n\nDocuments:" in last["content"]
     assert (system["role"], body["model"]) == ("system", "another")
     assert run.outcomes["Orsay"]["scores"]["rejection_rate"] == {"value": 1.0}
 
@@ -113,7 +113,7 @@ def test_a_case_without_passages_is_answered_from_those_that_are_retrieved(
     run = project.run()
     assert run.status == 0, run.text
     (body,) = bodies(openai_server)
-    assert body["messages"][-1]["content"].startswith("Documents:\n\n[1] Orsay is in Paris.")
+    assert "\n\nDocuments:\n\n[1] Orsay is in Paris." in body["messages"][-1]["content"]
     assert run.outcomes["q1"]["answer"]["ranking"][0]["doc_id"] == "d1"
 
 

@@ -12,7 +12,7 @@ SCRIPTED = """
 
     class Scripted(pdb.Pdb):
         def __init__(self, *args, **kwargs):
-            super().__init__(*args, stdin=io.StringIO("p 'pro' + 'mpt'\\nc\\n" * 99), **kwargs)
+            super().__init__(*args, nosigint=True, stdin=io.StringIO("p 'pro' + 'mpt'\\nc\\n" * 99), **kwargs)
             self.use_rawinput = False
 
         def interaction(self, *args, **kwargs):
