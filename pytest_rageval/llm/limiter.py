@@ -30,6 +30,7 @@ class Limiter:
         self._bound = self._most
         self._refusals = 0.0
         self._in_flight = 0
+        self._giving = False
         self._numbers = count()
         self._waiting: list[tuple[int, asyncio.Future[ModelError | None]]] = []  # a heap
         self._refusal: ModelError | None = None
@@ -57,12 +58,7 @@ class Limiter:
                 slot.set_result(refusal)
 
     async def _enter(self, number: int) -> None:
-        refusal = self._refusal
-        if refusal is None:
-            if self._free():
-                self._in_flight += 1
-                return
-            refusal = await self._waited(number)
+        refusal = self._refusal or await self._waited(number)
         if refusal is not None:
             raise ModelError(refusal.kind, str(refusal), attempts=0)
 
@@ -70,6 +66,7 @@ class Limiter:
         """Return None when there is a slot, or why there will be none."""
         slot: asyncio.Future[ModelError | None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (number, slot))
+        self._give_soon()
         try:
             return await slot
         except asyncio.CancelledError:
@@ -78,13 +75,24 @@ class Limiter:
             raise
 
     def _leave(self) -> None:
-        """Give a slot back, and hand out what is free; afterwards a slot is free only if nobody waits."""
         self._in_flight -= 1
+        self._give_soon()
+
+    def _give_soon(self) -> None:
+        """Have a slot given in the next turn of the event loop if one is free and wanted."""
+        if not self._giving and self._waiting and self._free():
+            self._giving = True
+            asyncio.get_running_loop().call_soon(self._give)
+
+    def _give(self) -> None:
+        self._giving = False
         while self._waiting and self._free():
             _, slot = heappop(self._waiting)
             if not slot.done():  # else who waited was cancelled
                 self._in_flight += 1
                 slot.set_result(None)
+                break
+        self._give_soon()
 
     def _free(self) -> bool:
         return self._in_flight < int(self._bound)

@@ -48,6 +48,25 @@ def test_without_refusals_all_slots_are_used_and_no_more() -> None:
     assert provider.limiter.in_flight == 0
 
 
+def test_requests_of_calls_that_begin_at_once_are_sent_one_a_turn_of_the_event_loop() -> None:
+    limiter, turns, sent = Limiter(8), 0, []
+
+    async def send() -> None:
+        sent.append(turns)
+        await asyncio.sleep(1.0)
+
+    async def count() -> None:
+        nonlocal turns
+        calls = asyncio.gather(*(Tries(PATIENT, limiter).run(send) for _ in range(8)))
+        while len(sent) < 8:
+            await asyncio.sleep(0)
+            turns += 1
+        await calls
+
+    run_virtually(count())
+    assert len(set(sent)) == 8
+
+
 def test_stray_refusals_leave_the_bound_where_it_is() -> None:
     provider = Provider(Limiter(64), share=0.05)
     replies, took = run_virtually(ask(provider, 10_000))
