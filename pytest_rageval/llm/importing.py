@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -55,7 +56,7 @@ def _preloaded() -> None:
 def _imported() -> ModuleType:
     sys.modules.setdefault(_ENCODING, _Encoding(_ENCODING))
     try:
-        with _replaced(os, "getenv", _answering), _replaced(warnings, "warn", _silent):
+        with _uncollected(), _replaced(os, "getenv", _answering), _replaced(warnings, "warn", _silent):
             module: Any = import_module("litellm")
             module.ModelResponse()  # the first one warns as well
             for name in _LATER:
@@ -67,6 +68,23 @@ def _imported() -> ModuleType:
         raise MissingDependencyError("asking a model", "llm") from None
     found: ModuleType = module
     return found
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector off what is imported: hundreds of thousands of objects that last for the process.
+
+    Looking for garbage among them takes a quarter of the import, and a seventh of a second each time afterwards, of
+    which pytest asks for several when it ends.
+    """
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if on:
+            gc.enable()
 
 
 @contextmanager

@@ -111,9 +111,12 @@ def direct_client(litellm: Any, model: str, params: Mapping[str, Any]) -> Direct
     base = params.get("api_base") or params.get("base_url") or litellm.api_base
     base = base or _secret("OPENAI_BASE_URL") or _secret("OPENAI_API_BASE") or _DEFAULT_BASE
     organization = params.get("organization") or litellm.organization or _secret("OPENAI_ORGANIZATION")
-    client = import_module("openai").AsyncOpenAI(api_key=key, base_url=base, organization=organization, max_retries=0)
-    handler = import_module("litellm.llms.custom_httpx.http_handler")
-    return DirectClient(client, handler.get_ssl_configuration())
+    tls = import_module("litellm.llms.custom_httpx.http_handler").get_ssl_configuration()
+    idle = import_module("httpx").AsyncClient(verify=tls)  # openai would read the certificates again for one of its own
+    client = import_module("openai").AsyncOpenAI(
+        api_key=key, base_url=base, organization=organization, max_retries=0, http_client=idle
+    )
+    return DirectClient(client, tls)
 
 
 def _chats(litellm: Any, model: str, params: Mapping[str, Any]) -> bool:

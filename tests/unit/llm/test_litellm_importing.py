@@ -12,7 +12,7 @@ from typing import Any
 ROOT = Path(__file__).parents[3]
 
 WATCHED = """
-import os, sys, threading, warnings
+import gc, os, sys, threading, warnings
 warnings.filterwarnings = lambda *args, **more: None  # as if a test's own filters came between
 connected, written, before, real = [], [], dict(os.environ), os.getenv
 
@@ -54,6 +54,7 @@ print(json.dumps({
     "lazy": lazy,
     "same": all(module is sys.modules["litellm"] for module in found) and len(found) == 4,
     "getenv": os.getenv is real,
+    "collects": gc.isenabled() and gc.get_freeze_count() > 100_000,
     "connected": during,
     "elsewhere": [address for address in connected if address[1] != port],
     "written": [str(name) for name in written],
@@ -95,6 +96,7 @@ def test_the_import_reads_no_env_file_writes_no_environment_and_connects_nowhere
         "lazy": True,
         "same": True,
         "getenv": True,
+        "collects": True,
         "connected": 0,
         "elsewhere": [],
         "written": [],
