@@ -34,6 +34,11 @@ class LookAhead:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether an eighth of the window is free."""
+        return len(self._tasks) <= self.window - self.window // 8
+
     def start(self, key: Hashable, ask: Callable[[], Awaitable[Asked]], meter: Meter) -> None:
         """Start to ``ask``, which charges ``meter``; its test claims it by ``key``."""
         self._tasks[key] = (self._loop.start(ask), meter)

@@ -125,9 +125,11 @@ class Answering:
             self._forget_but([])
         if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
             return desk.ask(task)
-        if id(item) not in self._ahead:
+        expected = id(item) in self._ahead
+        if not expected:
             self._start(item, desk, task)
-        self._fill(item)
+        if not expected or self._ahead.has_room:  # to look through the window takes time
+            self._fill(item)
         kept = self._kept.pop(id(item))
         try:
             return self._ahead.claim(id(item))

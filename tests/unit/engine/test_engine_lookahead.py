@@ -37,6 +37,17 @@ def says(text: str, meter: Meter | None = None, seconds: float = 0.0) -> Ask:
     return ask
 
 
+def test_there_is_room_once_an_eighth_of_the_window_is_free(loop: LoopThread) -> None:
+    ahead = LookAhead(loop, 16)
+    for key in range(16):
+        assert ahead.has_room == (key <= 14)
+        ahead.start(key, says("a"), Meter())
+    ahead.claim(0)
+    assert not ahead.has_room
+    ahead.claim(1)
+    assert ahead.has_room
+
+
 def test_what_was_started_is_claimed_in_any_order(loop: LoopThread) -> None:
     ahead = LookAhead(loop, 4)
     for key in "abc":
