@@ -50,9 +50,14 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
 
 
 def all_replayed(outcomes: Sequence[Outcome]) -> bool:
-    """Return whether every answer came from recordings, so that none took a time worth measuring."""
+    """Return whether every answer came from recordings, so that none took a time worth measuring.
+
+    What a user's own system answers is replayed without a call of a model.
+    """
     return bool(outcomes) and all(
-        outcome.calls is not None and outcome.calls.replayed > 0 and used("latency_p50", outcome) is None
+        outcome.calls is not None
+        and (outcome.calls.replayed > 0 or outcome.calls.attempts == 0)
+        and used("latency_p50", outcome) is None
         for outcome in outcomes
     )
 

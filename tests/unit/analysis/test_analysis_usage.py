@@ -85,6 +85,12 @@ def test_a_latency_gate_over_replayed_answers_is_skipped() -> None:
     assert latency(*replayed, text="tokens <= 28").status == "passed"
 
 
+def test_a_system_that_was_replayed_without_a_call_of_a_model_took_no_time_either() -> None:
+    replayed = [outcome(name, 1.0, usage=Usage(), calls=Calls()) for name in "ab"]
+    assert latency(*replayed).status == "skipped"
+    assert latency(outcome("a", 1.0, usage=Usage(), calls=LIVE)).status == "failed"  # it did ask
+
+
 def test_a_latency_gate_over_some_replayed_answers_is_over_those_measured() -> None:
     replayed = outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED)
     result = latency(replayed, outcome("b", 1.0, usage=Usage(5, 1, 0.25, 2.0), calls=LIVE))
