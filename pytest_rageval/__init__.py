@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.recorded import recorded
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
-    from pytest_rageval.model.chat import ChatModel, Completion
+    from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings
     from pytest_rageval.model.judging import Judge, Verdict
     from pytest_rageval.model.metric import Metric, Sample
     from pytest_rageval.model.outcome import Outcome, Score
@@ -33,6 +33,8 @@ __all__ = [
     "ChatModel",
     "Completion",
     "DataError",
+    "EmbeddingModel",
+    "Embeddings",
     "FunctionJudge",
     "Instance",
     "Judge",
@@ -69,7 +71,7 @@ _HOME = {
     "llm.recorded": ("recorded",),
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
-    "model.chat": ("ChatModel", "Completion"),
+    "model.chat": ("ChatModel", "Completion", "EmbeddingModel", "Embeddings"),
     "model.judging": ("Judge", "Verdict"),
     "model.metric": ("Metric", "Sample"),
     "model.outcome": ("Outcome", "Score"),

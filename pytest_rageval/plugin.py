@@ -17,6 +17,7 @@ from pytest_rageval.hooks.collection import (
 from pytest_rageval.hooks.fixtures import (
     rag,
     rag_corpus,
+    rag_embedder,
     rag_generator,
     rag_judge,
     rag_llm,
@@ -53,6 +54,7 @@ __all__ = [
     "pytest_sessionfinish",
     "rag",
     "rag_corpus",
+    "rag_embedder",
     "rag_generator",
     "rag_judge",
     "rag_llm",

@@ -100,6 +100,17 @@ class LoopThread:
         """
         return Running(self._started(), lambda: awaitable).result()
 
+    async def awaited(self, make: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of what ``make`` returns, awaited on the loop whichever loop this coroutine runs on."""
+        import asyncio
+
+        if self._started() is asyncio.get_running_loop():
+            return await make()
+        result, error = await asyncio.wrap_future(self.start(make).launch())
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]
+
     def close(self, last: Callable[[], Awaitable[object]] | None = None) -> None:
         """Cancel what still runs on the loop, await ``last``, and end the thread.
 

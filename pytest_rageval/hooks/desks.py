@@ -14,7 +14,7 @@ from pytest_rageval.engine.recorded import RecordedAnswerer
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
-from pytest_rageval.hooks.overrides import MODELS, PARTS, overridden, session_params
+from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.llm.client import Client
+    from pytest_rageval.llm.embedder import Embedder
     from pytest_rageval.model.protocols import System
 
 __all__ = ["Desks", "Origin"]
@@ -40,6 +41,7 @@ class Desks:
     def __init__(self, collected: Collected, loop: LoopThread) -> None:
         self._collected = collected
         self._models = collected.models
+        self._models.loop = loop
         self._loop = loop
         self._replays = collected.options.record_mode == "none"
         self._origins: dict[object, Origin] = {}
@@ -89,7 +91,7 @@ class Desks:
         system = None if entry.responder.named else overridden("rag_system", item)
         if system is not None:
             return (system, *models)
-        return (name, *(overridden(part, item) for part in PARTS), *models)
+        return (name, *(overridden(part, item) for part in (*PARTS, EMBEDDER)), *models)
 
     def _desk(self, request: pytest.FixtureRequest, entry: Entry) -> Desk:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
@@ -114,6 +116,11 @@ class Desks:
         if overridden(fixture, request.node) is None:
             return self._models.own(fixture)
         return self._models.client_of(request.getfixturevalue(fixture), fixture)
+
+    def _embedder(self, request: pytest.FixtureRequest) -> Embedder | None:
+        if overridden(EMBEDDER, request.node) is None:
+            return self._models.own_embedder()
+        return self._models.embedder_of(request.getfixturevalue(EMBEDDER))
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
         name = entry.responder.name
@@ -149,7 +156,8 @@ class Desks:
             generator = request.getfixturevalue("rag_generator")
         else:  # the plugin's own lasts for the session, and could not take a model that does not
             generator = self._generator(llm)
-        return SystemParts(retriever, generator, self._collected.options.top_k, llm, self._models.prompts)
+        embedder = self._embedder(request)
+        return SystemParts(retriever, generator, self._collected.options.top_k, llm, self._models.prompts, embedder)
 
     def _generator(self, llm: Client | None) -> System:
         if llm is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,20 +13,23 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.model.case import Passage
-    from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.model.chat import ChatModel, EmbeddingModel
     from pytest_rageval.model.protocols import Retriever, System
 
 __all__ = [
-    "rag", "rag_corpus", "rag_generator", "rag_judge", "rag_llm", "rag_retriever", "rag_system", "retriever_over",
+    "rag", "rag_corpus", "rag_embedder", "rag_generator", "rag_judge", "rag_llm", "rag_retriever", "rag_system",
+    "retriever_over",
 ]  # fmt: skip
 
 
 @pytest.fixture
-def rag(request: pytest.FixtureRequest) -> RagResult:
+def rag(request: pytest.FixtureRequest) -> Iterator[RagResult]:
     """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
         pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
-    return request.config.stash[COLLECTED].answering(request.session).answer(request, request.param)
+    result = request.config.stash[COLLECTED].answering(request.session).answer(request, request.param)
+    with result.charged():
+        yield result
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +60,14 @@ def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
     from pytest_rageval.hooks.collection import collected_of
 
     return collected_of(pytestconfig).models.own("rag_judge")
+
+
+@pytest.fixture(scope="session")
+def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
+    """The model that turns texts into vectors, from ``rag_embedder_model``; None without one."""
+    from pytest_rageval.hooks.collection import collected_of
+
+    return collected_of(pytestconfig).models.own_embedder()
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ class Options:
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
-        model, judge: the models, as litellm names them.
+        model, judge, embedder: the models, as litellm names them.
         concurrency: answers in flight in a process; None leaves it to the kind of system.
         looks_ahead: False where a debugger is wanted, or one answer at a time.
         record_mode: in VCR's words; None when nothing is recorded or replayed.
@@ -67,6 +67,7 @@ class Options:
     markers: Markers
     model: ModelSetting
     judge: ModelSetting
+    embedder: ModelSetting
     concurrency: int | None
     looks_ahead: bool
     record_mode: str | None
@@ -113,6 +114,12 @@ def read_options(config: pytest.Config) -> Options:
         markers=_markers(config, rejection, error),
         model=_model(config, "rag_model", "rag_model_params"),
         judge=_model(config, "rag_judge_model", "rag_judge_params"),
+        embedder=model_setting(
+            str(_ini(config, "rag_embedder_model")).strip(),
+            _ini(config, "rag_embedder_params"),
+            "rag_embedder_params",
+            defaults={},
+        ),
         concurrency=concurrency,
         looks_ahead=concurrency != 1 and not (option.usepdb or option.trace),
         record_mode=record_mode(option.rag_record_mode or str(_ini(config, "rag_record_mode")), "rag_record_mode"),

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, found
@@ -17,6 +18,8 @@ RECORD_MODES = ("none", "once", "new_episodes", "all")
 
 _TRIES = {"attempts": "attempts", "deadline": "deadline_s"}
 """The parameters of ours that stand among the model's: requests a call at most, seconds for all of them."""
+
+_CHAT_DEFAULTS: Mapping[str, Any] = MappingProxyType({"temperature": 0})
 
 _WHOLE, _ABOVE_0, _AMOUNT = "a whole number of 1 or more", "a number above 0", "a number of 0 or more"
 _NUMBERS = {
@@ -46,10 +49,12 @@ class ModelSetting:
     retry: Mapping[str, Any] = field(default_factory=dict)
 
 
-def model_setting(name: str | None, lines: Sequence[str], where: str) -> ModelSetting:
+def model_setting(
+    name: str | None, lines: Sequence[str], where: str, defaults: Mapping[str, Any] = _CHAT_DEFAULTS
+) -> ModelSetting:
     """Return a model with the parameters that ``lines`` give it, each ``name = value``, the value JSON or bare text.
 
-    The temperature is 0 unless they say otherwise.
+    What they do not say is as in ``defaults``: the temperature is 0.
 
     Raises:
         SettingError: a line has no equals sign, names a parameter twice, or gives one that is read here no such number.
@@ -67,7 +72,7 @@ def model_setting(name: str | None, lines: Sequence[str], where: str) -> ModelSe
         if key in params and not _is_number(params[key], wanted):
             raise SettingError(f"{where} has {key} = {found(params[key])}; write {wanted}")
     retry = {ours: params.pop(key) for key, ours in _TRIES.items() if key in params}
-    return ModelSetting(name or None, {"temperature": 0, **params}, retry)
+    return ModelSetting(name or None, {**defaults, **params}, retry)
 
 
 def record_mode(mode: str, where: str) -> str | None:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.given import Options
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.loop import LoopThread
     from pytest_rageval.errors import ModelError
     from pytest_rageval.hooks.model_options import ModelSetting
+    from pytest_rageval.llm.asker import Asker
     from pytest_rageval.llm.budget import Budget
     from pytest_rageval.llm.cassettes import Cassettes
     from pytest_rageval.llm.client import Client
-    from pytest_rageval.model.chat import ChatModel, Message
+    from pytest_rageval.llm.embedder import Embedder
+    from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
+
+A = TypeVar("A", bound="Asker[Any, Any]")
 
 ASYNC_DEFAULT = 16
 """Answers in flight in a process, where answers are awaited."""
@@ -27,7 +32,7 @@ ASYNC_DEFAULT = 16
 WINDOW = 8
 """How many times as many cases are under way, so that one that is tried again holds up no other."""
 
-KINDS = {"rag_llm": "model", "rag_judge": "judge"}
+KINDS = {"rag_llm": "model", "rag_judge": "judge", "rag_embedder": "embedding"}
 """The fixture that gives a model -> what its recordings are called."""
 
 
@@ -38,13 +43,17 @@ class Models:
         options: what the command line and the ini say.
         recordings: names of the files that were there when the session began; None in the process that began it.
         budget: the file that the session's processes share to keep within the budget.
+
+    Attributes:
+        loop: where all models are asked, from whichever event loop they are called; None until the first case.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
         self._options = options
         self._recordings = recordings
         self._budget = budget
-        self._clients: dict[object, Client] = {}
+        self.loop: LoopThread | None = None
+        self._clients: dict[object, Asker[Any, Any]] = {}
 
     @property
     def window(self) -> int:
@@ -84,14 +93,11 @@ class Models:
 
     def own(self, fixture: str) -> Client | None:
         """Return the client of the model that the options name for a fixture; None where they name none."""
-        setting = self.setting(fixture)
-        if setting.name is None:
+        if self.setting(fixture).name is None:
             return None
-        if fixture not in self._clients:
-            from pytest_rageval.llm.litellm_backend import LiteLLM
+        from pytest_rageval.llm.client import Client
 
-            self._clients[fixture] = self._client(LiteLLM(setting.name), setting.name, fixture, setting.params)
-        return self._clients[fixture]
+        return self._own(Client, fixture)
 
     def client_of(self, model: object, fixture: str) -> Client | None:
         """Return the client of what an overridden fixture gave; other than a model is a `SettingError`.
@@ -102,17 +108,23 @@ class Models:
             return None
         from pytest_rageval.llm.client import Client
 
-        if isinstance(model, Client):
-            return model
-        if not callable(getattr(model, "complete", None)):
-            raise SettingError(
-                f"{fixture} gave {found(model)}; give an object with `async def complete(messages, **params)`"
-            )
-        key = (fixture, id(model))
-        if key not in self._clients:
-            name = str(getattr(model, "name", None) or type(model).__name__)
-            self._clients[key] = self._client(model, name, fixture, {})  # type: ignore[arg-type]
-        return self._clients[key]
+        return self._given(Client, model, fixture)
+
+    def own_embedder(self) -> Embedder | None:
+        """Return the client of the embedding model that the options name; None where they name none."""
+        if self.setting("rag_embedder").name is None:
+            return None
+        from pytest_rageval.llm.embedder import Embedder
+
+        return self._own(Embedder, "rag_embedder")
+
+    def embedder_of(self, model: object) -> Embedder | None:
+        """Return the client of what an overridden ``rag_embedder`` gave, as `client_of` does."""
+        if model is None:
+            return None
+        from pytest_rageval.llm.embedder import Embedder
+
+        return self._given(Embedder, model, "rag_embedder")
 
     def preload(self) -> None:
         """Start importing litellm on a thread, where a call is going to need it."""
@@ -136,25 +148,50 @@ class Models:
 
     def setting(self, fixture: str) -> ModelSetting:
         """Return the model that the options name for a fixture."""
-        return self._options.model if fixture == "rag_llm" else self._options.judge
+        options = self._options
+        return {"rag_llm": options.model, "rag_judge": options.judge, "rag_embedder": options.embedder}[fixture]
 
-    def _client(self, backend: ChatModel, name: str, fixture: str, params: Mapping[str, object]) -> Client:
-        from pytest_rageval.llm.client import Client
-        from pytest_rageval.llm.limiter import Limiter
-        from pytest_rageval.llm.retrying import RetryPolicy
+    def _own(self, kind: type[A], fixture: str) -> A:
+        from pytest_rageval.llm.litellm_backend import LiteLLM
 
         setting = self.setting(fixture)
-        return Client(
-            backend,
-            name=name,
-            kind=KINDS[fixture],
-            params=params,
-            limiter=Limiter(self._options.concurrency or ASYNC_DEFAULT),
-            retry=RetryPolicy(**setting.retry),
-            cassettes=self.cassettes,
-            budget=self.budget,
-            most=self._most(name, setting.params),
-        )
+        name = str(setting.name)
+        return self._client(kind, fixture, LiteLLM(name), name, setting.params, key=fixture)
+
+    def _given(self, kind: type[A], model: object, fixture: str) -> A:
+        if isinstance(model, kind):
+            return model
+        if not callable(getattr(model, kind.METHOD.partition("(")[0], None)):
+            raise SettingError(f"{fixture} gave {found(model)}; give an object with `async def {kind.METHOD}`")
+        name = str(getattr(model, "name", None) or type(model).__name__)
+        return self._client(kind, fixture, model, name, {}, key=(fixture, id(model)))
+
+    def _client(
+        self, kind: type[A], fixture: str, backend: object, name: str, params: Mapping[str, object], *, key: object
+    ) -> A:
+        """Return the client that is kept under a key, made when it is first asked for."""
+        if key not in self._clients:
+            from pytest_rageval.llm.limiter import Limiter
+            from pytest_rageval.llm.retrying import RetryPolicy
+
+            setting = self.setting(fixture)
+            self._clients[key] = kind(
+                backend,
+                name=name,
+                kind=KINDS[fixture],
+                params=params,
+                limiter=Limiter(self._options.concurrency or ASYNC_DEFAULT),
+                retry=RetryPolicy(**setting.retry),
+                cassettes=self.cassettes,
+                budget=self.budget,
+                most=self._most(name, setting.params),
+                home=self._at_home,
+            )
+        return cast("A", self._clients[key])
+
+    async def _at_home(self, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Await what ``make`` returns on the session's loop; a test or a sync system may run one of its own."""
+        return await (make() if self.loop is None else self.loop.awaited(make))
 
     def _most(
         self, name: str, rates: Mapping[str, object]

@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
-__all__ = ["MODELS", "PARTS", "foreign_fixtures", "overridden", "session_params"]
+__all__ = ["EMBEDDER", "MODELS", "PARTS", "foreign_fixtures", "overridden", "session_params"]
 
 PARTS = ("rag_corpus", "rag_retriever", "rag_generator")
 """The fixtures that the default system is made of."""
 
 MODELS = ("rag_llm", "rag_judge")
 """The fixtures that give the models."""
+
+EMBEDDER = "rag_embedder"
+"""The fixture that gives the embedding model, which registered systems may be made of."""
 
 _OWN = "pytest_rageval.hooks.fixtures"
 
@@ -40,7 +43,7 @@ def foreign_fixtures(info: Any) -> list[pytest.FixtureDef[Any]]:
 
     The systems, parts and models of a user are left out: an answer waits for them anyway.
     """
-    known = {*PARTS, *MODELS, "rag_system"}
+    known = {*PARTS, *MODELS, EMBEDDER, "rag_system"}
     return [
         definition
         for name, definitions in info.name2fixturedefs.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -11,6 +12,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, pars
 from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.recorded import record_call
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
@@ -32,8 +34,6 @@ class RagResult:
     Attributes:
         case: the case, with its gold answers, supplied passages and facets.
         answer: what the system returned.
-        outcome: what goes into the report.
-        recordings: keys of the recordings that its models' calls read or wrote.
     """
 
     def __init__(
@@ -48,14 +48,26 @@ class RagResult:
         texts: bool = True,
     ) -> None:
         self.case: Case = task.case
-        self.outcome = outcome
-        self.recordings = asked.recordings
+        self._outcome = outcome
+        self._recordings = asked.recordings
+        self._meter = Meter()
         self._metrics = metrics
         self._runner = runner
         self._asked = asked
         self._task = task
         self._desk = desk
         self._texts = texts
+
+    @property
+    def outcome(self) -> Outcome:
+        """What goes into the report."""
+        calls = self._meter.calls
+        return replace(self._outcome, calls=(self._outcome.calls or Calls()) + calls) if calls.calls else self._outcome
+
+    @property
+    def recordings(self) -> tuple[str, ...]:
+        """Keys of the recordings that its models' calls read or wrote."""
+        return tuple(dict.fromkeys((*self._recordings, *self._meter.keys)))
 
     @property
     def answer(self) -> Answer:
@@ -110,6 +122,15 @@ class RagResult:
         self._charge(None, meter.keys)
         return result
 
+    @contextmanager
+    def charged(self) -> Iterator[None]:
+        """Charge to this case what the test itself asks of the session's models in this context."""
+        scope = SCOPE.set(Scope(self._meter, int(self.case.facets.get("repeat", "1"))))
+        try:
+            yield
+        finally:
+            SCOPE.reset(scope)
+
     def _parsed(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
         if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
@@ -127,10 +148,10 @@ class RagResult:
                 if asked.error is not None:
                     raise asked.error
             score = self._runner.score(self._runner.sample(self.case, asked, answer), metric)
-            self.outcome = replace(self.outcome, scores={**self.outcome.scores, name: score})
+            self._outcome = replace(self._outcome, scores={**self._outcome.scores, name: score})
         return self.outcome.scores[name]
 
     def _charge(self, calls: Calls | None, recordings: tuple[str, ...]) -> None:
         if calls is not None:
-            self.outcome = replace(self.outcome, calls=(self.outcome.calls or Calls()) + calls)
-        self.recordings = tuple(dict.fromkeys((*self.recordings, *recordings)))
+            self._outcome = replace(self._outcome, calls=(self._outcome.calls or Calls()) + calls)
+        self._recordings = (*self._recordings, *recordings)

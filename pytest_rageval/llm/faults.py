@@ -23,7 +23,7 @@ _CAUSES = {
     "connection": ("could not be reached, or broke the connection", "check its address and the network"),
     "server_error": ("failed on its own side", "try again later"),
     "truncated": ("broke off in the middle of its reply", "try again later"),
-    "malformed_response": ("replied with what is no completion", "check that its address speaks its provider's API"),
+    "malformed_response": ("gave a reply that cannot be used", "check that its address speaks its provider's API"),
     "auth": ("refused the credentials, or has none", "set the provider's API key, and check that it may use the model"),
     "not_found": ("is not known", "check its name and provider, as in openai/gpt-4o-mini, and its address"),
     "bad_request": ("refused the request", "change its parameters or messages"),

@@ -12,7 +12,7 @@ from pytest_rageval.llm.faults import content_filtered, malformed, model_error
 from pytest_rageval.llm.importing import litellm
 from pytest_rageval.llm.prices import Prices
 from pytest_rageval.model.answer import Usage
-from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.model.chat import Completion, Embeddings, Message
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.wire import DirectClient
@@ -24,8 +24,15 @@ _RATES = ("input_cost_per_token", "output_cost_per_token")
 _CONNECTING = ("api_key", "api_base", "base_url", "organization", "custom_llm_provider")
 
 
+class _Never(int):
+    """0 retries, where litellm takes a false 0 for nothing said and retries twice."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
 class LiteLLM:
-    """A `ChatModel` of any provider, asked through ``litellm.acompletion``, never more than once a call.
+    """A `ChatModel` and an `EmbeddingModel` of any provider, asked through litellm, never more than once a call.
 
     Every failure is a `ModelError` of the kind that its cause has, but a missing litellm, which no call can do without,
     is a `SystemContractError`. Parameters are litellm's, and three are read here:
@@ -57,13 +64,21 @@ class LiteLLM:
         usage = self._usage(reply, params, seconds)
         return Completion(choice.message.content or "", usage, choice.finish_reason, reply.model or "")
 
-    async def embed(self, texts: Sequence[str], **params: object) -> list[list[float]]:
-        """Return one vector a text, in their order."""
-        reply, _ = await self._ask("aembedding", {"input": list(texts)}, params)
-        rows = sorted(reply.data, key=lambda row: int(row["index"]))
-        if len(rows) != len(texts):
-            raise malformed(self.model, f"{len(rows)} vectors of {len(texts)} texts")
-        return [[float(value) for value in row["embedding"]] for row in rows]
+    async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
+        """Return one vector a text, in their order; no texts are no call."""
+        if not texts:
+            return Embeddings((), Usage(0, 0, 0.0), attempts=0)
+        asked = {"input": list(texts), "max_retries": _Never()}
+        reply, seconds = await self._ask("aembedding", asked, params)
+        try:
+            rows = sorted(reply.data, key=lambda row: int(row["index"]))
+            vectors = tuple(row["embedding"] for row in rows)
+            embeddings = Embeddings(vectors, self._usage(reply, params, seconds), reply.model or "")
+        except (KeyError, TypeError, ValueError) as error:
+            raise malformed(self.model, f"no vectors ({error})") from None
+        if len(vectors) != len(texts):
+            raise malformed(self.model, f"{len(vectors)} vectors of {len(texts)} texts")
+        return embeddings
 
     async def aclose(self) -> None:
         """Close the connections: those of this model, and those that litellm keeps for the whole process."""
@@ -85,7 +100,7 @@ class LiteLLM:
         begun = perf_counter()
         try:
             timeout = float(params.get("timeout") or TIMEOUT_S)
-            reply = await asyncio.wait_for(self._call(call, {**asked, "timeout": timeout}, params), timeout)
+            reply = await self._call(call, {**asked, "timeout": timeout}, params)
             return reply, perf_counter() - begun
         except Exception as error:
             key = params.get("api_key")
@@ -98,13 +113,12 @@ class LiteLLM:
         if kept.get("response_format") is None or not self._keeps_schema():
             kept.pop("response_format", None)
         silent = unlogged(self._litellm, self.model, asked, call)
-        arguments = {"drop_params": True, **kept, **asked, **silent, "num_retries": 0, "max_retries": 0}
+        arguments = {"drop_params": True, **kept, "num_retries": 0, "max_retries": 0, **asked, **silent}
         client = self._client(params) if silent and call == "acompletion" else None
-        if client is not None:  # what acompletion does as well, but by way of another thread
+        if client is not None:  # what acompletion does as well, but by way of another thread; it keeps to the timeout
             direct: Awaitable[Any] = self._litellm.completion(self.model, acompletion=True, client=client, **arguments)
             return direct
-        called: Awaitable[Any] = getattr(self._litellm, call)(self.model, **arguments)
-        return called
+        return asyncio.wait_for(getattr(self._litellm, call)(self.model, **arguments), asked["timeout"])
 
     def _client(self, params: Mapping[str, Any]) -> DirectClient | None:
         """Return the client for these parameters, made once; None leaves it to litellm."""

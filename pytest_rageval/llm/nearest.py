@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.llm.records import Line, as_json, record_of
+from pytest_rageval.llm.records import Line, as_json, record_of, to_line
 from pytest_rageval.llm.request import Request
 
 __all__ = ["Neighbours"]
@@ -42,7 +42,7 @@ class Neighbours:
         self._read: dict[Line, tuple[dict[str, Any], frozenset[str]]] = {}
         self._having: dict[bytes, list[Line]] = {}
         for line in lines:
-            for piece in _pieces(line.text.rpartition(b', "repeat": ')[0]):
+            for piece in _pieces(_asked(line.text)):
                 self._having.setdefault(piece, []).append(line)
 
     def difference(self, request: Request) -> str:
@@ -69,7 +69,8 @@ class Neighbours:
                 return having
         if len(self._lines) <= MOST:
             return self._lines
-        return heapq.nsmallest(MOST, self._lines, key=lambda line: abs(len(line.text) - len(told)))
+        length = len(_asked(to_line(request, {})))
+        return heapq.nsmallest(MOST, self._lines, key=lambda line: abs(len(_asked(line.text)) - length))
 
     def _record(self, line: Line) -> tuple[dict[str, Any], frozenset[str]]:
         if line not in self._read:
@@ -78,6 +79,11 @@ class Neighbours:
             record = record_of(self._path, line)
             self._read[line] = record, _words(record["params"], record["messages"])
         return self._read[line]
+
+
+def _asked(line: bytes) -> bytes:
+    """Return what stands in a line before the repeat and the response, which may be thousands of numbers."""
+    return line.rpartition(b', "repeat": ')[0]
 
 
 def _pieces(told: bytes) -> list[bytes]:

@@ -1,14 +1,15 @@
-"""Talking to a model: messages in, a completion out."""
+"""Talking to a model: messages in, a completion out; texts in, vectors out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from pytest_rageval.model.answer import Usage
 
-__all__ = ["ChatModel", "Completion", "Message"]
+__all__ = ["ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message"]
 
 Message = Mapping[str, str]
 """One message of a conversation: ``{"role": "system" | "user" | "assistant", "content": ...}``."""
@@ -41,4 +42,41 @@ class ChatModel(Protocol):
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the model's reply; a call that gives none raises `ModelError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """The vectors of some texts. Never of different lengths, and never with a number that is not finite.
+
+    Attributes:
+        vectors: one a text, in their order; lists and arrays become tuples of float.
+        usage: tokens, price and seconds of the attempt that gave them; None stands for unknown.
+        model: the name of the model that replied, as its provider gives it.
+        attempts: how many requests it took, 0 when it was replayed from a recording.
+        replayed: whether it was read from a recording instead of asked for.
+    """
+
+    vectors: tuple[tuple[float, ...], ...]
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    attempts: int = 1
+    replayed: bool = False
+
+    def __post_init__(self) -> None:
+        vectors = tuple(tuple(map(float, vector)) for vector in self.vectors)
+        lengths = {len(vector) for vector in vectors}
+        if len(lengths) > 1 or 0 in lengths:
+            raise ValueError(f"vectors have one length, of 1 or more, not {', '.join(map(str, sorted(lengths)))}")
+        if not all(all(map(math.isfinite, vector)) for vector in vectors):
+            raise ValueError("vectors are of finite numbers")
+        object.__setattr__(self, "vectors", vectors)
+
+
+@runtime_checkable
+class EmbeddingModel(Protocol):
+    """A model that turns texts into vectors. Anything with this method will do."""
+
+    async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
+        """Return one vector a text; a call that gives none raises `ModelError`."""
         ...

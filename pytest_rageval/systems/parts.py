@@ -9,7 +9,7 @@ from pytest_rageval.errors import CaseError
 from pytest_rageval.model.protocols import Retriever, System
 
 if TYPE_CHECKING:
-    from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.model.chat import ChatModel, EmbeddingModel
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["SystemParts", "no_passages"]
@@ -25,6 +25,7 @@ class SystemParts:
         top_k: how many passages the retriever is asked for, >= 1.
         llm: the session's model; None when it has none.
         prompts: what the systems say to a model; None stands for the built-in prompts.
+        embedder: the session's embedding model; None when it has none.
     """
 
     retriever: Retriever | None = None
@@ -32,6 +33,7 @@ class SystemParts:
     top_k: int = 5
     llm: ChatModel | None = None
     prompts: Prompts | None = None
+    embedder: EmbeddingModel | None = None
 
 
 def no_passages() -> CaseError:

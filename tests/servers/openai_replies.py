@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
-__all__ = ["completion", "embedding", "embeddings", "error", "last_user", "text_of"]
+__all__ = ["completion", "embedding", "embeddings", "error", "last_user", "text_of", "texts_of"]
 
 Body = dict[str, Any]
 
@@ -50,10 +50,15 @@ def embedding(text: str) -> list[float]:
     return [float(bins[at]) for at in range(DIMENSIONS)]
 
 
-def embeddings(body: Body) -> Body:
-    """Return the `embedding` of each text of a request."""
-    texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-    rows = [{"object": "embedding", "index": at, "embedding": embedding(text)} for at, text in enumerate(texts)]
+def texts_of(body: Body) -> list[str]:
+    """Return the texts that a request asks the embeddings of."""
+    return [body["input"]] if isinstance(body["input"], str) else list(body["input"])
+
+
+def embeddings(body: Body, vectors: Sequence[Sequence[float]]) -> Body:
+    """Return the reply with these vectors, the last one first; its tokens are the words of the texts."""
+    texts = texts_of(body)
+    rows = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)][::-1]
     words = sum(len(text.split()) for text in texts)
     usage = {"prompt_tokens": words, "total_tokens": words}
     return {"object": "list", "model": body.get("model", ""), "data": rows, "usage": usage}

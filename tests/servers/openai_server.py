@@ -20,12 +20,12 @@ import struct
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, cast
 
-from openai_replies import completion, embedding, embeddings, error, last_user
+from openai_replies import completion, embedding, embeddings, error, last_user, texts_of
 
 __all__ = ["Fault", "OpenAIServer", "Seen", "embedding", "shares"]
 
@@ -99,7 +99,8 @@ class OpenAIServer:
 
     Attributes:
         reply: what it says: a text, or from the request's body a text, or a mapping that is the whole JSON of the
-            reply; by default the last user message again. Embeddings are those of `embedding`.
+            reply; by default the last user message again.
+        vectors: the vectors of some texts; by default the `embedding` of each.
         delay_s: seconds before each reply or fault, or that from the number and the body of the request.
         plan: which request fails and how; requests are counted from 1 in the order they come.
         requests: those seen, in that order.
@@ -110,6 +111,7 @@ class OpenAIServer:
     """
 
     reply: str | Callable[[Body], str | Mapping[str, Any]] | None = None
+    vectors: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     delay_s: float | Callable[[int, Body], float] = 0.0
     plan: Plan | None = None
     requests: list[Seen] = field(default_factory=list)
@@ -153,7 +155,8 @@ class OpenAIServer:
     def answer(self, path: str, body: Body) -> Mapping[str, Any]:
         """Return the JSON that answers ``body``."""
         if path.endswith("/embeddings"):
-            return embeddings(body)
+            texts = texts_of(body)
+            return embeddings(body, self.vectors(texts) if self.vectors else [embedding(text) for text in texts])
         said = self.reply(body) if callable(self.reply) else self.reply
         if isinstance(said, Mapping):
             return said
@@ -270,7 +273,7 @@ def main() -> None:
     args = parser.parse_args()
     parts = {name: float(share) for name, _, share in (part.partition("=") for part in args.plan.split(",") if part)}
     plan = shares(parts, retry_after=args.retry_after, seed=args.seed) if parts else None
-    with OpenAIServer(args.reply, args.delay, plan) as server:
+    with OpenAIServer(args.reply, delay_s=args.delay, plan=plan) as server:
         print(server.base_url, flush=True)
         sys.stdin.read()
 

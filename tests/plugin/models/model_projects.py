@@ -21,6 +21,7 @@ import pytest_rageval.hooks.models
 import pytest_rageval.llm.budget
 import pytest_rageval.llm.cassettes
 import pytest_rageval.llm.client
+import pytest_rageval.llm.embedder
 import pytest_rageval.llm.scripted
 import pytest_rageval.systems.closed_book  # noqa: F401
 from pytest_rageval.llm.importing import preload

@@ -9,6 +9,10 @@ from rag_project import Project
 OPTIONS = {
     "a line of params": (["-o", "rag_model_params=seed"], "rag_model_params has the line 'seed'; write 'name = value'"),
     "a line of the judge's": (["-o", "rag_judge_params=seed"], "rag_judge_params has the line 'seed'; write"),
+    "a line of the embedder's": (
+        ["-o", "rag_embedder_params=dimensions"],
+        "rag_embedder_params has the line 'dimensions'; write 'name = value'",
+    ),
     "a param twice": (
         ["-o", "rag_model_params=seed = 1\nseed = 2"],
         "rag_model_params gives 'seed' twice; give it once",

@@ -76,6 +76,7 @@ def test_by_default_there_is_no_model_and_nothing_is_recorded(pytester: pytest.P
         None,
         True,
     )
+    assert (options.embedder.name, options.embedder.params) == (None, {})
     assert (options.record_mode, options.cassettes) == (None, pytester.path / "cassettes")
     assert (options.budget_usd, options.dry_run, options.repeat) == (None, False, 1)
     assert (options.prompts, options.rejection, options.error) == ({}, {}, {})
@@ -90,6 +91,10 @@ def test_the_ini_gives_models_and_the_command_line_goes_before_it(pytester: pyte
         rag_judge_params =
             seed = 2
             attempts = 4
+        rag_embedder_model = openai/embedder
+        rag_embedder_params =
+            dimensions = 256
+            deadline = 9
         rag_concurrency = 3
         rag_record_mode = once
         rag_cassettes = calls/recorded
@@ -100,6 +105,7 @@ def test_the_ini_gives_models_and_the_command_line_goes_before_it(pytester: pyte
     options = given(pytester)
     assert (options.model.name, options.model.params) == ("openai/ini", {"temperature": 0, "seed": 1})
     assert (options.judge.name, options.judge.retry) == ("openai/judge", {"attempts": 4})
+    assert options.embedder == ModelSetting("openai/embedder", {"dimensions": 256}, {"deadline_s": 9})
     assert (options.concurrency, options.record_mode) == (3, "once")
     assert options.cassettes == pytester.path / "calls" / "recorded"
     assert options.prompts == {"de": pytester.path / "prompts" / "de.toml"}

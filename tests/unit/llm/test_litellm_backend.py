@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import pytest
-from openai_server import OpenAIServer, embedding
+from openai_server import OpenAIServer
 
 from pytest_rageval.llm.litellm_backend import LiteLLM
 from pytest_rageval.model.chat import ChatModel, Completion
@@ -148,18 +148,6 @@ def test_a_callback_of_the_users_is_still_called(openai_server: OpenAIServer, mo
 
     used("openai/gpt-4o-mini", asked)
     assert told == ["gpt-4o-mini"]
-
-
-def test_embeddings_come_in_the_order_of_their_texts(openai_server: OpenAIServer) -> None:
-    texts = ["a b c", "d", "a"]
-
-    vectors = used(
-        "openai/text-embedding-3-small",
-        lambda backend: backend.embed(texts, api_base=openai_server.base_url, api_key="sk-test"),
-    )
-
-    assert vectors == [embedding(text) for text in texts]
-    assert openai_server.requests[0].body["input"] == texts
 
 
 def test_a_closed_backend_may_be_used_on_another_loop(openai_server: OpenAIServer) -> None:
