@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -75,14 +76,17 @@ def _uncollected() -> Iterator[None]:
     """Keep the garbage collector off what is imported: hundreds of thousands of objects that last for the process.
 
     Looking for garbage among them takes a quarter of the import, and a seventh of a second each time afterwards, of
-    which pytest asks for several when it ends.
+    which pytest asks for several when it ends. What is garbage before is collected, and not kept with them; at the end
+    of the process all is let go, as what has a finalizer counts on the modules that it needs.
     """
     on = gc.isenabled()
+    gc.collect()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
+        atexit.register(gc.unfreeze)
         if on:
             gc.enable()
 

@@ -32,9 +32,9 @@ class RetryPolicy:
         cap_s: the longest wait after any failure, in seconds, unless the provider asks for more.
     """
 
-    attempts: int = 7
+    attempts: int = 8
     deadline_s: float = 300.0
-    base_s: float = 0.25
+    base_s: float = 0.1
     cap_s: float = 30.0
 
     def wait_s(self, failures: int, retry_after: float | None) -> float:

@@ -17,8 +17,12 @@ import filelock  # noqa: F401 - and its locks ask for it when the process ends
 import pytest
 from jsonschema import Draft202012Validator
 
+import pytest_rageval
 import pytest_rageval.engine.loop  # noqa: F401
 from pytest_rageval.report.results_json import schema
+
+for name in pytest_rageval.__all__:  # the package keeps what it has looked up, and has to keep the same classes
+    getattr(pytest_rageval, name)
 
 Process = Popen[bytes]
 Row = dict[str, Any]

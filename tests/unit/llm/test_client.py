@@ -110,9 +110,9 @@ def test_latency_is_what_the_backend_says_where_it_does() -> None:
 def test_a_failed_call_counts_with_what_it_sent_and_costs_nothing() -> None:
     meter = Meter()
     raised = failed(client(ScriptedLLM({"": error("server_error")})), meter=meter)
-    assert (raised.kind, raised.attempts) == ("server_error", 7)
-    assert str(raised) == "the provider says server_error (tried 7 times)"
-    assert meter.calls == Calls(1, 0, 7, 0, 0, 0.0, 0.0)
+    assert (raised.kind, raised.attempts) == ("server_error", 8)
+    assert str(raised) == "the provider says server_error (tried 8 times)"
+    assert meter.calls == Calls(1, 0, 8, 0, 0, 0.0, 0.0)
 
 
 def test_an_exception_of_a_backend_goes_through_untouched_and_is_charged() -> None:
