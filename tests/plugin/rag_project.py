@@ -18,7 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import pytest_rageval
-import pytest_rageval.engine.loop  # noqa: F401
+import pytest_rageval.engine.loop
 from pytest_rageval.report.results_json import schema
 
 for name in pytest_rageval.__all__:  # the package keeps what it has looked up, and has to keep the same classes
