@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.recorded import CASSETTES
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -100,19 +98,21 @@ class Desk:
     def ask(self, task: Task) -> Asked:
         """Ask in this thread, so that a sync system runs where its test does."""
         answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
-        with self.charged(task.case) as meter:
-            try:
-                answer = self.answerer(task.case)
-                if self._needs_models(task):
-                    verdicts, closed_book = self._loop_of(task).run(self._examined(task, answer))
-            except CaseError as error:
-                fault = error
+        meter = Meter()
+        outer = SCOPE.set(self.scope(task.case, meter))
+        try:
+            answer = self.answerer(task.case)
+            if self._needs_models(task):
+                verdicts, closed_book = self._loop_of(task).run(self._examined(task, answer))
+        except CaseError as error:
+            fault = error
+        finally:
+            SCOPE.reset(outer)
         return self._asked(meter, answer, fault, verdicts, closed_book)
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
-        SCOPE.set(_scope(meter, task.case))
-        CASSETTES.set(self.cassettes)
+        SCOPE.set(self.scope(task.case, meter))
         answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
         try:
             answer = await self.answerer.ahead(task.case)
@@ -122,26 +122,17 @@ class Desk:
             fault = error
         return self._asked(meter, answer, fault, verdicts, closed_book)
 
-    def ask_more(self, task: Task, answer: Answer) -> Asked:
-        """Ask what the metrics of ``task`` need to know of an answer that is there."""
-        verdicts, closed_book, fault = _NO_VERDICTS, None, None
-        with self.charged(task.case) as meter:
-            try:
-                verdicts, closed_book = self._loop_of(task).run(self._examined(task, answer))
-            except CaseError as error:
-                fault = error
-        return self._asked(meter, answer, fault, verdicts, closed_book)
-
-    @contextmanager
-    def charged(self, case: Case) -> Iterator[Meter]:
-        """Charge to the meter given what is asked in this context, and record a user's functions in it."""
-        meter = Meter()
-        scope, cassettes = SCOPE.set(_scope(meter, case)), CASSETTES.set(self.cassettes)
+    def ask_more(self, task: Task, answer: Answer, meter: Meter) -> tuple[Mapping[str, Verdict], Answer | None]:
+        """Return the verdicts and the closed-book answer that the metrics of ``task`` need, and charge ``meter``."""
+        outer = SCOPE.set(self.scope(task.case, meter))
         try:
-            yield meter
+            return self._loop_of(task).run(self._examined(task, answer))
         finally:
-            SCOPE.reset(scope)
-            CASSETTES.reset(cassettes)
+            SCOPE.reset(outer)
+
+    def scope(self, case: Case, meter: Meter) -> Scope:
+        """Return on whose behalf models are asked: a case's, whose calls are charged to ``meter``."""
+        return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes)
 
     def _loop_of(self, task: Task) -> LoopThread | NoLoop:
         """Return where a task's judges run; what only reads recordings needs no event loop."""
@@ -194,7 +185,3 @@ class Desk:
 def _judges(task: Task) -> list[Judge]:
     """Return the judges of a task's metrics, each once."""
     return list({metric.judge.name: metric.judge for metric in task.metrics if metric.judge}.values())
-
-
-def _scope(meter: Meter, case: Case) -> Scope:
-    return Scope(meter, int(case.facets.get("repeat", "1")))

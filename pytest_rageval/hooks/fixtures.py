@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,13 +23,13 @@ __all__ = [
 
 
 @pytest.fixture
-def rag(request: pytest.FixtureRequest) -> Iterator[RagResult]:
+def rag(request: pytest.FixtureRequest) -> RagResult:
     """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
         pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
     result = request.config.stash[COLLECTED].answering(request.session).answer(request, request.param)
-    with result.charged():
-        yield result
+    result.begin()
+    return result
 
 
 @pytest.fixture(scope="session")

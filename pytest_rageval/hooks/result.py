@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -13,7 +12,6 @@ from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.recorded import record_call
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -49,7 +47,6 @@ class RagResult:
     ) -> None:
         self.case: Case = task.case
         self._outcome = outcome
-        self._recordings = asked.recordings
         self._meter = Meter()
         self._metrics = metrics
         self._runner = runner
@@ -67,7 +64,7 @@ class RagResult:
     @property
     def recordings(self) -> tuple[str, ...]:
         """Keys of the recordings that its models' calls read or wrote."""
-        return tuple(dict.fromkeys((*self._recordings, *self._meter.keys)))
+        return tuple(dict.fromkeys((*self._asked.recordings, *self._meter.keys)))
 
     @property
     def answer(self) -> Answer:
@@ -117,19 +114,21 @@ class RagResult:
         """
         if self._desk is None:
             return function(*args, **kwargs)
-        with self._desk.charged(self.case) as meter:
-            result = record_call(function, *args, **kwargs)
-        self._charge(None, meter.keys)
-        return result
+        from pytest_rageval.llm.recorded import record_call
 
-    @contextmanager
-    def charged(self) -> Iterator[None]:
-        """Charge to this case what the test itself asks of the session's models in this context."""
-        scope = SCOPE.set(Scope(self._meter, int(self.case.facets.get("repeat", "1"))))
+        outer = SCOPE.set(self._desk.scope(self.case, self._meter))
         try:
-            yield
+            return record_call(function, *args, **kwargs)
         finally:
-            SCOPE.reset(scope)
+            SCOPE.reset(outer)
+
+    def begin(self) -> None:
+        """Charge to this case what the test itself asks of the session's models, from now on."""
+        SCOPE.set(Scope(self._meter, int(self.case.facets.get("repeat", "1"))))
+
+    def end(self) -> None:
+        """Charge nothing more to this case."""
+        SCOPE.set(None)
 
     def _parsed(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
@@ -143,15 +142,9 @@ class RagResult:
             metric = self._metrics.get(name, "rag")
             asked, answer = self._asked, self.answer
             if self._desk is not None and (metric.judge is not None or metric.closed_book):
-                asked = self._desk.ask_more(replace(self._task, metrics=(metric,)), answer)
-                self._charge(asked.calls, asked.recordings)
-                if asked.error is not None:
-                    raise asked.error
+                task = replace(self._task, metrics=(metric,))
+                verdicts, closed_book = self._desk.ask_more(task, answer, self._meter)
+                asked = replace(asked, verdicts=verdicts, closed_book=closed_book)
             score = self._runner.score(self._runner.sample(self.case, asked, answer), metric)
             self._outcome = replace(self._outcome, scores={**self._outcome.scores, name: score})
         return self.outcome.scores[name]
-
-    def _charge(self, calls: Calls | None, recordings: tuple[str, ...]) -> None:
-        if calls is not None:
-            self._outcome = replace(self._outcome, calls=(self._outcome.calls or Calls()) + calls)
-        self._recordings = (*self._recordings, *recordings)

@@ -39,6 +39,7 @@ def pytest_runtest_makereport(
         if call.when == "call" or (call.when == "setup" and not report.passed):
             report.rag = _payload(item, report)  # type: ignore[attr-defined]
         elif call.when == "teardown" and RESULT in item.stash:
+            item.stash[RESULT].end()
             del item.stash[RESULT]
     return report
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import threading
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.cassettes import Cassettes
 
 __all__ = ["SCOPE", "Meter", "Scope", "charge", "current"]
 
@@ -58,10 +62,12 @@ class Scope:
     Attributes:
         meter: what is charged.
         repeat: which repetition of the case asks, from 1; a recording belongs to one.
+        cassettes: where functions of a user's are recorded; None where they are only called.
     """
 
     meter: Meter
     repeat: int = 1
+    cassettes: Cassettes | None = None
 
 
 SCOPE: ContextVar[Scope | None] = ContextVar("rageval_scope", default=None)

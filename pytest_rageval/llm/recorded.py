@@ -5,23 +5,21 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from pytest_rageval.errors import SettingError, found
-from pytest_rageval.llm.cassettes import Cassettes
 from pytest_rageval.llm.meter import charge, current
 from pytest_rageval.llm.request import Request
 from pytest_rageval.llm.tagged import decode, encode
 from pytest_rageval.model.answer import Answer
 
-__all__ = ["CASSETTES", "record_call", "recorded"]
+if TYPE_CHECKING:
+    from pytest_rageval.llm.cassettes import Cassettes
+
+__all__ = ["record_call", "recorded"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-CASSETTES: ContextVar[Cassettes | None] = ContextVar("rageval_cassettes", default=None)
-"""The recordings of the session on whose behalf the running code runs; None outside of a case."""
 
 
 @overload
@@ -66,7 +64,7 @@ def _wrapped(function: Callable[P, R], name: str | None) -> Callable[P, R]:
 
         @functools.wraps(function)
         async def asked(*args: P.args, **kwargs: P.kwargs) -> Any:
-            tape = CASSETTES.get()
+            tape = current().cassettes
             if tape is None:
                 return await coroutine_function(*args, **kwargs)
             request = _request(known_as, function, args, kwargs)
@@ -79,7 +77,7 @@ def _wrapped(function: Callable[P, R], name: str | None) -> Callable[P, R]:
 
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        tape = CASSETTES.get()
+        tape = current().cassettes
         if tape is None:
             return function(*args, **kwargs)
         request = _request(known_as, function, args, kwargs)

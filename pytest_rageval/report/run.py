@@ -79,8 +79,9 @@ class Run:
 
     def ordered(self) -> list[Outcome]:
         """Return the outcomes in the order of the data, whatever order they ran in."""
-        place = {nodeid: at for at, nodeid in enumerate(self.plan.cases)}
-        return sorted(self.outcomes.values(), key=lambda o: (place.get(o.nodeid, len(place)), o.nodeid))
+        planned = (nodeid for nodeid in self.plan.cases if nodeid in self.outcomes)
+        others = sorted(self.outcomes.keys() - self.plan.cases.keys())
+        return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
 
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""

@@ -14,7 +14,7 @@ import pytest
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.llm.cassettes import Cassettes
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.recorded import CASSETTES, record_call, recorded
+from pytest_rageval.llm.recorded import record_call, recorded
 from pytest_rageval.llm.tagged import decode, encode
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
@@ -35,12 +35,11 @@ ANSWER = Answer(
 def case(folder: Path, mode: str = "new_episodes", repeat: int = 1) -> Iterator[Meter]:
     """Stand in for the session that runs a case."""
     meter, cassettes = Meter(), Cassettes(folder, mode)
-    scope, tape = SCOPE.set(Scope(meter, repeat)), CASSETTES.set(cassettes)
+    scope = SCOPE.set(Scope(meter, repeat, cassettes))
     try:
         yield meter
     finally:
         SCOPE.reset(scope)
-        CASSETTES.reset(tape)
         cassettes.close()
 
 
