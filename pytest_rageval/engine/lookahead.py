@@ -46,10 +46,14 @@ class LookAhead:
     def claim(self, key: Hashable) -> Asked:
         """Wait for what was started under ``key``, and return it or raise what it raised."""
         running, meter = self._tasks.pop(key)
+        return self.now(running.result, meter)
+
+    def now(self, ask: Callable[[], Asked], meter: Meter) -> Asked:
+        """Return what ``ask`` returns or raise what it raises; then no outcome will tell what it charged ``meter``."""
         try:
-            return running.result()
+            return ask()
         except BaseException:
-            self._dropped.append(meter)  # no outcome will tell what it cost
+            self._dropped.append(meter)
             raise
 
     def drop(self, key: Hashable) -> None:

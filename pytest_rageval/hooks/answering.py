@@ -21,7 +21,7 @@ from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
-from pytest_rageval.hooks.upcoming import Upcoming
+from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class Answering:
         if not self._looks_ahead:
             self._forget_but([])
         if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
-            return desk.ask(task)
+            meter = Meter()
+            return self._ahead.now(partial(desk.ask, task, meter), meter)
         expected = id(item) in self._ahead
         if not expected:
             self._start(item, desk, task)
@@ -139,7 +140,7 @@ class Answering:
     def _fill(self, item: pytest.Item) -> None:
         """Start asking the cases of the tests that follow, as far as the window reaches.
 
-        It ends where fixtures of the session are set up anew with other parameters.
+        It ends at the first before which fixtures of others, or with other parameters, are torn down or set up.
         """
         coming = self._upcoming.after(item, self._ahead.window)
         self._forget_but([item, *coming])
@@ -148,12 +149,14 @@ class Answering:
                 continue
             if len(self._ahead) >= self._ahead.window or not self._upcoming.shares_fixtures(following, item):
                 return
+            if not self._upcoming.follows_directly(following, item):
+                return
             entry = following.stash.get(ENTRY, None)
-            if entry is None or not entry.responder.lasting:
+            if entry is None or not entry.responder.lasting or may_be_skipped(following):
                 continue
             origin = self._desks.origin(following, entry)
             desk = None if origin in self._broken else self._desks.known(origin)
-            if desk is None or not self._upcoming.may_be_asked(following, item):
+            if desk is None:
                 continue
             task = self._task(following, entry)
             desk = self._desks.for_entry(desk, entry)

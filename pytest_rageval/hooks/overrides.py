@@ -41,14 +41,16 @@ def session_params(item: Any) -> dict[str, int]:
 def foreign_fixtures(info: Any) -> list[pytest.FixtureDef[Any]]:
     """Return the fixtures of a test, from its ``_fixtureinfo``, that are neither pytest's nor ours.
 
-    The systems, parts and models of a user are left out: an answer waits for them anyway.
+    The systems, parts and models of a user are left out: an answer waits for them anyway. Pytest's ``monkeypatch`` is
+    not: what it changes is changed for one test.
     """
     known = {*PARTS, *MODELS, EMBEDDER, "rag_system"}
     return [
         definition
         for name, definitions in info.name2fixturedefs.items()
         for definition in definitions[-1:]
-        if name not in known and (name.startswith(("_xunit", "_unittest")) or not _is_pytests(definition))
+        if name not in known
+        and (name.startswith(("_xunit", "_unittest", "monkeypatch")) or not _is_pytests(definition))
     ]
 
 

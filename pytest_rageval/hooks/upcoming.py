@@ -10,7 +10,14 @@ import pytest
 from pytest_rageval.hooks.keys import is_worker
 from pytest_rageval.hooks.overrides import foreign_fixtures, session_params
 
-__all__ = ["Upcoming"]
+__all__ = ["Upcoming", "may_be_skipped"]
+
+HARMLESS = {
+    "_hypothesis_pytestplugin", "anyio", "hypothesis", "pytest_asyncio", "pytest_benchmark", "pytest_cov",
+    "pytest_html", "pytest_instafail", "pytest_metadata", "pytest_mock", "pytest_randomly", "pytest_rerunfailures",
+    "pytest_sugar", "pytest_timeout", "xdist",
+}  # fmt: skip
+"""Plugins whose hooks neither skip a test nor change what a system answers."""
 
 
 class Upcoming:
@@ -50,20 +57,27 @@ class Upcoming:
         """Return the numbers of the tests that are assigned to this worker; none where xdist does not tell."""
         if self._worker is None:
             return []
-        with self._worker.torun.lock() as queued:
+        lock = getattr(self._worker.torun, "lock", None)  # xdist before 3.7 has none
+        if lock is None:
+            return []
+        with lock() as queued:
             return [at for at in (self._worker.nextitem_index, *queued) if isinstance(at, int)]
 
-    def may_be_asked(self, item: pytest.Item, current: pytest.Item) -> bool:
-        """Return whether nothing that runs before the answer of ``item`` could still skip or fail its test.
+    def follows_directly(self, item: pytest.Item, current: pytest.Item) -> bool:
+        """Return whether no fixture of others is torn down or set up between the test ``current`` and ``item``.
 
-        Markers that skip, and fixtures of others that are not set up yet, could; so could hooks of others.
+        Such a fixture may change what is answered, or skip or fail the test; so may hooks of others at any time.
         """
-        if not self._decided or _may_be_skipped(item):
+        if not self._decided:
+            return False
+        if _info(item) is not _info(current) and any(other.scope != "session" for other in self._others(current)):
             return False
         return all(self._is_set_up(definition, item, current) for definition in self._others(item))
 
     def _others(self, item: pytest.Item) -> list[Any]:
-        info: Any = item._fixtureinfo  # type: ignore[attr-defined]
+        info = _info(item)
+        if info is None:  # no test function: it has no fixtures that pytest tells of
+            return []
         if id(info) not in self._foreign:
             self._foreign[id(info)] = foreign_fixtures(info)
         return self._foreign[id(info)]
@@ -71,27 +85,30 @@ class Upcoming:
     def _is_set_up(self, definition: Any, item: Any, current: Any) -> bool:
         if definition.scope == "function":
             return False
-        if item._fixtureinfo is current._fixtureinfo:
+        if _info(item) is _info(current):
             name = definition.argname
             return bool(item.callspec.indices.get(name) == current.callspec.indices.get(name))
         result = definition.cached_result
         return definition.scope == "session" and not definition.params and result is not None and result[2] is None
 
 
-def _may_be_skipped(item: pytest.Item) -> bool:
+def _info(item: pytest.Item) -> Any:
+    return getattr(item, "_fixtureinfo", None)
+
+
+def may_be_skipped(item: pytest.Item) -> bool:
+    """Return whether a marker may have a test skipped, or not run."""
     if item.get_closest_marker("skip") or item.get_closest_marker("skipif"):
         return True
     return any(not mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
 
 
 def _others_decide(config: pytest.Config) -> bool:
-    """Return whether a conftest, or a plugin that is not installed, has a say in whether and how tests are set up."""
-    installed = {type(plugin) if not hasattr(plugin, "__name__") else plugin.__name__.partition(".")[0]
-                 for plugin, _ in config.pluginmanager.list_plugin_distinfo()}  # fmt: skip
+    """Return whether a conftest, or a plugin that is not known for harmless, has a say in whether tests are run."""
     hooks = (config.hook.pytest_runtest_protocol, config.hook.pytest_runtest_setup, config.hook.pytest_fixture_setup)
     for implementation in (found for hook in hooks for found in hook.get_hookimpls()):
         plugin = implementation.plugin
         parts = str(getattr(plugin, "__name__", type(plugin).__module__)).split(".")
-        if parts[-1] == "conftest" or parts[0] not in {"_pytest", "pytest_rageval", *installed}:
+        if parts[-1] == "conftest" or parts[0] not in {"_pytest", "pytest_rageval", *HARMLESS}:
             return True
     return False

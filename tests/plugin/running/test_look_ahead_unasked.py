@@ -192,7 +192,7 @@ HARMLESS = """
             return 1
 
         @rag_case("jsonl:rome.jsonl", metrics=["accuracy"])
-        def test_second(self, rag, server, shared, tmp_path, monkeypatch, capsys, request, record_property): ...
+        def test_second(self, rag, server, shared, tmp_path, capsys, request, record_property): ...
 """
 
 

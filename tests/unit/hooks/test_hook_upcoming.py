@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.hooks.upcoming import Upcoming
+from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 
 ITEMS = [SimpleNamespace(number=number) for number in range(10)]
 
@@ -99,6 +99,7 @@ FIXTURES = {
     "ours": ((fixture("function", module="pytest_rageval.hooks.fixtures"),), True),
     "the system": ((fixture("session", name="rag_system"),), True),
     "function": ((fixture("function", DONE),), False),
+    "monkeypatch": ((fixture("function", module="_pytest.monkeypatch", name="monkeypatch"),), False),
     "module of another function": ((fixture("module", DONE),), False),
     "session, set up": ((fixture("session", DONE),), True),
     "session, not yet": ((fixture("session"),), False),
@@ -112,14 +113,31 @@ FIXTURES = {
 @pytest.mark.parametrize("name", FIXTURES)
 def test_fixtures_that_could_still_fail_hold_a_test_up(name: str) -> None:
     fixtures, may = FIXTURES[name]
-    assert upcoming().may_be_asked(item(fixtures=fixtures), item()) is may
+    assert upcoming().follows_directly(item(fixtures=fixtures), item()) is may
+
+
+@pytest.mark.parametrize(
+    ("scope", "may"), [("function", False), ("class", False), ("module", False), ("session", True)]
+)
+def test_what_the_current_test_has_set_up_for_itself_holds_others_up(scope: str, may: bool) -> None:
+    current = item(fixtures=(fixture(scope, DONE),))
+    assert upcoming().follows_directly(item(), current) is may
+
+
+def test_what_has_no_fixtures_holds_nothing_up() -> None:
+    assert upcoming().follows_directly(SimpleNamespace(), item())
+
+
+def test_in_a_worker_of_an_older_xdist_none_is_known() -> None:
+    worker = SimpleNamespace(torun=SimpleNamespace(), nextitem_index=4)
+    assert numbers(upcoming(worker).after(ITEMS[2], 9)) == []
 
 
 def test_what_the_current_test_has_set_up_serves_the_next() -> None:
     info = SimpleNamespace(name2fixturedefs={"theirs": (fixture("module", DONE, params=[1, 2]),)})
     first, same, other = (item(info=info, params={"theirs": at}) for at in (0, 0, 1))
-    assert upcoming().may_be_asked(same, first)
-    assert not upcoming().may_be_asked(other, first)
+    assert upcoming().follows_directly(same, first)
+    assert not upcoming().follows_directly(other, first)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +151,14 @@ def test_what_the_current_test_has_set_up_serves_the_next() -> None:
     ],
 )
 def test_marks_that_may_skip_hold_a_test_up(mark: pytest.MarkDecorator, may: bool) -> None:
-    assert upcoming().may_be_asked(item(mark), item()) is may
+    assert may_be_skipped(item(mark)) is not may
 
 
 @pytest.mark.parametrize(
     ("module", "may"),
     [("_pytest.runner", True), ("pytest_rageval.plugin", True), ("conftest", False), ("tests.conftest", False),
-     ("my_plugin", False)],
+     ("pytest_timeout", True), ("pytest_dependency", False), ("my_plugin", False)],
 )  # fmt: skip
 def test_hooks_of_others_hold_every_test_up(module: str, may: bool) -> None:
     hook = SimpleNamespace(__name__=module)
-    assert upcoming(hook=hook).may_be_asked(item(), item()) is may
+    assert upcoming(hook=hook).follows_directly(item(), item()) is may
