@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pytest_rageval.analysis.blame import Flaws, badness, flaws_of, worst_of
@@ -46,6 +47,8 @@ class GateResult:
         value: the mean (or the pseudo-metric's value) in the deciding cell; None when nothing was scored.
         n: scored outcomes behind the value, each repeat of a case counted.
         n_errors: cases of the slice that ended in an error.
+        unscored: why answers of the slice have no value -> how many, the most frequent first; what does not apply to
+            a case is none of them.
         ci95: the value's 95 % interval, for metrics and error_rate.
         slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst one.
         reason: one sentence for a gate that failed or was skipped.
@@ -68,6 +71,7 @@ class GateResult:
     cells: tuple[GateResult, ...] = ()
     n_cases: int | None = None
     flaws: Flaws | None = None
+    unscored: Mapping[str, int] = field(default_factory=dict)
 
 
 def evaluate(
@@ -113,6 +117,7 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     binary = metrics.get(gate.metric, MetricInfo()).binary
     cell = cell_of(gate.metric, binary, covered)
     result = GateResult(gate, scope, "passed", cell.mean, cell.n, errors, cell.ci95, gate.slice, n_cases=cell.n_cases)
+    result = replace(result, unscored=_unscored(gate.metric, covered))
     if unasked:
         return replace(result, status="failed", reason=unasked)
     if cell.mean is None:
@@ -128,7 +133,8 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
 def _unasked(covered: Sequence[Outcome]) -> str:
     """Return that and why cases were left unasked, or ""."""
     unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
-    return f"{len(unasked)} cases were not asked: {unasked[0].error}" if unasked else ""
+    cases = "1 case was" if len(unasked) == 1 else f"{len(unasked)} cases were"
+    return f"{cases} not asked: {unasked[0].error}" if unasked else ""
 
 
 def _unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
@@ -147,6 +153,12 @@ def _unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
         return f"nothing was scored: no case of {len(possible)} has {KNEW}={gate.slice[KNEW]}"
     why = _reasons("closed_book_accuracy", unknown)
     return f"nothing was scored: whether the model knew is known of none of {len(possible)} cases{why}"
+
+
+def _unscored(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
+    scores = (outcome.scores.get(metric) for outcome in covered if outcome.status == "scored")
+    reasons = Counter(score.reason.partition(":")[0] for score in scores if score is not None and score.reason)
+    return {reason: n for reason, n in reasons.most_common() if reason != "not_applicable"}
 
 
 def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.analysis.blame import Flaws
 from pytest_rageval.analysis.verdicts import GateResult
@@ -22,6 +22,7 @@ def gate_failure(result: GateResult) -> str:
         f"value {number(result.value)}",
         _n_text(result),
         f"errors {result.n_errors}",
+        *([_unscored_text(result.unscored)] if result.unscored else ()),
         f"95 % interval {interval(result.ci95)}",
         f"bound {result.gate.op} {result.gate.bound_text}",
     ]
@@ -61,6 +62,8 @@ def _gate_text(result: GateResult, room: int) -> str:
         facts.append(interval(result.ci95))
     if result.n_errors:
         facts.append(counted(result.n_errors, "error"))
+    if result.unscored:
+        facts.append(_unscored_text(result.unscored))
     if result.cells and result.slice:
         facts.append("worst at " + ", ".join(f"{key}={value}" for key, value in result.slice.items()))
     if result.status == "skipped":
@@ -70,6 +73,10 @@ def _gate_text(result: GateResult, room: int) -> str:
 
 def _n_text(result: GateResult) -> str:
     return f"n {result.n}" if result.n_cases is None else f"n {result.n} of {counted(result.n_cases, 'case')}"
+
+
+def _unscored_text(unscored: Mapping[str, int]) -> str:
+    return f"{sum(unscored.values())} unscored ({few_of(tuple(f'{n} {why}' for why, n in unscored.items()), 3)})"
 
 
 def _flaws_text(flaws: Flaws) -> str:

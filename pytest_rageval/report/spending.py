@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.report.lines import Line, dollars
@@ -19,27 +20,42 @@ def model_calls(run: Run) -> Iterator[Line]:
     counted = run.unclaimed.calls or any(o.calls is not None and o.calls.calls for o in run.outcomes.values())
     told = any(part is not None for part in (total.prompt_tokens, total.completion_tokens, total.cost_usd))
     if total.calls and (counted or told):
-        yield Line(_calls_text(total))
+        claimed = calls_of(run.outcomes.values(), Calls())
+        yield Line(_calls_text(total, claimed if claimed.calls else total))
 
 
 def error_kinds(run: Run) -> Iterator[Line]:
-    """Yield the line on how many errors of each kind there were, the most frequent first."""
-    kinds = Counter(o.error_type for o in run.outcomes.values() if o.status == "error" and o.error_type)
+    """Yield the lines on how many errors of each kind there were, and on what could not be scored of the rest."""
+    outcomes = run.outcomes.values()
+    yield from _kinds("errors", Counter(o.error_type for o in outcomes if o.status == "error" and o.error_type))
+    scores = ((name, score.reason) for o in outcomes if o.status == "scored" for name, score in o.scores.items())
+    reasons = ((name, reason.partition(":")[0]) for name, reason in scores if reason)
+    yield from _kinds("unscored", Counter(f"{why} ({name})" for name, why in reasons if why != "not_applicable"))
+
+
+def _kinds(head: str, kinds: Counter[str]) -> Iterator[Line]:
+    """Yield a line of kinds, the most frequent first."""
     if kinds:
         ordered = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
-        yield Line(ascii_safe(f"errors: {', '.join(f'{n} {kind}' for kind, n in ordered)}"))
+        yield Line(ascii_safe(f"{head}: {', '.join(f'{n} {kind}' for kind, n in ordered)}"))
 
 
-def _calls_text(total: Calls) -> str:
+def _calls_text(total: Calls, told: Calls) -> str:
+    """Return the line; what ``total`` does not know, as calls were cancelled, is at least what outcomes ``told``."""
     replayed = f" ({total.replayed:,} replayed)" if total.replayed else ""
     attempts = f"{total.attempts:,} attempt{'' if total.attempts == 1 else 's'}"
+    sent, got, least = told.prompt_tokens, told.completion_tokens, ""
     if total.prompt_tokens is None or total.completion_tokens is None:
-        tokens = "tokens unknown"
+        least = "at least "
     else:
-        tokens = f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens"
-    spent = f" (spent now {_price(total.spent_usd)})" if total.spent_usd != total.cost_usd else ""
-    return f"model calls: {total.calls:,}{replayed}, {attempts} · {tokens} · cost {_price(total.cost_usd)}{spent}"
+        sent, got = total.prompt_tokens, total.completion_tokens
+    tokens = "tokens unknown" if sent is None or got is None else f"{least}{sent:,} + {got:,} tokens"
+    cost, spent = _price(total.cost_usd, told.cost_usd), _price(total.spent_usd, told.spent_usd)
+    now = f" (spent now {spent})" if spent != cost else ""
+    return f"model calls: {total.calls:,}{replayed}, {attempts} · {tokens} · cost {cost}{now}"
 
 
-def _price(value: float | None) -> str:
-    return "unknown" if value is None else dollars(value)
+def _price(total: float | None, told: float | None) -> str:
+    if total is not None:
+        return dollars(total)
+    return "unknown" if told is None else f"at least {dollars(told)}"

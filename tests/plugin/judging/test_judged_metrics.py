@@ -58,11 +58,12 @@ def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Proj
     assert run.outcomes["answers"]["calls"]["calls"] == 1
     assert run.results["usage"]["calls"] == 5
     assert run.results["usage"]["cost_usd"] == pytest.approx(0.005)
-    run.said("model calls: 5, 5 attempts*250 + 25 tokens*$0.0050")
+    run.said("model calls: 5, 5 attempts*250 + 25 tokens*$0.0050", f"unscored: 1 parse_error ({RATE})")
     again = [request for request in asked_of(project, "judge") if len(request["messages"]) > 2]
     assert len(again) == 1
     assert again[0]["messages"][2] == {"role": "assistant", "content": "well, who knows"}
     assert "no JSON object" in again[0]["messages"][3]["content"]
+    project.run("-v").said(f"*PASSED*{RATE} >= 0.2*n 3 *1 unscored (1 parse_error)")
 
 
 def test_a_reply_that_is_mended_counts(project: Project) -> None:

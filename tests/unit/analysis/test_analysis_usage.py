@@ -116,7 +116,7 @@ def test_a_cell_of_replayed_answers_does_not_hide_one_that_was_measured() -> Non
 def test_a_gate_over_cases_left_out_for_want_of_money_fails() -> None:
     left = outcome("b", status="skipped", error="the budget of $1 is spent", error_type="budget")
     result = evaluate(parse_gate("accuracy >= 0.5"), "test_a", [outcome("a", 1.0), left], {})
-    assert (result.status, result.reason) == ("failed", "1 cases were not asked: the budget of $1 is spent")
+    assert (result.status, result.reason) == ("failed", "1 case was not asked: the budget of $1 is spent")
 
 
 def test_calls_are_summed_over_outcomes_and_what_belongs_to_none() -> None:

@@ -84,7 +84,7 @@ def test_a_gate_over_cases_that_were_not_asked_fails() -> None:
     left = outcome("b", status="skipped", error="the system returned 3", error_type=NOT_ASKED)
     result = judge("accuracy >= 0.5", [outcome("a", 1.0), left])
     assert (result.status, result.value) == ("failed", 1.0)
-    assert result.reason == "1 cases were not asked: the system returned 3"
+    assert result.reason == "1 case was not asked: the system returned 3"
 
 
 def test_a_star_wants_the_bound_in_every_cell() -> None:
@@ -200,7 +200,7 @@ def test_a_case_left_unasked_may_be_one_that_the_model_knew(gate: str) -> None:
     left = outcome("b", status="skipped", error="the budget is spent", error_type="budget")
     result = judge(gate, [outcome("a", 1.0, knew="true"), left])
     assert (result.status, result.value) == ("failed", None)
-    assert result.reason == "1 cases were not asked: the budget is spent"
+    assert result.reason == "1 case was not asked: the budget is spent"
 
 
 def test_what_the_model_knew_has_to_be_known_of_some_case() -> None:

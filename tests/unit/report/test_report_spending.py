@@ -52,6 +52,17 @@ def test_what_was_asked_for_nothing_is_counted_too() -> None:
     assert calls_line(alone) == ["model calls: 1, 1 attempt · 10 + 0 tokens · cost $0"]
 
 
+def test_a_cancelled_call_of_unknown_cost_leaves_what_is_known() -> None:
+    run = run_of(CALLS)
+    run.unclaimed += Calls(1, 0, 1, None, None, None, None)
+    assert calls_line(run) == [
+        "model calls: 121 (100 replayed), 26 attempts · at least 40,000 + 3,000 tokens · "
+        "cost at least $0.5000 (spent now at least $0.0200)"
+    ]
+    alone = Run(STARTED, plan(), unclaimed=run.unclaimed)
+    assert calls_line(alone) == ["model calls: 1, 1 attempt · tokens unknown · cost unknown"]
+
+
 def test_what_is_unknown_says_so() -> None:
     assert calls_line(run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))) == [
         "model calls: 121 (100 replayed), 26 attempts · tokens unknown · cost unknown"
