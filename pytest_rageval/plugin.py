@@ -15,6 +15,7 @@ from pytest_rageval.hooks.collection import (
     pytest_pycollect_makeitem,
 )
 from pytest_rageval.hooks.fixtures import (
+    pytest_fixture_setup,
     rag,
     rag_corpus,
     rag_embedder,
@@ -45,6 +46,7 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_enter_pdb",
+    "pytest_fixture_setup",
     "pytest_generate_tests",
     "pytest_itemcollected",
     "pytest_make_collect_report",

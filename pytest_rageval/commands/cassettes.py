@@ -64,7 +64,7 @@ def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None
 def _check_whole(used: UsedRecordings | None) -> None:
     if used is None or (used.complete and used.keys):
         return
-    why = "used no recording at all" if used.complete else "was interrupted or ran only some of the tests"
+    why = "used no recording at all" if used.complete else "was interrupted, ran only some of the tests or had errors"
     raise SettingError(
         f"nothing was removed, as the newest run {used.run} {why}; "
         f"run all tests, or go by this one with --run {used.run}"
@@ -81,7 +81,7 @@ def _table(indices: dict[str, Index], used: UsedRecordings | None) -> Iterator[s
             row += f"  {count:7}  {len(index) - count:7}"
         yield row
     if used is not None:
-        yield f"Used by run {used.run}{'' if used.complete else ', which ran only some of the tests'}."
+        yield f"Used by run {used.run}{'' if used.complete else ', which was not whole'}."
 
 
 def _unused(folder: Path, indices: dict[str, Index], used: UsedRecordings) -> Iterator[str]:

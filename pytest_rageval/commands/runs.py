@@ -21,7 +21,7 @@ class UsedRecordings:
 
     Attributes:
         run: the run's name.
-        complete: whether it was a whole run, neither narrowed to some tests nor interrupted.
+        complete: whether it was a whole run: not narrowed to some tests, not interrupted, and every case scored.
         keys: of the recordings that it replayed or made.
     """
 

@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.parts import check_parts
-from pytest_rageval.engine.threads import Threads
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, SystemContractError
 from pytest_rageval.llm.meter import charge, current
@@ -19,11 +18,9 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
+from pytest_rageval.systems.threads import Bound, Threads
 
-if TYPE_CHECKING:
-    import asyncio
-
-__all__ = ["Answerer", "Bound", "SystemAnswerer"]
+__all__ = ["Answerer", "SystemAnswerer"]
 
 
 class Answerer(Protocol):
@@ -46,24 +43,6 @@ class Answerer(Protocol):
     async def ahead(self, case: Case, /) -> Answer:
         """Return the same on the event loop."""
         ...
-
-
-class Bound:
-    """How many answers are in flight at a time, and the threads of those that sync systems give."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.threads = Threads()
-        self._slots: asyncio.Semaphore | None = None
-
-    @property
-    def slots(self) -> asyncio.Semaphore:
-        """The semaphore of the loop that runs."""
-        import asyncio
-
-        if self._slots is None:
-            self._slots = asyncio.Semaphore(self.most)
-        return self._slots
 
 
 class SystemAnswerer:
@@ -153,9 +132,17 @@ class SystemAnswerer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
         meter = current().meter
-        if not meter.calls.calls:
+        asked = meter.calls
+        if not asked.calls:
             charge(answer.usage)
         usage = answer.usage or Usage()
+        if asked.calls and usage.prompt_tokens is usage.completion_tokens is None:  # the session's models know it
+            usage = replace(
+                usage,
+                prompt_tokens=asked.prompt_tokens,
+                completion_tokens=asked.completion_tokens,
+                cost_usd=asked.cost_usd if usage.cost_usd is None else usage.cost_usd,
+            )
         if usage.latency_s is None and not meter.replayed:  # how long a replay takes is nobody's latency
             usage = replace(usage, latency_s=seconds)
         return answer if usage is answer.usage else replace(answer, usage=usage)

@@ -19,6 +19,8 @@ from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.phrases import Markers
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from pytest_rageval.llm.cassettes import Cassettes
     from pytest_rageval.model.chat import ChatModel
 
@@ -80,6 +82,7 @@ class Desk:
         cassettes: where a user's own functions are recorded; None when nothing is.
         metered: whether the session has models, so that what they were asked is told of every case.
         replays: whether models are never asked, only their recordings read.
+        loading: the thread that imports the models' library; its seconds are no answer's latency.
     """
 
     answerer: Answerer
@@ -90,15 +93,17 @@ class Desk:
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False
+    loading: Thread | None = None
 
     def goes_ahead(self, task: Task) -> bool:
         """Return whether a task may be asked ahead of its test: something in it can overlap."""
         return self.answerer.overlaps or (self.answerer.light and self._needs_models(task))
 
-    def ask(self, task: Task) -> Asked:
-        """Ask in this thread, so that a sync system runs where its test does."""
+    def ask(self, task: Task, meter: Meter) -> Asked:
+        """Ask in this thread, so that a sync system runs where its test does, and charge ``meter``."""
         answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
-        meter = Meter()
+        if self.loading is not None:
+            self.loading.join()
         outer = SCOPE.set(self.scope(task.case, meter))
         try:
             answer = self.answerer(task.case)
@@ -113,6 +118,8 @@ class Desk:
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
         SCOPE.set(self.scope(task.case, meter))
+        if self.loading is not None and self.loading.is_alive():
+            await self._loaded(self.loading)
         answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
         try:
             answer = await self.answerer.ahead(task.case)
@@ -133,6 +140,11 @@ class Desk:
     def scope(self, case: Case, meter: Meter) -> Scope:
         """Return on whose behalf models are asked: a case's, whose calls are charged to ``meter``."""
         return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes)
+
+    async def _loaded(self, loading: Thread) -> None:
+        import asyncio
+
+        await asyncio.to_thread(loading.join)
 
     def _loop_of(self, task: Task) -> LoopThread | NoLoop:
         """Return where a task's judges run; what only reads recordings needs no event loop."""

@@ -18,7 +18,7 @@ from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
-from pytest_rageval.model.calls import Calls
+from pytest_rageval.llm.meter import Meter
 from pytest_rageval.model.facets import matches
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.ability import ability_named
@@ -170,15 +170,23 @@ class Collected:
         if self._answering is not None:
             self._answering.stop_looking_ahead()
 
-    def close(self) -> Calls:
-        """End what answering has started, and return what was asked of models in vain.
+    def close(self) -> Meter:
+        """End what answering has started, and return what was asked of models in vain or for no case.
 
         What loading has added to Python's path is taken off.
         """
         self.named.close()
-        unclaimed = Calls() if self._answering is None else self._answering.close()
+        unclaimed = Meter()
+        if "models" in self.__dict__:
+            unclaimed = self.models.outside
+        if self._answering is not None:
+            unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
             self.models.settle()
+            if self.models.loading is not None:
+                from pytest_rageval.llm.importing import set_aside
+
+                set_aside()
         return unclaimed
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.engine.answerers import Answerer, Bound, SystemAnswerer
+from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.recorded import RecordedAnswerer
@@ -18,6 +18,7 @@ from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, 
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.threads import Bound
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
@@ -109,6 +110,7 @@ class Desks:
             closed_book=closed_book,
             cassettes=self._models.cassettes,
             replays=self._replays,
+            loading=self._models.loading,
             metered=llm is not None or judge is not None or self._models.cassettes is not None,
         )
 
@@ -133,7 +135,8 @@ class Desks:
         if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
         light = own and name == "extractive" and parts in ([], ["rag_corpus"])
-        loop = NoLoop() if bound is None and self._replays else self._loop
+        waits = bound is not None or not self._replays or "rag_retriever" in parts
+        loop = self._loop if waits else NoLoop()
         return SystemAnswerer(system, name, loop, bound, light=light)
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:

@@ -32,14 +32,15 @@ class DryRun:
         """Count instead of running; what could not be collected fails the session as it always does."""
         if session.testsfailed:
             return None
-        self._found = []
-        if COLLECTED in session.config.stash:
-            collected = session.config.stash[COLLECTED]
-            try:
-                self._found = _estimates(collected, session.items)
-            except RagEvalError as error:
-                raise pytest.UsageError(str(error)) from None
-            self._names = {nodeid: testbed.name for nodeid, testbed in collected.testbeds.items()}
+        if COLLECTED not in session.config.stash:
+            self._found = []
+            return True
+        collected = session.config.stash[COLLECTED]
+        try:
+            self._found = _estimates(collected, session.items)
+        except RagEvalError as error:
+            raise pytest.UsageError(str(error)) from None
+        self._names = {nodeid: testbed.name for nodeid, testbed in collected.testbeds.items()}
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

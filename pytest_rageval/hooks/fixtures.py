@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from pytest_rageval.model.protocols import Retriever, System
 
 __all__ = [
-    "rag", "rag_corpus", "rag_embedder", "rag_generator", "rag_judge", "rag_llm", "rag_retriever", "rag_system",
+    "pytest_fixture_setup", "rag", "rag_corpus", "rag_embedder", "rag_generator", "rag_judge", "rag_llm",
+    "rag_retriever", "rag_system",
     "retriever_over",
 ]  # fmt: skip
 
@@ -40,7 +42,12 @@ def rag_corpus() -> tuple[Passage, ...] | None:
 
 @pytest.fixture(scope="session")
 def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.Config) -> Retriever | None:
-    """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus."""
+    """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus.
+
+    Override it with one of your own. With a model, the ``search`` of yours is awaited where it is a coroutine function,
+    and otherwise called in a thread of its own, always the same: what belongs to the thread that made it has to be made
+    there, in the first ``search`` (or a connection of sqlite3 with ``check_same_thread=False``).
+    """
     from pytest_rageval.hooks.collection import collected_of
 
     return retriever_over(rag_corpus, collected_of(pytestconfig))
@@ -48,7 +55,10 @@ def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.C
 
 @pytest.fixture(scope="session")
 def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
-    """The model behind the systems, from ``rag_model``; None without one. Override it with one of your own."""
+    """The model behind the systems, from ``rag_model``; None without one. Override it with one of your own.
+
+    Whoever asks for your model gets it as the session asks it: recorded, tried again, charged.
+    """
     from pytest_rageval.hooks.collection import collected_of
 
     return collected_of(pytestconfig).models.own("rag_llm")
@@ -96,6 +106,25 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
     from pytest_rageval.systems.parts import SystemParts
 
     return naive(SystemParts(rag_retriever, rag_generator, collected_of(pytestconfig).options.top_k))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Give whoever asks for a model that a user's fixture gave its client: recorded, tried again, charged."""
+    value = yield
+    if fixturedef.argname not in ("rag_llm", "rag_judge", "rag_embedder") or value is None:
+        return value
+    from pytest_rageval.hooks.collection import collected_of
+
+    models = collected_of(request.config).models
+    client = models.wrapped(value, fixturedef.argname)
+    if client is not value and fixturedef.cached_result is not None:
+        fixturedef.cached_result = (client, fixturedef.cached_result[1], None)
+        if fixturedef.scope != "session":
+            fixturedef.addfinalizer(partial(models.forget, fixturedef.argname, value))
+    return client
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.given import Options
+from pytest_rageval.llm.meter import Meter
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from pytest_rageval.engine.loop import LoopThread
     from pytest_rageval.errors import ModelError
     from pytest_rageval.hooks.model_options import ModelSetting
@@ -46,6 +49,8 @@ class Models:
 
     Attributes:
         loop: where all models are asked, from whichever event loop they are called; None until the first case.
+        outside: what is charged with calls that no case makes: of a session's fixture, of a plain test.
+        loading: the thread that imports litellm; None where nothing needs it yet.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
@@ -53,6 +58,8 @@ class Models:
         self._recordings = recordings
         self._budget = budget
         self.loop: LoopThread | None = None
+        self.loading: Thread | None = None
+        self.outside = Meter()
         self._clients: dict[object, Asker[Any, Any]] = {}
 
     @property
@@ -126,6 +133,16 @@ class Models:
 
         return self._given(Embedder, model, "rag_embedder")
 
+    def wrapped(self, model: object, fixture: str) -> object:
+        """Return the client of what an overridden fixture gave, and anything other than a model as it is."""
+        if fixture == "rag_embedder":
+            return self.embedder_of(model) if callable(getattr(model, "embed", None)) else model
+        return self.client_of(model, fixture) if callable(getattr(model, "complete", None)) else model
+
+    def forget(self, fixture: str, model: object) -> None:
+        """Let the client go of what an overridden fixture gave; what it has open is the fixture's to close."""
+        self._clients.pop((fixture, id(model)), None)
+
     def preload(self) -> None:
         """Start importing litellm on a thread, where a call is going to need it."""
         for fixture, kind in KINDS.items():
@@ -133,7 +150,7 @@ class Models:
             if name is not None and (self.cassettes is None or self.cassettes.asks(kind, name)):
                 from pytest_rageval.llm.importing import preload
 
-                preload()
+                self.loading = preload()
                 return
 
     async def close(self) -> None:
@@ -185,6 +202,7 @@ class Models:
                 cassettes=self.cassettes,
                 budget=self.budget,
                 most=self._most(name, setting.params),
+                outside=self.outside,
                 home=self._at_home,
             )
         return cast("A", self._clients[key])

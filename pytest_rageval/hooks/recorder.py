@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -61,9 +61,10 @@ class Recorder:
         self._append(self.run.records[outcome["nodeid"]])
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
-    def take_unclaimed(self, calls: Mapping[str, Any]) -> None:
-        """Count calls that were made ahead of tests that never ran."""
+    def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
+        """Count calls that belong to no outcome: made ahead of tests that never ran, or by no case."""
         self.run.unclaimed += Calls(**calls)
+        self._recordings.update(recordings)
 
     def settle(self, crashed: Mapping[str, str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
@@ -88,7 +89,8 @@ class Recorder:
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
             whole = not (self.options.narrowed or self.run.interrupted or self.run.plan.unselected)
-            complete = whole and not self.run.unfinished()
+            scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
+            complete = whole and scored and not self.run.unfinished()
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
             self._written(self._folder.path / "used-recordings.txt", note)
         if self._folder is not None:

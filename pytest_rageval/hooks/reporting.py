@@ -62,7 +62,7 @@ class Reporting:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Take what a worker asked in vain, and its plan if it ended without a single report."""
+        """Take what a worker asked for no outcome, and its plan if it ended without a single report."""
         self._take_unclaimed(node)
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
@@ -116,17 +116,17 @@ class Reporting:
         lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
         lines += [Line(f"warning: {fault}", "yellow") for fault in recorder.faults]
         if lines:
-            terminalreporter.section("rag")
+            terminalreporter.write_sep("=", "rag")
         for line in lines:
             _write(terminalreporter, line)
 
     def _take_unclaimed(self, node: Any) -> None:
-        """Count what a worker asked in vain, once; after an interrupt nobody tells that it is down."""
+        """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
         unclaimed = (getattr(node, "workeroutput", None) or {}).pop("rag_unclaimed", None)
         if unclaimed is not None:
             from pytest_rageval.hooks.recorder import recorder_of
 
-            recorder_of(self._config).take_unclaimed(unclaimed)
+            recorder_of(self._config).take_unclaimed(*unclaimed)
 
     def _count_gates(self) -> None:
         """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""
@@ -170,20 +170,21 @@ class WorkerReporting:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End the event loop of a process that answered, and tell what it asked in vain."""
+    """End the event loop of a process that answered, and tell what it asked for no outcome."""
     config = session.config
     collected = config.stash.get(COLLECTED, None)
     if collected is None:
         return
     from dataclasses import asdict
 
-    unclaimed = asdict(collected.close())
-    if not unclaimed["calls"]:
+    meter = collected.close()
+    unclaimed = asdict(meter.calls), meter.keys
+    if not meter.calls.calls:
         return
     if is_worker(config):
         config.workeroutput["rag_unclaimed"] = unclaimed  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
-        config.stash[RECORDER].take_unclaimed(unclaimed)
+        config.stash[RECORDER].take_unclaimed(*unclaimed)
 
 
 def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:

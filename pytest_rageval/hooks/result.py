@@ -11,7 +11,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, pars
 from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.meter import SCOPE, TEST, Meter, Scope
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -124,10 +124,13 @@ class RagResult:
 
     def begin(self) -> None:
         """Charge to this case what the test itself asks of the session's models, from now on."""
-        SCOPE.set(Scope(self._meter, int(self.case.facets.get("repeat", "1"))))
+        TEST.scope = Scope(self._meter, int(self.case.facets.get("repeat", "1")))
+        SCOPE.set(TEST.scope)
 
     def end(self) -> None:
         """Charge nothing more to this case."""
+        self._meter.closed = True
+        TEST.scope = None
         SCOPE.set(None)
 
     def _parsed(self, gate: str) -> Gate:

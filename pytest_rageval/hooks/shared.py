@@ -15,6 +15,9 @@ __all__ = ["budget_file", "existing_recordings", "tell_worker"]
 _FOLDER = pytest.StashKey[Path]()
 """On the config of the main process: the folder of the budget's file, once it is wanted."""
 
+_FOUND = pytest.StashKey[tuple[str, ...]]()
+"""On the config of the main process: the recordings that were there when the first worker was told."""
+
 
 def budget_file(config: pytest.Config) -> Path | None:
     """Return the file that the session's processes keep their budget in, until the last has ended; None without one."""
@@ -49,7 +52,10 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any]) -> None:
     if options.record_mode is not None:
         from pytest_rageval.llm.cassettes import existing
 
-        workerinput["rag_recordings"] = list(existing(options.cassettes))
+        if _FOUND not in config.stash:  # a worker that takes a crashed one's place starts later than the session
+            config.stash[_FOUND] = existing(options.cassettes)
+        found = config.stash[_FOUND]
+        workerinput["rag_recordings"] = list(found)
     budget = budget_file(config)
     if budget is not None:
         workerinput["rag_budget"] = str(budget)

@@ -12,7 +12,8 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pytest_rageval.errors import ModelError, SystemContractError, found
+from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError, found
+from pytest_rageval.llm.faults import is_of_http, model_error
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.meter import Meter, current
 from pytest_rageval.llm.request import Request
@@ -42,7 +43,8 @@ class Asker(ABC, Generic[B, R]):
 
     A call counts once, with all the requests it sent. What it cost is what its reply cost: requests that failed are
     not billed as a rule, and count as no tokens and no cost. Of a call that is cancelled while a request is in flight
-    the cost is unknown, and the budget counts the most it may have been.
+    the cost is unknown, and the budget counts the most it may have been. Of identical calls that are to be recorded
+    one is asked, and the others replay its recording.
 
     Args:
         backend: is asked, once for each request; where it has ``aclose()``, that is awaited at the end.
@@ -54,7 +56,8 @@ class Asker(ABC, Generic[B, R]):
         cassettes: the recordings; None always asks.
         budget: what may be spent; None is no limit.
         most: the most that a call may cost in US dollars, from its messages and its params, in which ``max_tokens``
-            always is; None where the price is unknown. Needed under a budget.
+            always is, `UNSAID` where nobody says it; None where that is unknown. Needed under a budget.
+        outside: what is charged with calls on nobody's behalf; None forgets them.
         home: awaits what is asked on the one event loop that limiter, budget and connections live on, whichever loop
             a call is made on; None leaves it to the caller to make all calls on one.
 
@@ -83,6 +86,7 @@ class Asker(ABC, Generic[B, R]):
         cassettes: Cassettes | None = None,
         budget: Budget | None = None,
         most: Callable[[Sequence[Message], Mapping[str, object]], float | None] | None = None,
+        outside: Meter | None = None,
         home: Home | None = None,
     ) -> None:
         self.name = name
@@ -97,6 +101,14 @@ class Asker(ABC, Generic[B, R]):
         self._budget = budget
         self._most = most
         self._home = home
+        self._outside = outside
+        self._in_flight: dict[str, asyncio.Future[bool]] = {}  # by key, only touched at home
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the backend has: a test may look at what its own model was asked."""
+        if name == "_backend":  # as when it is copied, before it has one
+            raise AttributeError(name)
+        return getattr(self._backend, name)
 
     def replays(self, asked: Sequence[Any], repeat: int = 1) -> bool:
         """Return whether a recording would answer this repetition, so that the backend is not asked."""
@@ -135,21 +147,16 @@ class Asker(ABC, Generic[B, R]):
 
         Raises `ModelError` when there is none; what else the backend raises goes through.
         """
-        scope = current()
+        scope = current(self._outside)
         merged = {**self._params, **params}
         ask = partial(self._ask, asked, merged, scope.meter)
         if self._cassettes is None:
             return await self._at_home(ask)
         request = Request(self.kind, self.name, merged, asked, scope.repeat)
         response = self._cassettes.find(request)
-        if response is None:
-            reply = await self._at_home(ask)
-            self._cassettes.record(request, {**self._recorded(reply), **_recorded_usage(reply.usage)})
-        else:
-            reply = self._read(request, response)
-            scope.meter.add(_calls(reply.usage, replayed=1, spent_usd=0.0))
-        scope.meter.use(request.key, replayed=response is not None)
-        return reply
+        if response is not None:
+            return self._replay(request, response, scope.meter)
+        return await self._at_home(partial(self._ask_once, request, ask, self._cassettes, scope.meter))
 
     async def _at_home(self, ask: Callable[[], Awaitable[R]]) -> R:
         if self._home is None:
@@ -157,21 +164,58 @@ class Asker(ABC, Generic[B, R]):
         reply: R = await self._home(ask)
         return reply
 
-    async def _ask(self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter) -> R:
-        most_usd = await self._reserve(asked, params)
-        tries = Tries(self._retry, self._limiter)
-        usage = _FREE
+    async def _ask_once(
+        self, request: Request, ask: Callable[[], Awaitable[R]], cassettes: Cassettes, meter: Meter
+    ) -> R:
+        """Return the reply, asked for and recorded, or replayed when an identical call in flight has brought one.
+
+        Who waited for a call that failed asks for itself; of those who waited for a cancelled one, one does.
+        """
+        first_failed = failed = False
+        while not first_failed and (first := self._in_flight.get(request.key)) is not None:
+            first_failed = await asyncio.shield(first)
+        response = cassettes.find(request)
+        if response is not None:
+            return self._replay(request, response, meter)
+        ended = self._in_flight[request.key] = asyncio.get_running_loop().create_future()
         try:
+            reply = await ask()
+            response = cassettes.find(request)
+            if response is None:
+                cassettes.record(request, {**self._recorded(reply), **_recorded_usage(reply.usage)})
+            else:  # others who had waited with this one were quicker
+                reply = replace(self._read(request, response), attempts=reply.attempts, replayed=False)
+            meter.use(request.key)
+            return reply
+        except Exception:
+            failed = True
+            raise
+        finally:
+            ended.set_result(failed)
+            if self._in_flight.get(request.key) is ended:
+                del self._in_flight[request.key]
+
+    async def _ask(self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter) -> R:
+        tries = Tries(self._retry, self._limiter)
+        usage, most_usd = _FREE, None
+        try:
+            most_usd = await self._reserve(asked, params)
             reply = await tries.run(lambda: self._send(asked, params))
             usage = reply.usage
             return replace(reply, attempts=tries.sent)
         except asyncio.CancelledError:
-            usage = _UNKNOWN if tries.pending else _FREE
+            if tries.reply is not None:
+                usage = tries.reply.usage
+            elif tries.pending:
+                usage = _UNKNOWN
             raise
+        except MissingDependencyError as error:  # of every call, and before it is sent
+            tries.sent = 0
+            raise SystemContractError(str(error)) from None
         finally:
             if tries.sent:
                 meter.add(_calls(usage, attempts=tries.sent, spent_usd=usage.cost_usd))
-            if self._budget is not None:
+            if self._budget is not None and most_usd is not None:
                 self._budget.settle(most_usd, most_usd if usage.cost_usd is None else usage.cost_usd)
 
     async def _send(self, asked: Sequence[Any], params: Mapping[str, object]) -> R:
@@ -179,11 +223,16 @@ class Asker(ABC, Generic[B, R]):
         try:
             sent = self._sent(asked, params)
             reply: Any = await sent if inspect.isawaitable(sent) else sent
-        except ModelError as error:
+        except Exception as raised:
+            if not isinstance(raised, ModelError) and not is_of_http(raised):
+                raise
+            error = model_error(raised, self.name)
             if error.kind in ("auth", "not_found") and not self.succeeded:
                 self.refused = self.refused or error
                 self._limiter.close(self.refused)  # before the slot of this request goes to the next
-            raise
+            if error is raised:
+                raise
+            raise error from None
         self.succeeded = True
         if reply is sent or not self._is_reply(reply, asked):
             wanted = f"return {self.RETURNS} from `async def {self.METHOD}`"
@@ -213,6 +262,12 @@ class Asker(ABC, Generic[B, R]):
     def _setting(self) -> str:
         """The setting of the ini that has the params."""
         return f"rag_{self.kind}_params"
+
+    def _replay(self, request: Request, response: Mapping[str, Any], meter: Meter) -> R:
+        reply = self._read(request, response)
+        meter.add(_calls(reply.usage, replayed=1, spent_usd=0.0))
+        meter.use(request.key, replayed=True)
+        return reply
 
     def _read(self, request: Request, response: Mapping[str, Any]) -> R:
         try:

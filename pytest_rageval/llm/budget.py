@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
@@ -67,8 +67,11 @@ class Budget:
                 if not self._held and monotonic() - since > PATIENCE_S:
                     raise self._refused(most_usd, purse)
                 self._settled.clear()
-                with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._settled.wait(), LOOK_S)
+                look = asyncio.get_running_loop().call_later(LOOK_S, self._settled.set)
+                try:  # wait_for of Python 3.11 and before may swallow a cancellation
+                    await self._settled.wait()
+                finally:
+                    look.cancel()
 
     def settle(self, most_usd: float, spent_usd: float) -> None:
         """Give back what was reserved for a call that has ended, and count what it cost."""

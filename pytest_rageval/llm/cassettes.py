@@ -35,7 +35,7 @@ class Cassettes:
         folder: holds the files to commit; made when something is recorded.
         mode: "none" replays and never lets a model be asked; "new_episodes" replays what is recorded and lets the rest
             be asked; "once" is "new_episodes" for files that the session began and "none" for those it found there;
-            "all" lets everything be asked and recorded over.
+            "all" is "new_episodes" as if there had been no files: everything is asked, once, and recorded over.
         there: names of the files that were there when the session began, as its main process saw them with `existing`;
             None in that process itself.
 
@@ -66,8 +66,6 @@ class Cassettes:
                 the nearest recording differs.
             DataError: the file cannot be read.
         """
-        if self.mode == "all":
-            return None
         name = file_name(request.kind, request.model)
         with self._lock:
             line = self._index(name).get(request.key)
@@ -80,8 +78,6 @@ class Cassettes:
 
     def holds(self, request: Request) -> bool:
         """Return whether `find` would return a response: one that is recorded, in a mode that replays."""
-        if self.mode == "all":
-            return False
         with self._lock:
             return request.key in self._index(file_name(request.kind, request.model))
 
@@ -92,8 +88,7 @@ class Cassettes:
         with self._lock:
             self._written.add(name)
             append(self.folder / name, text)
-            if self.mode != "all":
-                self._index(name)[request.key] = Line(0, text)
+            self._index(name)[request.key] = Line(0, text)
 
     def close(self) -> None:
         """Sort what was written, so that the same recordings are the same bytes in whatever order they were made.
@@ -110,7 +105,7 @@ class Cassettes:
 
     def _index(self, name: str) -> Index:
         if name not in self._indices:
-            self._indices[name] = read(self.folder / name)
+            self._indices[name] = {} if self.mode == "all" else read(self.folder / name)
         return self._indices[name]
 
     def _miss(self, name: str, request: Request) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.asker import Asker
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, Message
 
 __all__ = ["Client"]
-
-ASSUMED_TOKENS = 1024
-"""The length that a reply may have, under a budget, when ``max_tokens`` does not say."""
 
 
 class Client(Asker[ChatModel, Completion]):
@@ -47,7 +45,14 @@ class Client(Asker[ChatModel, Completion]):
         return Completion(text, usage, reason, model, attempts=0, replayed=True)
 
     def _priced(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
+        if self._most is None:
+            return None, ""
+        from pytest_rageval.llm.prices import UNSAID
+
         said = params.get("max_completion_tokens") or params.get("max_tokens")
-        most_usd = self._most(asked, {**params, "max_tokens": said or ASSUMED_TOKENS}) if self._most else None
-        assumed = f"a reply of {ASSUMED_TOKENS:,} tokens was assumed, as {self._setting} has no max_tokens"
-        return most_usd, "" if said else assumed
+        most_usd = self._most(asked, {**params, "max_tokens": said or UNSAID})
+        if most_usd is None and not said and self._most(asked, {**params, "max_tokens": 1}) is not None:
+            unknown = f"the budget cannot be kept, as it is unknown how long a reply of {self.name} may be"
+            raise ModelError("budget", f"{unknown}; give max_tokens in {self._setting}", attempts=0)
+        longest = f"the longest reply of {self.name} was reckoned with; give a lower max_tokens in {self._setting}"
+        return most_usd, "" if said else longest

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.errors import ModelError, ascii_safe
 from pytest_rageval.llm.secrets import mask
 
-__all__ = ["content_filtered", "malformed", "model_error", "retry_after"]
+__all__ = ["content_filtered", "is_of_http", "malformed", "model_error", "retry_after"]
 
 _LONGEST = 200
 _MASK = "[masked]"
@@ -64,6 +64,14 @@ def model_error(error: BaseException, model: str, secrets: Iterable[str] = ()) -
     said = "" if kind == "auth" else _said(chain, kind, secrets)
     wait = next((seconds for each in chain if (seconds := retry_after(_headers(each))) is not None), None)
     return ModelError(kind, f"the model {model} {cause}{said}; {advice}", retry_after=wait)
+
+
+def is_of_http(error: BaseException) -> bool:
+    """Return whether an exception plainly is what an HTTP client raises: it has a status, or is named like a fault."""
+    if isinstance(getattr(error, "status_code", None), int) or _status(error) is not None:
+        return True
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return any(names & _NAMES[kind] for kind in ("timeout", "connection", "truncated"))
 
 
 def malformed(model: str, what: str) -> ModelError:

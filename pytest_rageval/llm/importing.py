@@ -16,7 +16,10 @@ from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError
 
-__all__ = ["litellm", "preload"]
+__all__ = ["litellm", "preload", "set_aside"]
+
+SELDOM = 500_000
+"""How many more objects there are before a collection while litellm is imported."""
 
 _ANSWERS = {
     "LITELLM_MODE": "PRODUCTION",  # anything else reads a .env file into the environment
@@ -44,9 +47,23 @@ def litellm() -> ModuleType:
         return _ready
 
 
-def preload() -> None:
-    """Start the import on a thread; an error of it is raised where `litellm` is called."""
-    threading.Thread(target=_preloaded, name="rageval-litellm", daemon=True).start()
+def preload() -> threading.Thread:
+    """Start the import on a thread, and return that; an error of it is raised where `litellm` is called."""
+    thread = threading.Thread(target=_preloaded, name="rageval-litellm", daemon=True)
+    thread.start()
+    return thread
+
+
+def set_aside() -> None:
+    """Keep litellm out of the several collections in which pytest looks for garbage when all tests have ended.
+
+    Each would take a seventh of a second for its hundreds of thousands of objects. What is garbage now is collected as
+    ever. When the process ends all is let go again, as what has a finalizer counts on the modules that it needs.
+    """
+    if _ready is not None:
+        gc.collect()
+        gc.freeze()
+        atexit.register(gc.unfreeze)
 
 
 def _preloaded() -> None:
@@ -57,7 +74,7 @@ def _preloaded() -> None:
 def _imported() -> ModuleType:
     sys.modules.setdefault(_ENCODING, _Encoding(_ENCODING))
     try:
-        with _uncollected(), _replaced(os, "getenv", _answering), _replaced(warnings, "warn", _silent):
+        with _seldom_collected(), _replaced(os, "getenv", _answering), _replaced(warnings, "warn", _silent):
             module: Any = import_module("litellm")
             module.ModelResponse()  # the first one warns as well
             for name in _LATER:
@@ -72,23 +89,18 @@ def _imported() -> ModuleType:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector off what is imported: hundreds of thousands of objects that last for the process.
-
-    Looking for garbage among them takes a quarter of the import, and a seventh of a second each time afterwards, of
-    which pytest asks for several when it ends. What is garbage before is collected, and not kept with them; at the end
-    of the process all is let go, as what has a finalizer counts on the modules that it needs.
-    """
-    on = gc.isenabled()
-    gc.collect()
-    gc.disable()
+def _seldom_collected() -> Iterator[None]:
+    """Have the garbage collector look seldom at what is imported, as all of it lasts: a quarter of the import."""
+    often, *others = gc.get_threshold()
+    if not often:  # it is off
+        yield
+        return
+    gc.set_threshold(SELDOM, *others)
     try:
         yield
     finally:
-        gc.freeze()
-        atexit.register(gc.unfreeze)
-        if on:
-            gc.enable()
+        if gc.get_threshold()[0] == SELDOM:
+            gc.set_threshold(often, *others)
 
 
 @contextmanager

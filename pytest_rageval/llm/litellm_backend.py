@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.errors import MissingDependencyError, SystemContractError
 from pytest_rageval.llm.faults import content_filtered, malformed, model_error
 from pytest_rageval.llm.importing import litellm
 from pytest_rageval.llm.prices import Prices
@@ -35,7 +34,7 @@ class LiteLLM:
     """A `ChatModel` and an `EmbeddingModel` of any provider, asked through litellm, never more than once a call.
 
     Every failure is a `ModelError` of the kind that its cause has, but a missing litellm, which no call can do without,
-    is a `SystemContractError`. Parameters are litellm's, and three are read here:
+    is a `MissingDependencyError`. Parameters are litellm's, and three are read here:
     ``timeout`` (seconds of the whole call, 60 by default), ``input_cost_per_token`` and ``output_cost_per_token`` (US
     dollars, where the price map has none or another). Parameters that litellm knows the model not to take are left
     out, as ``response_format`` is of a model that is not known to keep to a schema.
@@ -93,10 +92,7 @@ class LiteLLM:
     async def _ask(self, call: str, asked: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[Any, float]:
         """Return what one call of litellm's returns, and its seconds; what it raises is raised as a `ModelError`."""
         if self._litellm is None:
-            try:
-                self._litellm = await asyncio.to_thread(litellm)  # seconds, in which the loop goes on
-            except MissingDependencyError as error:  # of every call
-                raise SystemContractError(str(error)) from None
+            self._litellm = await asyncio.to_thread(litellm)  # seconds, in which the loop goes on
         begun = perf_counter()
         try:
             timeout = float(params.get("timeout") or TIMEOUT_S)

@@ -13,17 +13,22 @@ from pytest_rageval.model.calls import Calls
 if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
 
-__all__ = ["SCOPE", "Meter", "Scope", "charge", "current"]
+__all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current"]
 
 
 class Meter:
-    """What the models were asked on behalf of one case, and the recordings that it used; safe to use from threads."""
+    """What the models were asked on behalf of one case, and the recordings that it used; safe to use from threads.
+
+    Attributes:
+        closed: whether it was read for the last time, so that what is still asked in its name is charged elsewhere.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls = Calls()
         self._keys: dict[str, None] = {}
         self._replayed = False
+        self.closed = False
 
     def add(self, calls: Calls) -> None:
         """Charge ``calls``."""
@@ -74,9 +79,23 @@ SCOPE: ContextVar[Scope | None] = ContextVar("rageval_scope", default=None)
 """The scope of the running code; a task and ``asyncio.to_thread`` inherit it."""
 
 
-def current() -> Scope:
-    """Return the scope of the running code, a throw-away one when none is set."""
-    return SCOPE.get() or Scope(Meter())
+class _Test(threading.local):
+    scope: Scope | None = None
+
+
+TEST = _Test()
+"""The scope of the test that this thread runs; a task that was there before, as anyio's runner, does not inherit it."""
+
+
+def current(outside: Meter | None = None) -> Scope:
+    """Return the scope of the running code, else of this thread's test, else one that charges ``outside``.
+
+    Without that it is a throw-away one.
+    """
+    scope = SCOPE.get()
+    if scope is None or scope.meter.closed:
+        scope = TEST.scope
+    return scope or Scope(outside or Meter())
 
 
 def charge(usage: Usage | None, *, replayed: bool = False) -> None:

@@ -8,7 +8,10 @@ from typing import Any
 from pytest_rageval.llm.encodings import encoding_of
 from pytest_rageval.llm.importing import litellm
 
-__all__ = ["Prices", "count_tokens", "entry"]
+__all__ = ["UNSAID", "Prices", "count_tokens", "entry"]
+
+UNSAID = -1
+"""Stands for the ``max_tokens`` of a call that does not say it."""
 
 _RATES = ("input_cost_per_token", "output_cost_per_token")
 _WIDE = "\u1100"
@@ -39,15 +42,18 @@ class Prices:
     Args:
         model: litellm's name of the model.
         overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, instead of the map's,
-            which is not looked at when both are given.
+            which is not looked at when both are given, and ``max_tokens`` of calls that do not say it.
     """
 
     def __init__(self, model: str, overrides: Mapping[str, object] | None = None) -> None:
         self.model = model
-        given = {rate: overrides[rate] for rate in _RATES if overrides and overrides.get(rate) is not None}
+        overrides = overrides or {}
+        given = {rate: overrides[rate] for rate in _RATES if overrides.get(rate) is not None}
         self.given = bool(given)
         self._known = {} if len(given) == len(_RATES) else entry(model)
         self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in _RATES)
+        said = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
+        self._longest: Any = said or self._known.get("max_output_tokens")
         self._tiered = not self.given and any("_above_" in name for name in self._known)
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
@@ -58,10 +64,15 @@ class Prices:
             return None
         return prompt_tokens * self._input + completion_tokens * (self._output or 0.0)
 
-    def most(self, prompt_tokens: int, max_tokens: int | None) -> float | None:
-        """Return the price of a reply as long as can be; without ``max_tokens``, as long as the map's limit."""
-        longest = max_tokens if max_tokens is not None else self._known.get("max_output_tokens")
-        return None if longest is None else self.cost(prompt_tokens, int(longest))
+    def most(self, prompt_tokens: int, max_tokens: int) -> float | None:
+        """Return the price of a reply as long as can be: `UNSAID` is the user's limit, or else the map's.
+
+        It is None when the price is not known, or the limit of a reply that costs something.
+        """
+        longest = self._longest if max_tokens == UNSAID else max_tokens
+        if longest is None:
+            return 0.0 if self.cost(prompt_tokens, 1) == 0.0 else None
+        return self.cost(prompt_tokens, int(longest))
 
     def _tiers(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return the price of a model whose long prompts cost more a token."""

@@ -19,16 +19,24 @@ KEY_DIGITS = 32
 """Hexadecimal digits of a key."""
 
 _ASIDE = frozenset({
-    "api_base", "api_version", "attempts", "azure_endpoint", "base_url", "deadline", "default_headers", "endpoint",
-    "extra_headers", "headers", "host", "input_cost_per_token", "max_retries", "num_retries", "organization",
-    "output_cost_per_token", "proxy", "timeout",
+    "api_version", "attempts", "deadline", "input_cost_per_token", "max_retries", "num_retries", "organization",
+    "output_cost_per_token", "timeout",
 })  # fmt: skip
-"""Params that say where or how to ask, not what."""
+"""Params that say how to ask, not what."""
+
+_WHERE = re.compile(r"(?:^|[_-])(?:api_?base|endpoint|headers?|host|prox(?:y|ies)|ur[il])$", re.IGNORECASE)
+"""Params that are named like an address, or like headers."""
 
 _SECRET = re.compile(
-    r"(?:^|[_-])(?:(?:api)?key|secret|passw(?:or)?d|credentials?)(?:$|[_-])|token(?:$|_provider$)", re.IGNORECASE
+    r"(?:^|[_-])(?:(?:api)?key|secret|passw(?:or)?d|credentials?|auth|authorization|bearer)(?:$|[_-])"
+    r"|(?<!bos_)(?<!cls_)(?<!end_)(?<!eos_)(?<!eot_)(?<!mask_)(?<!pad_)(?<!sep_)(?<!start_)(?<!stop_)(?<!unk_)"
+    r"token(?:$|_provider$)",
+    re.IGNORECASE,
 )
-"""Params that are named like a key, a token or a secret; ``max_tokens`` and ``stop_token_ids`` are not."""
+"""Params that are named like a key, a token or a secret; ``max_tokens`` and those of a tokenizer are not."""
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where ``apiKey`` would be written ``api_key``."""
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
@@ -65,6 +73,10 @@ class Request:
     def __post_init__(self) -> None:
         told = {name: value for name, value in self.params.items() if not _is_aside(name)}
         plain = {name: _plain(value, f"the param {name!r}") for name, value in told.items()}
+        for name in [name for name in plain if name.startswith("extra_")]:
+            plain[name] = _without_aside(plain[name])
+            if plain[name] == {}:  # as if it had not been given
+                del plain[name]
         params, messages = masked([plain, _plain(self.messages, "a message")])
         text = _canonical([self.kind, self.model, params, messages, self.repeat])
         object.__setattr__(self, "params", params)
@@ -73,7 +85,15 @@ class Request:
 
 
 def _is_aside(name: str) -> bool:
-    return name in _ASIDE or _SECRET.search(name) is not None
+    name = _HUMP.sub("_", name)
+    return name in _ASIDE or _WHERE.search(name) is not None or _SECRET.search(name) is not None
+
+
+def _without_aside(value: object) -> object:
+    """Return a JSON value without what is aside in it, however deep."""
+    if isinstance(value, dict):
+        return {name: _without_aside(item) for name, item in value.items() if not _is_aside(name)}
+    return [_without_aside(item) for item in value] if isinstance(value, list) else value
 
 
 def _plain(value: object, where: str) -> object:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.limiter import Limiter
@@ -49,11 +49,13 @@ class Tries:
     Attributes:
         sent: how many requests were sent.
         pending: whether one is in flight; after a cancellation, whether one was.
+        reply: what the last one brought, also where a cancellation keeps `run` from returning it.
     """
 
     def __init__(self, policy: RetryPolicy, limiter: Limiter) -> None:
         self.sent = 0
         self.pending = False
+        self.reply: Any = None
         self._policy = policy
         self._turn = limiter.turn()
         self._clock: asyncio.TimerHandle | None = None
@@ -98,7 +100,7 @@ class Tries:
         self.sent += 1
         self.pending = True
         try:
-            reply = await send()
+            self.reply = reply = await send()
         except Exception:
             self.pending = False
             raise

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
 
 from pytest_rageval.errors import SettingError, SystemContractError
 from pytest_rageval.model.answer import Answer, Step
@@ -13,6 +14,7 @@ from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, S
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.calling import checked, is_async, system_name
 from pytest_rageval.systems.parts import SystemParts, no_passages
+from pytest_rageval.systems.threads import Bound
 
 __all__ = ["AsyncRetrieveThenGenerate", "RetrieveThenGenerate", "naive"]
 
@@ -58,31 +60,63 @@ class RetrieveThenGenerate:
 
 @dataclass(frozen=True, slots=True)
 class AsyncRetrieveThenGenerate:
-    """The same as `RetrieveThenGenerate` with an async generator; the retriever is called in the event loop."""
+    """The same as `RetrieveThenGenerate` with an async generator, on an event loop that other cases share.
+
+    A retriever whose ``search`` is a coroutine function is awaited there. Any other is called in a thread of its own,
+    the same one for every case and one case at a time, while the generator is at others; where nothing is ever waited
+    for, as all is replayed, there is no event loop and it is called in place. BM25, which takes next to no time, always
+    is.
+    """
 
     retriever: Retriever | None
     generator: AsyncSystem
     top_k: int = 5
+    _bound: Bound = field(default_factory=lambda: Bound(1), init=False, repr=False, compare=False)
 
     async def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
             return await self.generator(query)
-        ranking, retrieved = _retrieve(self.retriever, query.question, self.top_k)
+        ranking, retrieved = await self._retrieved(query.question)
         start = time.perf_counter()
         value = await self.generator(_with_passages(query, ranking))
         return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
+
+    async def _retrieved(self, question: str) -> tuple[Ranking, Step]:
+        search: Any = getattr(self.retriever, "search", None)
+        if is_async(search):
+            start = time.perf_counter()
+            return _checked_ranking(self.retriever, await search(question, self.top_k)), _step("retrieve", start)
+        retrieve = partial(_retrieve, self.retriever, question, self.top_k)
+        ours = self.retriever is None or type(self.retriever).__module__.startswith("pytest_rageval.")
+        if ours or not _is_on_a_loop():
+            return retrieve()
+        async with self._bound.slots:
+            return await self._bound.threads.run(retrieve)
+
+
+def _is_on_a_loop() -> bool:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _retrieve(retriever: Retriever | None, question: str, top_k: int) -> tuple[Ranking, Step]:
     if retriever is None:
         raise no_passages()
     start = time.perf_counter()
-    ranking: object = retriever.search(question, top_k)
+    return _checked_ranking(retriever, retriever.search(question, top_k)), _step("retrieve", start)
+
+
+def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
     if not isinstance(ranking, Ranking):
         raise SystemContractError(
             f"rag_retriever {system_name(retriever)!r} returned a {type(ranking).__name__}; it must return a Ranking"
         )
-    return ranking, _step("retrieve", start)
+    return ranking
 
 
 def _with_passages(query: Query, ranking: Ranking) -> Query:

@@ -54,16 +54,6 @@ class Prompts:
     rejection: Mapping[str, str] = field(default_factory=dict)
     error: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def digest(self) -> str:
-        """SHA-256, in hexadecimal, of all texts and sentences."""
-        import hashlib
-        import json
-
-        every = [{language: dict(texts) for language, texts in self.texts.items()}, dict(self.rejection)]
-        plain = json.dumps([*every, dict(self.error)], sort_keys=True)
-        return hashlib.sha256(plain.encode()).hexdigest()
-
     def text(self, key: str, language: str, values: Mapping[str, str] = _NONE) -> str:
         """Return a text with its sentences and ``values`` put in, trimmed."""
         template = self.texts.get(language, self.texts["en"])[key]

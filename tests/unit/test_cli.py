@@ -84,7 +84,7 @@ def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rage
             "file           records     used   unused",
             "judge-m.jsonl        1        0        1",
             "model-m.jsonl        4        3        1",
-            "Used by run 20260102T030405-10, which ran only some of the tests.",
+            "Used by run 20260102T030405-10, which was not whole.",
         ],
     )
     assert rageval("cassettes", "--run", "20260102T030405-9")[1][2:] == [
@@ -113,8 +113,8 @@ def test_what_is_unused_is_removed(project: Path, rageval: Command) -> None:
 @pytest.mark.parametrize(
     ("used", "head", "why"),
     [
-        ([ask(1)], "# partial", "was interrupted or ran only some of the tests"),
-        ([ask(1)], "", "was interrupted or ran only some of the tests"),
+        ([ask(1)], "# partial", "was interrupted, ran only some of the tests or had errors"),
+        ([ask(1)], "", "was interrupted, ran only some of the tests or had errors"),
         ([], "# complete", "used no recording at all"),
     ],
 )

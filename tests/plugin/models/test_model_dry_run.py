@@ -38,6 +38,19 @@ def table(run: Run) -> dict[tuple[str, str], list[str]]:
     return {("all", "") if row[0] == "all" else (row[1], row[2]): row[1 if row[0] == "all" else 3 :] for row in rows}
 
 
+BLOCKED = """
+    import sys
+
+    class Blocked:
+        def find_spec(self, name, path=None, target=None):
+            if name == "litellm":
+                raise ModuleNotFoundError("No module named 'litellm'", name="litellm")
+
+    sys.meta_path.insert(0, Blocked())
+"""
+"""A conftest that hides litellm."""
+
+
 def test_it_counts_and_asks_nothing(project: Project, openai_server: OpenAIServer, mode: Mode) -> None:
     judge = ("rag_judge_model = openai/gpt-4o", "rag_judge_params =", f"    api_base = {openai_server.base_url}",
              f"    api_key = {KEY}", "rag_record_mode = once")  # fmt: skip
@@ -166,6 +179,16 @@ def test_without_a_case_it_says_so_and_runs_nothing(project: Project, args: list
     run.said("no RAG case would run")
     assert "passed" not in run.text
     assert "failed" not in run.text
+
+
+def test_without_litellm_one_sentence_says_what_to_install(project: Project) -> None:
+    asks(project, "http://127.0.0.1:9/v1", rows("a"))
+    project.file("conftest.py", BLOCKED)
+    run = project.run("--rag-dry-run", subprocess=True)
+    assert run.status == pytest.ExitCode.USAGE_ERROR
+    (sentence,) = run.result.stderr.str().strip().splitlines()
+    assert sentence == "ERROR: asking a model needs an optional dependency: pip install 'pytest-rageval[llm]'"
+    assert "dry run" not in run.text
 
 
 def test_recordings_and_prompts_that_cannot_be_read_are_one_sentence(project: Project) -> None:

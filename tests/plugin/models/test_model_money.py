@@ -25,6 +25,19 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     return folder
 
 
+BLOCKED = """
+    import sys
+
+    class Blocked:
+        def find_spec(self, name, path=None, target=None):
+            if name == "litellm":
+                raise ModuleNotFoundError("No module named 'litellm'", name="litellm")
+
+    sys.meta_path.insert(0, Blocked())
+"""
+"""A conftest that hides litellm."""
+
+
 def test_an_unknown_price_is_unknown_and_not_nothing(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), arguments='gates=["cost_usd <= 1", "tokens > 0"]')
     run = project.run()
@@ -146,10 +159,38 @@ def test_a_budget_needs_a_price(project: Project, openai_server: OpenAIServer, s
     assert (run.status, run.statuses) == (0, {"a": "scored"}), run.text
 
 
-def test_without_max_tokens_a_length_is_assumed_and_told(project: Project, openai_server: OpenAIServer) -> None:
+def test_without_max_tokens_the_longest_reply_is_reckoned_with(project: Project, openai_server: OpenAIServer) -> None:
+    mini = 16_384 * 0.6e-6  # dollars of the longest reply of the model
+    openai_server.reply = lambda body: "word " * 10_000
+    asks(project, openai_server.base_url, numbered(6), arguments=GATES, model="openai/gpt-4o-mini")
+    run = project.run("--rag-budget-usd", str(2.1 * mini))
+    assert len(openai_server.requests) == 2
+    assert 0 < run.results["usage"]["spent_usd"] < 2.1 * mini
+    assert not any("max_tokens" in body for body in bodies(openai_server))
+    (error,) = {outcome["error"] for outcome in run.results["outcomes"] if outcome["status"] == "skipped"}
+    assert error.endswith(
+        "(the longest reply of openai/gpt-4o-mini was reckoned with; give a lower max_tokens in rag_model_params)"
+    )
+
+
+def test_where_that_is_unknown_a_budget_needs_max_tokens(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), arguments=GATES, params=PRICES)
-    error = project.run("--rag-budget-usd", "1").outcomes["a"]["error"]
-    assert error.endswith("(a reply of 1,024 tokens was assumed, as rag_model_params has no max_tokens)")
+    run = project.run("--rag-budget-usd", "1")
+    assert (run.status, openai_server.requests) == (1, [])
+    assert run.outcomes["a"]["error"] == (
+        "the budget cannot be kept, as it is unknown how long a reply of openai/m may be; "
+        "give max_tokens in rag_model_params"
+    )
+
+
+def test_a_budget_without_litellm_is_one_refusal(project: Project) -> None:
+    asks(project, "http://127.0.0.1:9/v1", numbered(3), model="openai/gpt-4o-mini")
+    project.file("conftest.py", BLOCKED)
+    run = project.run("--rag-budget-usd", "1", subprocess=True)
+    assert sorted(run.statuses.values()) == ["error", "skipped", "skipped"], run.text
+    assert run.results["usage"]["attempts"] == 0
+    run.said("asking a model needs an optional dependency: pip install 'pytest-rageval[[]llm[]]'")
+    assert "Traceback" not in run.text + run.result.stderr.str()
 
 
 @pytest.mark.parametrize("text", ["-1", "nan", "much", "inf"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,20 @@ def test_what_is_not_recorded_is_an_error_that_shows_the_nearest(
     assert "+  Question: Where is the Louvre?" in difference
     assert "Traceback" not in run.text
     run.said("errors: 1 not_recorded")
+
+
+@pytest.mark.parametrize("record_mode", ["new_episodes", "all"])
+def test_what_is_scored_is_what_is_recorded(project: Project, openai_server: OpenAIServer, record_mode: str) -> None:
+    replies = count()
+    openai_server.reply, openai_server.delay_s = lambda body: ("Rome", "Paris")[next(replies) > 0], 0.05
+    asks(project, openai_server.base_url, [{**rows("Orsay")[0], "id": f"q{number}"} for number in range(6)])
+    run = project.run("--rag-record-mode", record_mode)
+    scores = [outcome["scores"] for outcome in run.results["outcomes"]]
+    assert [score["accuracy"]["value"] for score in scores] == [0.0] * 6
+    assert (len(openai_server.requests), len(recordings(project))) == (1, 1)
+    assert (run.results["usage"]["calls"], run.results["usage"]["replayed"]) == (6, 5)
+    stop(openai_server)
+    assert [outcome["scores"] for outcome in project.run("--rag-record-mode", "none").results["outcomes"]] == scores
 
 
 def test_new_episodes_asks_and_adds_only_what_is_new(project: Project, openai_server: OpenAIServer) -> None:

@@ -77,6 +77,10 @@ def test_what_a_whole_run_did_not_use_can_be_removed(
     assert "ran only some of the tests" in capsys.readouterr().err
     assert project.run("test_it.py").status == 0
     assert _used(project) == ("# partial", 2)
+    project.data([*numbered(2), *rows("new")])
+    assert project.run("--rag-record-mode", "none").status == 1  # one is an error: who knows what it would have used
+    assert _used(project) == ("# partial", 2)
+    project.data(numbered(2))
     assert project.run().status == 0
     assert _used(project) == ("# complete", 2)
     capsys.readouterr()

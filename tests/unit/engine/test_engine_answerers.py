@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.engine.answerers import Bound, SystemAnswerer
+from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.threads import Threads
 from pytest_rageval.errors import CaseError, SystemContractError
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
+from pytest_rageval.systems.threads import Bound, Threads
 
 CASES = [Case(f"q{n}", Instance(f"q{n}", f"{n}?", (("Paris",),)), None, {}) for n in range(12)]
 

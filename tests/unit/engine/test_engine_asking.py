@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from pytest_rageval.engine.answerers import Bound, SystemAnswerer
+from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import CaseError, ModelError
@@ -23,6 +23,7 @@ from pytest_rageval.model.judging import Judge, Verdict
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
+from pytest_rageval.systems.threads import Bound
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {"repeat": "3"})
 LENGTH = Metric("length", lambda sample: Score(0.5))
@@ -74,7 +75,7 @@ def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine
 
 def both(loop: LoopThread, made: Desk, task: Task) -> Sequence[Asked]:
     """Ask in turn and ahead."""
-    return made.ask(task), loop.run(made.ask_ahead(task, Meter()))
+    return made.ask(task, Meter()), loop.run(made.ask_ahead(task, Meter()))
 
 
 def test_ahead_and_in_turn_come_to_the_same(loop: LoopThread) -> None:

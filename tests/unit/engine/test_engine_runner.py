@@ -13,6 +13,7 @@ from pytest_rageval.engine.asking import Desk, Task
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import CaseError, SystemContractError
+from pytest_rageval.llm.meter import Meter
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case, Instance, Passage, Query
 from pytest_rageval.model.metric import Metric, Sample
@@ -53,7 +54,7 @@ class Says:
 
 def run(task: Task, answerer: Answerer, markers: Markers = RGB_MARKERS) -> Outcome:
     """Ask and score a task in this thread."""
-    return Runner(markers).run(task, Desk(answerer, LoopThread(), markers).ask(task))
+    return Runner(markers).run(task, Desk(answerer, LoopThread(), markers).ask(task, Meter()))
 
 
 def plain(query: Query) -> str:

@@ -153,6 +153,27 @@ def test_a_call_that_is_cancelled_while_it_waits_reserves_nothing_and_stops_nobo
     assert state(path) == (0.0, 0.1)
 
 
+@pytest.mark.parametrize("turns", range(4))
+def test_a_cancellation_that_meets_the_end_of_the_wait_is_not_lost(turns: int, path: Path) -> None:
+    async def call() -> None:
+        await budget.reserve(0.1)
+        await asyncio.sleep(5)
+
+    async def calls() -> None:
+        await budget.reserve(0.1)
+        task = asyncio.create_task(call())
+        await asyncio.sleep(0.005)
+        budget.settle(0.1, 0.0)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task}, timeout=1)
+        assert task.cancelled()
+
+    budget = Budget(0.1, path)
+    asyncio.run(calls())
+
+
 SPENDER = """
 import asyncio, sys
 from pathlib import Path

@@ -54,7 +54,15 @@ def test_two_spellings_of_one_request_are_one() -> None:
 ASIDE = """
 api_key api_base base_url api_version timeout headers extra_headers organization default_headers attempts deadline
 input_cost_per_token output_cost_per_token aws_secret_access_key aws_access_key_id aws_session_token azure_ad_token
-azure_ad_token_provider vertex_credentials API_KEY apikey hf_token client_secret password
+azure_ad_token_provider vertex_credentials API_KEY apikey hf_token client_secret password token api_token auth_token
+aws_bedrock_runtime_endpoint watsonx_url sagemaker_base_url url ollama_host https_proxy proxies azure_endpoint apiBase
+Authorization auth bearer x-api-key apiKey accessToken
+"""
+
+
+KEPT = """
+max_tokens max_completion_tokens maxTokens stop_token_ids stop_token eos_token bos_token pad_token top_k seed monkey
+author curl ghost knowledge_base tokenizer logprobs response_format
 """
 
 
@@ -65,9 +73,17 @@ def test_where_and_how_to_ask_is_no_part_of_it(name: str) -> None:
     assert request.key == ask({"temperature": 0}).key
 
 
-@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "stop_token_ids", "top_k", "seed", "monkey"])
+@pytest.mark.parametrize("name", KEPT.split())
 def test_what_is_asked_is_part_of_it(name: str) -> None:
     assert ask({name: 5}).params == {name: 5}
+
+
+def test_the_same_goes_for_what_is_sent_besides_litellm_s_params() -> None:
+    deep = {"guided_json": {"url": 1}, "apiKey": "k", "stages": [{"x-api-key": "k", "endpoint": "http://h", "top": 1}]}
+    bare = {"guided_json": {}, "stages": [{"top": 1}]}
+    request = ask({"extra_body": deep, "extra_query": {"api-key": "k"}, "logit_bias": {"key": 1}})
+    assert request.params == {"extra_body": bare, "logit_bias": {"key": 1}}
+    assert request.key == ask({"extra_body": bare, "logit_bias": {"key": 1}}).key
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), object(), {1: 2}, b"x", {"deep": [object()]}])

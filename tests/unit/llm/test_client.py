@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -11,13 +12,15 @@ from time import perf_counter
 import pytest
 from openai_server import OpenAIServer, shares
 
-from pytest_rageval.errors import ModelError, SystemContractError
+from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.cassettes import Cassettes
 from pytest_rageval.llm.client import Client
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.litellm_backend import LiteLLM
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.prices import UNSAID
 from pytest_rageval.llm.retrying import RETRIED, RetryPolicy
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
@@ -123,6 +126,36 @@ def test_an_exception_of_a_backend_goes_through_untouched_and_is_charged() -> No
     assert meter.calls == Calls(1, 0, 1, 0, 0, 0.0, 0.0)
 
 
+class RateLimitError(Exception):
+    """What an HTTP client raises."""
+
+    status_code = 429
+
+
+def test_what_an_http_client_raises_in_a_model_of_a_user_s_is_tried_again() -> None:
+    meter = Meter()
+    completion = ask(client(ScriptedLLM([RateLimitError(), TimeoutError(), "me"], usage=USAGE)), meter=meter)
+    assert (completion.text, completion.attempts) == ("me", 3)
+    assert meter.calls == Calls(1, 0, 3, 10, 5, 0.25, 0.25)
+    raised = failed(client(ScriptedLLM({"": RateLimitError()}), retry=RetryPolicy(2, base_s=0.001)))
+    assert (raised.kind, raised.attempts) == ("rate_limited", 2)
+    assert str(raised).startswith("the model openai/m refused the call as one too many; ")
+
+
+def test_a_missing_library_is_told_and_nothing_was_sent(purse: Path) -> None:
+    def missing(*of: object) -> float:
+        raise MissingDependencyError("asking a model", "llm")
+
+    for model in (
+        client(ScriptedLLM({"": MissingDependencyError("asking a model", "llm")})),
+        client(ScriptedLLM("me"), budget=Budget(1.0, purse), most=missing),
+    ):
+        meter = Meter()
+        with pytest.raises(SystemContractError, match=r"^asking a model needs .*pytest-rageval\[llm\]'$"):
+            ask(model, meter=meter)
+        assert meter.calls == Calls()
+
+
 def test_a_backend_that_returns_no_completion_is_told_so() -> None:
     class Wrong:
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
@@ -203,6 +236,31 @@ def cancelled(model: Client, after_s: float) -> Calls:
 def test_a_call_cancelled_in_flight_may_have_cost_something() -> None:
     backend = ScriptedLLM([error("timeout"), "late"], delay_s=0.1)
     assert cancelled(client(backend), 0.15) == Calls(1, 0, 2, None, None, None, None)
+
+
+def test_a_call_cancelled_when_its_reply_had_arrived_cost_what_that_did(purse: Path) -> None:
+    class Replying:
+        replied = False
+
+        async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+            await asyncio.sleep(0)
+            self.replied = True
+            return Completion("me", USAGE)
+
+    async def call() -> None:
+        SCOPE.set(Scope(meter))
+        task = asyncio.create_task(model.complete(user("who?")))
+        while not backend.replied:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    backend, meter = Replying(), Meter()
+    model = client(backend, budget=Budget(1.0, purse), most=priced, params={"max_tokens": 500})
+    asyncio.run(call())
+    assert meter.calls == Calls(1, 0, 1, 10, 5, 0.25, 0.25)
+    assert spent(purse) == (0.25, 0.0)
 
 
 def test_a_call_cancelled_between_two_tries_cost_nothing() -> None:
@@ -307,6 +365,81 @@ def test_recording_the_same_calls_again_changes_no_byte(tmp_path: Path) -> None:
     assert len(files[0]) == 1
 
 
+class Numbering(ScriptedLLM):
+    """Gives another reply each time, after a while."""
+
+    def __init__(self, *first: str | Exception) -> None:
+        replies = iter((*first, *"abcdefgh"))
+        super().__init__(lambda messages: next(replies), usage=USAGE, delay_s=0.02)
+
+
+def together(model: Client, meters: Sequence[Meter], cancel_first: bool = False) -> list[str]:
+    """Return the replies to identical calls in flight at a time, or the names of what they raised."""
+
+    async def call(meter: Meter) -> str:
+        SCOPE.set(Scope(meter))
+        return (await model.complete(user("who?"))).text
+
+    async def calls() -> list[str]:
+        tasks = [asyncio.create_task(call(meter)) for meter in meters]
+        await asyncio.sleep(0.01)
+        if cancel_first:
+            tasks[0].cancel()
+        done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+        return [each if isinstance(each, str) else type(each).__name__ for each in done]
+
+    return asyncio.run(calls())
+
+
+def recorded_texts(folder: Path) -> list[str]:
+    (path,) = folder.glob("*.jsonl")
+    return [json.loads(line)["response"]["text"] for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("mode", ["once", "new_episodes", "all"])
+def test_identical_calls_in_flight_are_asked_once_and_score_what_is_recorded(mode: str, tmp_path: Path) -> None:
+    backend, meters = Numbering(), [Meter() for _ in range(4)]
+    model = recording(tmp_path, backend, mode)
+    assert together(model, meters) == ["a"] * 4
+    assert [meter.calls for meter in meters] == [Calls(1, 0, 1, 10, 5, 0.25, 0.25)] + [
+        Calls(1, 1, 0, 10, 5, 0.25, 0.0)
+    ] * 3
+    assert [meter.replayed for meter in meters] == [False, True, True, True]
+    assert len({meter.keys for meter in meters}) == 1
+    assert (ask(model).text, len(backend.requests), recorded_texts(tmp_path)) == ("a", 1, ["a"])
+
+
+def test_without_recordings_identical_calls_are_all_asked() -> None:
+    assert sorted(together(client(Numbering()), [Meter()] * 3)) == ["a", "b", "c"]
+
+
+def test_who_waited_for_a_call_that_failed_asks_for_itself(tmp_path: Path) -> None:
+    backend = Numbering(error("bad_request"))
+    replies = together(recording(tmp_path, backend), [Meter()] * 3)
+    assert replies == ["ModelError", "a", "a"]
+    assert recorded_texts(tmp_path) == ["a"]
+    assert len(backend.requests) == 3  # those who waited did not wait for each other, too
+    backend = Numbering(error("bad_request"), error("bad_request"), error("bad_request"))
+    assert together(recording(tmp_path / "new", backend), [Meter()] * 3) == ["ModelError"] * 3
+
+
+def test_of_those_who_waited_for_a_cancelled_call_one_takes_over(tmp_path: Path) -> None:
+    backend, meters = Numbering(), [Meter() for _ in range(3)]
+    assert together(recording(tmp_path, backend), meters, cancel_first=True) == ["CancelledError", "b", "b"]
+    assert [meter.calls.replayed for meter in meters] == [0, 0, 1]
+    assert (len(backend.requests), recorded_texts(tmp_path)) == (2, ["b"])
+
+
+def test_identical_calls_on_several_loops_are_asked_once(tmp_path: Path) -> None:
+    loop = LoopThread()
+    backend = Numbering()
+    model = recording(tmp_path, backend, home=loop.awaited)
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda _: ask(model).text, range(4))) == ["a"] * 4
+    loop.close()
+    assert len(backend.requests) == 1
+
+
 def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me")))
     (path,) = tmp_path.glob("*.jsonl")
@@ -338,8 +471,13 @@ async def recorded(model: Client, number: int) -> None:
 # Money
 
 
+LONGEST = 2000
+"""Tokens that a reply of this model may have."""
+
+
 def priced(messages: Sequence[Message], params: Mapping[str, object]) -> float:
-    return float(str(params["max_tokens"])) / 1000
+    longest = int(str(params["max_tokens"]))
+    return (LONGEST if longest == UNSAID else longest) / 1000
 
 
 @pytest.fixture
@@ -375,14 +513,31 @@ def test_a_call_that_would_pass_the_budget_is_not_sent(purse: Path) -> None:
     assert "max_tokens" not in str(raised)
 
 
-def test_without_max_tokens_a_length_is_assumed_and_told(purse: Path) -> None:
+def test_without_max_tokens_the_longest_reply_is_reckoned_with_and_told(purse: Path) -> None:
     backend = ScriptedLLM("me")
-    raised = failed(client(backend, budget=Budget(1.0, purse), most=priced, kind="judge"))
+    raised = failed(client(backend, budget=Budget(1.9, purse), most=priced, kind="judge"))
     assert (raised.kind, raised.attempts) == ("budget", 0)
-    assert "by a call that may cost $1.024, " in str(raised)
-    assert str(raised).endswith("(a reply of 1,024 tokens was assumed, as rag_judge_params has no max_tokens)")
+    assert "by a call that may cost $2, " in str(raised)
+    assert str(raised).endswith(
+        "(the longest reply of openai/m was reckoned with; give a lower max_tokens in rag_judge_params)"
+    )
     ask(client(backend, budget=Budget(2.0, purse), most=priced))
     assert backend.requests[0].params == {}
+
+
+def test_where_that_is_unknown_max_tokens_is_wanted(purse: Path) -> None:
+    def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
+        return None if params["max_tokens"] == UNSAID else priced(messages, params)
+
+    backend = ScriptedLLM("me")
+    raised = failed(client(backend, budget=Budget(9.0, purse), most=most, kind="judge"))
+    assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
+    assert str(raised) == (
+        "the budget cannot be kept, as it is unknown how long a reply of openai/m may be; "
+        "give max_tokens in rag_judge_params"
+    )
+    ask(client(backend, budget=Budget(9.0, purse), most=most), max_tokens=500)
+    assert spent(purse) == (0.5, 0.0)
 
 
 def test_the_newer_name_of_max_tokens_counts_too(purse: Path) -> None:

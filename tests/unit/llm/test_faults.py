@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.faults import model_error, retry_after
+from pytest_rageval.llm.faults import is_of_http, model_error, retry_after
 
 
 class _Response:
@@ -26,7 +26,7 @@ class HTTPStatusError(Exception):
         self.response = response
 
 
-def made(name: str, message: str = "", status: int | None = None, base: type[Exception] = Exception) -> Exception:
+def made(name: str, message: str = "", status: object = None, base: type[Exception] = Exception) -> Exception:
     """Return an exception of a class of that name, as litellm's module has it."""
     error: Exception = type(name, (base,), {"__module__": "litellm.exceptions"})(message)
     if status is not None:
@@ -74,6 +74,25 @@ def test_the_status_of_the_reply_counts_more_than_the_name_litellm_gives_it(stat
 )  # fmt: skip
 def test_each_name_has_its_kind(error: Exception, kind: str) -> None:
     assert model_error(error, "some/model").kind == kind
+
+
+@pytest.mark.parametrize(
+    ("error", "plain"),
+    [
+        (HTTPStatusError(_Response(429)), True),
+        (made("RateLimitError", status=429), True),
+        (made("APITimeoutError", base=type("APIConnectionError", (Exception,), {})), True),
+        (made("ReadTimeout", base=type("TransportError", (Exception,), {})), True),
+        (TimeoutError(), True),
+        (ConnectionResetError(), True),
+        (made("ValidationError"), False),
+        (json.JSONDecodeError("bad", "{", 1), False),
+        (KeyError("timeout"), False),
+        (made("MyError", status="429"), False),
+    ],
+)  # fmt: skip
+def test_what_an_http_client_raises_is_known_by_its_status_or_its_name(error: Exception, plain: bool) -> None:
+    assert is_of_http(error) is plain
 
 
 def test_a_broken_connection_is_found_below_what_litellm_made_of_it() -> None:

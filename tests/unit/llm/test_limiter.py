@@ -171,7 +171,8 @@ def test_who_is_cancelled_while_waiting_takes_no_slot() -> None:
     assert limiter.in_flight == 0
 
 
-def test_who_is_cancelled_as_the_slot_is_given_hands_it_on() -> None:
+@pytest.mark.parametrize("given", [False, True], ids=["before", "after"])
+def test_who_is_cancelled_as_the_slot_is_given_hands_it_on(given: bool) -> None:
     async def cancelled_with_the_slot() -> str:
         async def wait(name: str) -> str:
             async with limiter.turn():
@@ -180,7 +181,10 @@ def test_who_is_cancelled_as_the_slot_is_given_hands_it_on() -> None:
         async with limiter.turn():
             first, second = asyncio.create_task(wait("first")), asyncio.create_task(wait("second"))
             await asyncio.sleep(0)
-        first.cancel()  # the slot is its own, and it has not run since
+        if given:
+            await asyncio.sleep(0)
+        assert limiter.in_flight == given
+        first.cancel()  # it has not run since, so that it does not know of a slot
         return await asyncio.wait_for(second, 5)
 
     limiter = Limiter(1)

@@ -23,6 +23,7 @@ def watch(event, args):
         written.append(args[0])
 
 sys.addaudithook(lambda event, args: watch(event, args))
+thresholds = gc.get_threshold()
 from pytest_rageval.llm.importing import litellm, preload
 lazy = "litellm" not in sys.modules
 preload()
@@ -54,7 +55,7 @@ print(json.dumps({
     "lazy": lazy,
     "same": all(module is sys.modules["litellm"] for module in found) and len(found) == 4,
     "getenv": os.getenv is real,
-    "collects": gc.isenabled() and gc.get_freeze_count() > 100_000,
+    "collects": gc.isenabled() and gc.get_threshold() == thresholds and not gc.get_freeze_count(),
     "connected": during,
     "elsewhere": [address for address in connected if address[1] != port],
     "written": [str(name) for name in written],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
+from pytest_rageval.llm.meter import SCOPE, TEST, Meter, Scope, current
 from pytest_rageval.model.calls import Calls
 
 
@@ -48,6 +48,50 @@ def test_threads_that_charge_one_meter_lose_nothing() -> None:
 def test_without_a_scope_there_is_a_throw_away_one() -> None:
     assert current().repeat == 1
     assert current().meter is not current().meter
+
+
+def test_without_a_scope_the_meter_for_that_is_charged() -> None:
+    outside = Meter()
+    assert current(outside).meter is outside
+
+
+def test_a_task_of_before_the_test_charges_the_test_of_its_thread() -> None:
+    async def asked() -> list[Scope]:
+        async def runner() -> None:  # keeps the context in which it was made, as anyio's does
+            while await wanted.get():
+                told.append(current(outside))
+
+        wanted: asyncio.Queue[bool] = asyncio.Queue()
+        told: list[Scope] = []
+        task = asyncio.create_task(runner())
+        for scope in (one, two, None):
+            TEST.scope = scope
+            SCOPE.set(scope)
+            await wanted.put(True)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            told.append(await asyncio.to_thread(lambda: current(outside)))
+        await wanted.put(False)
+        await task
+        return told
+
+    outside, one, two = Meter(), Scope(Meter()), Scope(Meter(), repeat=2)
+    assert asyncio.run(asked()) == [one, one, two, two, Scope(outside), Scope(outside)]
+
+
+def test_a_scope_whose_meter_was_read_for_the_last_time_is_none() -> None:
+    async def asked() -> list[Scope]:
+        SCOPE.set(ended)
+        told = [current(outside)]
+        ended.meter.closed = True
+        told.append(current(outside))
+        TEST.scope = following
+        told.append(current(outside))
+        TEST.scope = None
+        return told
+
+    outside, ended, following = Meter(), Scope(Meter()), Scope(Meter())
+    assert asyncio.run(asked()) == [ended, Scope(outside), following]
 
 
 def test_a_scope_is_inherited_by_tasks_and_threads_and_by_nobody_else() -> None:

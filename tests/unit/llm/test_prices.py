@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pytest_rageval.llm.encodings import encoding, encoding_of
-from pytest_rageval.llm.prices import Prices, count_tokens
+from pytest_rageval.llm.prices import UNSAID, Prices, count_tokens
 
 
 def test_a_price_of_the_map() -> None:
@@ -16,13 +16,23 @@ def test_a_price_of_the_map() -> None:
     assert prices.cost(1_000_000, 0) == pytest.approx(0.15)
     assert prices.cost(0, 1_000_000) == pytest.approx(0.60)
     assert prices.most(1_000_000, 1_000_000) == pytest.approx(0.75)
-    assert prices.most(0, None) == pytest.approx(16_384 * 0.6e-6)
+    assert prices.most(0, UNSAID) == pytest.approx(16_384 * 0.6e-6)
 
 
 @pytest.mark.parametrize("model", ["openai/of-our-own", "hosted_vllm/gpt-4o-mini", "no-such-provider/x", "no-such"])
 def test_an_unknown_price_is_none(model: str) -> None:
     assert Prices(model).cost(10, 10) is None
     assert Prices(model).most(10, 10) is None
+
+
+def test_a_reply_of_unknown_length_has_no_highest_price_but_where_it_is_free() -> None:
+    rates = {"input_cost_per_token": 1, "output_cost_per_token": 2}
+    free = {"input_cost_per_token": 0, "output_cost_per_token": 0}
+
+    assert Prices("openai/of-our-own", rates).most(3, UNSAID) is None
+    assert Prices("openai/of-our-own", free).most(3, UNSAID) == 0.0
+    assert Prices("openai/of-our-own", {**rates, "max_tokens": 4}).most(3, UNSAID) == 11.0
+    assert Prices("openai/of-our-own", {**rates, "max_tokens": 4}).most(3, 0) == 3.0
 
 
 def test_a_model_that_is_free_costs_nothing() -> None:

@@ -246,6 +246,20 @@ def test_a_cancelled_call_ends_at_once_and_tells_whether_a_request_was_in_flight
     assert (tries.sent, tries.pending, limiter.in_flight) == (sent, pending, 0)
 
 
+def test_a_cancelled_call_whose_reply_had_arrived_keeps_it() -> None:
+    async def cancelled() -> None:
+        call = asyncio.create_task(tries.run(Backend()))
+        while tries.reply is None:
+            await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    tries = Tries(RetryPolicy(), Limiter(1))
+    run_virtually(cancelled())
+    assert (tries.sent, tries.pending, tries.reply) == (1, False, "yes")
+
+
 def test_a_call_that_is_cancelled_in_the_queue_was_never_sent() -> None:
     async def cancelled() -> None:
         async with limiter.turn():

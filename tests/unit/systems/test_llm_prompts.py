@@ -125,16 +125,3 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path.write_bytes('system = "é"'.encode("latin-1"))
     with pytest.raises(SettingError, match=r"^prompts .*latin.toml: is not UTF-8; save it as UTF-8$"):
         load_prompts({"en": path})
-
-
-def test_the_digest_is_of_every_text_and_sentence(tmp_path: Path) -> None:
-    path = written(tmp_path, 'system = "Answer."')
-    others = [
-        load_prompts({"en": path}),
-        load_prompts({"fr": path}),
-        load_prompts(rejection={"en": "No."}),
-        load_prompts(error={"en": "No."}),
-    ]
-    assert len({prompts.digest for prompts in (BUILTIN, *others)}) == 5
-    assert load_prompts().digest == BUILTIN.digest
-    assert len(BUILTIN.digest) == 64

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Awaitable
 from typing import cast
 
 import pytest
 
+from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.errors import CaseError, SettingError, SystemContractError
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Passage, Query, Turn
@@ -137,6 +140,89 @@ def test_a_retriever_that_returns_something_else_is_named(generator: Generator) 
 
     with pytest.raises(SystemContractError, match="rag_retriever 'Listing' returned a list; it must return a Ranking"):
         ask(naive(SystemParts(cast("Retriever", Listing()), as_system(generator))), Query("q?"))
+
+
+class Threaded(Recorder):
+    """A retriever that notes the threads it is called in, and how many calls there are at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[int] = []
+        self.now = self.most = 0
+
+    def search(self, query: str, k: int) -> Ranking:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        self.threads.append(threading.get_ident())
+        time.sleep(0.01)
+        self.now -= 1
+        return asyncio.run(self.found(query, k))  # which no event loop that runs in this thread would allow
+
+    async def found(self, query: str, k: int) -> Ranking:
+        return super().search(query, k)
+
+
+def test_beside_an_async_generator_a_search_has_one_thread_of_its_own() -> None:
+    async def at_once() -> int:
+        asked = [cast("Awaitable[Answer]", system(Query(f"q{number}?"))) for number in range(5)]
+        answers = asyncio.gather(*asked)
+        turns = 0
+        while not answers.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        assert [answer.ranking for answer in await answers] == [FOUND] * 5
+        return turns
+
+    retriever = Threaded()
+    system = naive(SystemParts(retriever, as_system(AsyncGenerator())))
+    assert asyncio.run(at_once()) > 5  # the event loop was free meanwhile
+    assert sorted(retriever.asked) == [(f"q{number}?", 5) for number in range(5)]
+    assert (len(set(retriever.threads)), retriever.most) == (1, 1)
+    assert threading.get_ident() not in retriever.threads
+
+
+def test_its_thread_ends_with_the_system() -> None:
+    before = set(threading.enumerate())
+    system = naive(SystemParts(Threaded(), as_system(AsyncGenerator())))
+    ask(system, Query("q?"))
+    (thread,) = set(threading.enumerate()) - before
+    del system
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+def test_where_there_is_no_event_loop_a_search_is_called_in_place() -> None:
+    retriever = Threaded()
+    system = naive(SystemParts(retriever, as_system(AsyncGenerator())))
+    answer = NoLoop().run(cast("Awaitable[Answer]", system(Query("q?"))))
+    assert answer.ranking == FOUND
+    assert retriever.threads == [threading.get_ident()]
+
+
+def test_an_async_search_is_awaited() -> None:
+    class Awaited:
+        async def search(self, query: str, k: int) -> Ranking:
+            await asyncio.sleep(0.01)
+            return FOUND if (query, k) == ("q?", 5) else Ranking(())
+
+    answer = ask(naive(SystemParts(cast("Retriever", Awaited()), as_system(AsyncGenerator()))), Query("q?"))
+    assert isinstance(answer, Answer)
+    assert answer.ranking == FOUND
+    seconds = answer.trace[0].detail["seconds"]
+    assert isinstance(seconds, float)
+    assert seconds >= 0.009
+
+
+def test_bm25_is_asked_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search(self: Bm25Retriever, query: str, k: int) -> Ranking:
+        threads.append(threading.get_ident())
+        return FOUND
+
+    threads: list[int] = []
+    monkeypatch.setattr(Bm25Retriever, "search", search)
+    system = naive(SystemParts(Bm25Retriever([Passage("a", "text")]), as_system(AsyncGenerator())))
+    ask(system, Query("q?"))
+    assert threads == [threading.get_ident()]
 
 
 def test_a_system_without_a_generator_cannot_be_made() -> None:

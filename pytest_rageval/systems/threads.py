@@ -1,4 +1,4 @@
-"""Threads that sync systems run in, each given up with the call that it is at."""
+"""Threads that sync systems and retrievers run in, each given up with the call that it is at."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import asyncio
     from queue import SimpleQueue
 
-__all__ = ["Threads"]
+__all__ = ["Bound", "Threads"]
 
 T = TypeVar("T")
 
@@ -50,6 +50,27 @@ class Threads:
         """Let the threads go that are not at a call."""
         while self._idle:
             self._idle.pop().put(None)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Bound:
+    """How many calls are in flight at a time, and the threads of the sync ones."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.threads = Threads()
+        self._slots: asyncio.Semaphore | None = None
+
+    @property
+    def slots(self) -> asyncio.Semaphore:
+        """The semaphore of the loop that runs."""
+        import asyncio
+
+        if self._slots is None:
+            self._slots = asyncio.Semaphore(self.most)
+        return self._slots
 
 
 def _started() -> SimpleQueue[_Job | None]:
