@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     import asyncio
     import concurrent.futures
-    import threading
 
 __all__ = ["LoopThread", "NoLoop", "Running"]
 
@@ -83,6 +83,7 @@ class LoopThread:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
 
     def start(self, make: Callable[[], Awaitable[T]]) -> Running[T]:
         """Start what ``make`` returns, called on the loop, and return it as it runs.
@@ -125,14 +126,14 @@ class LoopThread:
         self._loop = self._thread = None
 
     def _started(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            import asyncio
-            import threading
+        with self._starting:
+            if self._loop is None:
+                import asyncio
 
-            loop = self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=_serve, args=(loop,), name="rageval-loop", daemon=True)
-            self._thread.start()
-        return self._loop
+                loop = self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_serve, args=(loop,), name="rageval-loop", daemon=True)
+                self._thread.start()
+            return self._loop
 
 
 async def _contained(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:

@@ -42,6 +42,25 @@ def test_anything_that_can_be_awaited_is_run(loop: LoopThread) -> None:
     assert loop.run(Later()) == "later"
 
 
+def test_threads_that_come_at_once_share_one_loop(loop: LoopThread) -> None:
+    async def running() -> int:
+        return id(asyncio.get_running_loop())
+
+    at_once, found = threading.Barrier(8), []
+
+    def ask() -> None:
+        at_once.wait()
+        found.append(loop.run(running()))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+
+
 def test_nothing_is_started_before_the_first_coroutine(loop: LoopThread) -> None:
     assert running() == []
     loop.run(answer(""))

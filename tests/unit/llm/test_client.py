@@ -432,6 +432,7 @@ def test_of_those_who_waited_for_a_cancelled_call_one_takes_over(tmp_path: Path)
 
 def test_identical_calls_on_several_loops_are_asked_once(tmp_path: Path) -> None:
     loop = LoopThread()
+    loop.run(asyncio.sleep(0))  # from here on it is one
     backend = Numbering()
     model = recording(tmp_path, backend, home=loop.awaited)
     with ThreadPoolExecutor(4) as threads:
