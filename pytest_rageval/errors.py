@@ -97,9 +97,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     import difflib
 
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    folded = {each.casefold(): each for each in names}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if near:
-        return f"did you mean {near[0]!r}?"
+        return f"did you mean {folded[near[0]]!r}?"
     return f"known: {ascii_safe(', '.join(names))}" if names else "none is known here"
 
 

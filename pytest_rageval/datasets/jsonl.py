@@ -15,7 +15,8 @@ from pytest_rageval.text.language import detect_language
 __all__ = ["load"]
 
 KEYS = (
-    "answerable", "answers", "fake_answers", "history", "id", "language", "passages", "qrels", "question", "slots",
+    "answerable", "answers", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels", "question",
+    "slots",
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def _instance(record: Fields, dataset: str) -> Instance:
         passages=_passages(record),
         fake=_fake(record),
         qrels=_qrels(record),
+        provenance=_provenance(record),
         history=_history(record),
         answerable=answerable,
         language=language,
@@ -122,6 +124,17 @@ def _qrels(record: Fields) -> dict[str, int]:
         return {}
     grades = record.inner("qrels", record.values["qrels"], "an object of passage ids and integer grades")
     return {name: grades.count(name) or 0 for name in grades.values}
+
+
+def _provenance(record: Fields) -> tuple[tuple[str, ...], ...]:
+    sets = []
+    for index, pages in enumerate(record.items("provenance", "a list of sets of page ids, each a list")):
+        name = f"provenance[{index}]"
+        if not isinstance(pages, list) or not pages:
+            raise record.wrong(name, pages, "a list of at least one page id")
+        numbered = Fields(record.where, {str(at): page for at, page in enumerate(pages)}, f"{name}.")
+        sets.append(tuple(numbered.identifier(at) for at in numbered.values))
+    return tuple(sets)
 
 
 def _history(record: Fields) -> tuple[Turn, ...]:

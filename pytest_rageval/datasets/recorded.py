@@ -39,7 +39,7 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the recorded answers of a file of JSON Lines or one JSON array.
 
     Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
-    ``score``, ``text``, ``title``) and ``usage``; any other key narrows the cases that the row answers.
+    ``score``, ``text``, ``title``, ``page``) and ``usage``; any other key narrows the cases that the row answers.
     A row that is not so, or that answers again what another row answers, is a `DataError`.
     """
     name = shown_path(path)
@@ -79,11 +79,12 @@ def _ranking(record: Fields) -> Ranking | None:
     items = []
     for item in record.objects("ranking", "a list of objects with id, score and text"):
         fields = item.without_nulls()
-        fields.only(("doc_id", "id", "score", "text", "title"))
+        fields.only(("doc_id", "id", "page", "score", "text", "title"))
         if "id" in fields and "doc_id" in fields:
             raise DataError(record.where, f"{fields.prefix}id: found both id and doc_id, wanted one of them")
         name = fields.identifier("doc_id" if "doc_id" in fields else "id")
-        items.append(ScoredPassage(name, fields.amount("score"), fields.string("text", ""), fields.string("title", "")))
+        texts = (fields.string(key, "") for key in ("text", "title", "page"))
+        items.append(ScoredPassage(name, fields.amount("score"), *texts))
     return Ranking(tuple(items))
 
 

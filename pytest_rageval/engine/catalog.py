@@ -36,7 +36,9 @@ class Catalog:
 
     def __init__(self) -> None:
         self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN", _problem)
-        self.metrics: Registry[Metric] = Registry("metric", "pytest_rageval.metrics:BUILTIN", _metric_problem)
+        self.metrics: Registry[Metric] = Registry(
+            "metric", "pytest_rageval.metrics:BUILTIN", _metric_problem, "pytest_rageval.metrics:FAMILIES"
+        )
         self.retrievers: Registry[RetrieverFactory] = Registry(
             "retriever", "pytest_rageval.retrieval:BUILTIN", _problem
         )

@@ -45,10 +45,12 @@ class Runner:
         return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
 
     def score(self, sample: Sample, metric: Metric) -> Score:
-        """Return one metric's score; a metric that raises is a `CaseError` of kind "metric_error"."""
+        """Return one metric's score; a metric that raises is a `CaseError` of its kind, else of "metric_error"."""
         case = sample.case
         try:
             score: object = metric.compute(sample)
+        except CaseError as error:
+            raise CaseError(error.kind, f"metric {metric.name!r} on case {case.id!r}: {error}") from error
         except Exception as error:
             message = f"metric {metric.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("metric_error", message) from error

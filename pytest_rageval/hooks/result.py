@@ -137,7 +137,8 @@ class RagResult:
         parsed = parse_gate(gate, "rag.check")
         if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
             raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
-        check_gate(parsed, list(self._metrics), self.case.facets, "rag.check")
+        self._metrics.get(parsed.metric, "rag.check")
+        check_gate(parsed, self._metrics, self.case.facets, "rag.check")
         return parsed
 
     def _score(self, name: str) -> Score:

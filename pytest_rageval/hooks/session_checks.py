@@ -21,8 +21,7 @@ def check_session(collected: Collected) -> None:
     named = (entry.responder.name for entry in collected.entries if entry.responder.named)
     collected.named.load(named, collected.catalog.systems)
     for gate, where in collected.session_gates:
-        if gate.metric in collected.catalog.metrics:
-            _compute(collected, gate.metric, where)
+        _compute_for(collected, gate, where)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))
     for gate, where in collected.session_gates:
         _check_gate(collected, gate, where, facets)
@@ -40,13 +39,21 @@ def check_session(collected: Collected) -> None:
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:
     """Refuse a gate that no case can meet, unless it is a standing one and the run is but a part of the project."""
     standing = where == "rag_gates" and collected.options.narrowed
-    check_gate(gate, list(collected.catalog.metrics), facets | set(gate.slice) if standing else facets, where)
+    check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if standing else facets, where)
     refuse_baseline(gate, where)
     if any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if not standing:
         raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
     collected.unmatched.append(gate)
+
+
+def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
+    try:
+        _compute(collected, gate.metric, where)
+    except UnknownNameError as error:
+        known = [*error.known, *PSEUDO_METRICS]
+        raise UnknownNameError("metric", gate.metric, known, f"{where}: gate {found(str(gate))}") from None
 
 
 def _compute(collected: Collected, name: str, where: str) -> None:

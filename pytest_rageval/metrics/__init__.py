@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTIN"]
+__all__ = ["BUILTIN", "FAMILIES"]
 
 BUILTIN: dict[str, str] = {
     "accuracy": "pytest_rageval.metrics.containment:ACCURACY",
@@ -15,7 +15,11 @@ BUILTIN: dict[str, str] = {
     "exact_match": "pytest_rageval.metrics.squad:EXACT_MATCH",
     "fake_answer_rate": "pytest_rageval.metrics.counterfactual:FAKE_ANSWER_RATE",
     "has_answer": "pytest_rageval.metrics.containment:HAS_ANSWER",
+    "hotpot_f1": "pytest_rageval.metrics.kilt:HOTPOT_F1",
+    "kilt_accuracy": "pytest_rageval.metrics.kilt:KILT_ACCURACY",
+    "kilt_has_answer_compat": "pytest_rageval.metrics.kilt:KILT_HAS_ANSWER_COMPAT",
     "over_rejection_rate": "pytest_rageval.metrics.rejection:OVER_REJECTION_RATE",
+    "page_Rprec": "pytest_rageval.metrics.pages:PAGE_RPREC",
     "rejection_rate": "pytest_rageval.metrics.rejection:REJECTION_RATE",
     "rejection_rate_judged": "pytest_rageval.metrics.judged:REJECTION_RATE_JUDGED",
     "rgb_all_rate_compat": "pytest_rageval.metrics.rgb_compat:RGB_ALL_RATE_COMPAT",
@@ -23,3 +27,19 @@ BUILTIN: dict[str, str] = {
     "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",
 }
 """Name of a metric -> where it is, for a lazy registry. Each attribute is a `pytest_rageval.model.metric.Metric`."""
+
+FAMILIES: dict[str, str] = {
+    "AP": "pytest_rageval.metrics.ranking:ranking_metric",
+    "Judged": "pytest_rageval.metrics.ranking:ranking_metric",
+    "P": "pytest_rageval.metrics.ranking:ranking_metric",
+    "R": "pytest_rageval.metrics.ranking:ranking_metric",
+    "RR": "pytest_rageval.metrics.ranking:ranking_metric",
+    "Rprec": "pytest_rageval.metrics.ranking:ranking_metric",
+    "Success": "pytest_rageval.metrics.ranking:ranking_metric",
+    "kilt": "pytest_rageval.metrics.gated:gated_metric",
+    "nDCG": "pytest_rageval.metrics.ranking:ranking_metric",
+    "page_P": "pytest_rageval.metrics.pages:page_metric",
+    "page_R": "pytest_rageval.metrics.pages:page_metric",
+    "page_Success": "pytest_rageval.metrics.pages:page_metric",
+}
+"""What stands before the ``@`` or ``:`` of a metric's name -> where the function is that makes the metric of a name."""

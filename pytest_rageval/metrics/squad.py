@@ -17,7 +17,7 @@ from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.unicode import nfkc
 from pytest_rageval.text.words import words
 
-__all__ = ["EXACT_MATCH", "TOKEN_F1", "exact_match", "normalize", "token_f1"]
+__all__ = ["EXACT_MATCH", "TOKEN_F1", "exact_match", "f1", "normalize", "references", "token_f1"]
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
@@ -58,7 +58,7 @@ def exact_match(sample: Sample) -> Score:
     if not gold:
         return NO_GOLD
     said = fold_spaces(normalize(answer))
-    return Score(float(any(said == fold_spaces(normalize(reference)) for reference in _references(gold, answer))))
+    return Score(float(any(said == fold_spaces(normalize(reference)) for reference in references(gold, answer))))
 
 
 def token_f1(sample: Sample) -> Score:
@@ -74,10 +74,10 @@ def token_f1(sample: Sample) -> Score:
     gold, answer = sample.case.instance.gold, sample.answer.text
     if not gold:
         return NO_GOLD
-    return Score(max((_f1(answer, reference) for reference in _references(gold, answer)), default=0.0))
+    return Score(max((f1(answer, reference) for reference in references(gold, answer)), default=0.0))
 
 
-def _references(gold: Gold, answer: str) -> tuple[str, ...]:
+def references(gold: Gold, answer: str) -> tuple[str, ...]:
     """Return the texts the answer is compared with."""
     if len(gold) == 1:
         return gold[0]
@@ -85,7 +85,7 @@ def _references(gold: Gold, answer: str) -> tuple[str, ...]:
     return (" ".join(nearest),)
 
 
-def _f1(answer: str, reference: str) -> float:
+def f1(answer: str, reference: str) -> float:
     """Return the F1 of two texts' tokens."""
     ours, theirs = _bags(answer, reference)
     if not ours or not theirs:

@@ -41,7 +41,7 @@ class Answer:
 
     Attributes:
         text: the answer itself; "" is an answer.
-        ranking: what was retrieved, best first; None when nothing was.
+        ranking: what was retrieved, best first, empty when nothing was; None when the system does not say.
         abstained: True when the system declined to answer, False when it did not;
             None leaves that to the rejection markers in the text.
         trace: the steps that led to the answer.

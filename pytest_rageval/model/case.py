@@ -60,6 +60,7 @@ class Instance:
         language: BCP 47 primary tag, "en" or "zh".
         facets: every other named property, as strings.
         origin: ``file:line`` of the record.
+        provenance: alternative sets of page ids, each of them the whole evidence; empty when the record has none.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Instance:
     language: str = "en"
     facets: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     origin: str = ""
+    provenance: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,17 +77,23 @@ def encode_instance(instance: Instance) -> Plain:
     }
     if instance.fake:
         plain["fake"] = _slots(instance.fake)
+    if instance.qrels:
+        plain["qrels"] = {_text(name): int(grade) for name, grade in instance.qrels.items()}
+    if instance.provenance:
+        plain["provenance"] = _slots(instance.provenance)
     return plain
 
 
 def without_texts(plain: Plain) -> Plain:
     """Return an encoded instance or outcome without any text of the data, of an answer or of a judge's reply."""
     if "passages" in plain:
-        return {"passages": {name: {"role": p["role"]} for name, p in plain["passages"].items()}}
+        roles = {name: {"role": passage["role"]} for name, passage in plain["passages"].items()}
+        return {"passages": roles} | {key: plain[key] for key in ("qrels", "provenance") if key in plain}
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
-        bare = None if ranking is None else [{"doc_id": d["doc_id"], "score": d["score"]} for d in ranking]
+        kept = ("doc_id", "score", "page")
+        bare = None if ranking is None else [{key: d[key] for key in kept if key in d} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": []}
     scores = {name: _bare(score) if "label" in score else score for name, score in plain["scores"].items()}
     return {**plain, "answer": answer, "scores": scores, "error": None}
@@ -158,6 +164,8 @@ def _encode_scored(item: ScoredPassage) -> Plain:
         plain["text"] = _text(item.text)
     if item.title:
         plain["title"] = _text(item.title)
+    if item.page:
+        plain["page"] = _text(item.page)
     return plain
 
 

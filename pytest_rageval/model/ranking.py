@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Ranking", "ScoredPassage"]
+__all__ = ["Ranking", "ScoredPassage", "page_of"]
+
+_CHUNK = re.compile(r"#[0-9]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +20,19 @@ class ScoredPassage:
         score: the retriever's score, higher is better; None when it gives none.
         text: the passage's text, or "" when only ids are known.
         title: its title, or "".
+        page: the id of the page it is a part of, or "" for the one that `page_of` reads in its id.
     """
 
     doc_id: str
     score: float | None = None
     text: str = ""
     title: str = ""
+    page: str = ""
+
+    @property
+    def page_id(self) -> str:
+        """The id of the page it is a part of."""
+        return self.page or page_of(self.doc_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +54,8 @@ class Ranking:
     def doc_ids(self) -> tuple[str, ...]:
         """The ids, best first."""
         return tuple(item.doc_id for item in self.items)
+
+
+def page_of(doc_id: str) -> str:
+    """Return the page that a passage's id tells: what stands before its ``#chunk``, or the id when it has none."""
+    return _CHUNK.sub("", doc_id) or doc_id

@@ -52,3 +52,4 @@ def test_an_extra_adds_to_the_closure(core: set[str]) -> None:
     assert "hypothesis" not in core
     assert "hypothesis" in closure("pytest-rageval[properties]")
     assert "litellm" in closure("pytest-rageval[llm]")
+    assert "pytrec-eval-terrier" in closure("pytest-rageval[ranking]") - core

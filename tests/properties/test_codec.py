@@ -24,7 +24,7 @@ COUNTS = st.integers(0, 10**12)
 
 usages = st.builds(Usage, st.none() | COUNTS, st.none() | COUNTS, st.none() | NUMBERS, st.none() | NUMBERS)
 rankings = st.builds(
-    Ranking, st.lists(st.builds(ScoredPassage, NAMES, st.none() | NUMBERS, TEXTS, TEXTS), max_size=4).map(tuple)
+    Ranking, st.lists(st.builds(ScoredPassage, NAMES, st.none() | NUMBERS, TEXTS, TEXTS, NAMES), max_size=4).map(tuple)
 )
 details = st.dictionaries(TEXTS, st.one_of(st.none(), st.booleans(), st.integers(), NUMBERS, TEXTS), max_size=3)
 answers = st.builds(

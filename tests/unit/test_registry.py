@@ -124,3 +124,49 @@ def test_what_is_registered_has_to_be_of_its_kind() -> None:
     with pytest.raises(SettingError, match=r"^system 'mine' cannot be registered: 3 cannot be called$"):
         catalog.systems.register("mine", 3)  # type: ignore[arg-type]
     assert "mine" not in catalog.metrics
+
+
+FAMILY = """
+from pytest_rageval.errors import SettingError
+HEADS = {"cube": "registry_family:power", "twice": "registry_family:twice"}
+
+def power(name, head, get):
+    if not name.removeprefix("cube@").isdigit():
+        raise SettingError(f"{name} is no cube")
+    return int(name.removeprefix("cube@")) ** 3
+
+def twice(name, head, get):
+    return 2 * get(name.removeprefix(f"{head}:"))
+"""
+
+
+@pytest.fixture(params=["registry_family:HEADS", "a table"])
+def numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Registry[int]:
+    (tmp_path / "registry_family.py").write_text(FAMILY)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "registry_family", raising=False)
+    heads = {"cube": "registry_family:power", "twice": "registry_family:twice"}
+    return Registry("number", families=request.param if ":" in request.param else heads)
+
+
+def test_a_family_makes_the_values_of_its_names(numbers: Registry[int]) -> None:
+    numbers.register("one", 1)
+    assert [numbers.get(name) for name in ("cube@2", "cube@3", "twice:cube@2", "twice:twice:one")] == [8, 27, 16, 4]
+    assert (list(numbers), len(numbers)) == (["one"], 1), "what a family makes has no end, and is not listed"
+    assert "cube@2" in numbers
+    assert "twice:one" in numbers
+    assert "square@2" not in numbers
+
+
+def test_a_family_says_what_is_wrong_with_a_name_and_the_registry_where(numbers: Registry[int]) -> None:
+    with pytest.raises(SettingError, match=r"^here: cube@x is no cube$"):
+        numbers.get("cube@x", "here")
+    with pytest.raises(SettingError, match=r"^cube is no cube$"):
+        numbers.get("cube")
+    with pytest.raises(UnknownNameError, match=r"^here: unknown number 'Cubes@7'; did you mean 'cube@7'\?$"):
+        numbers.get("Cubes@7", "here")
+
+
+def test_a_name_of_a_family_cannot_be_registered(numbers: Registry[int]) -> None:
+    with pytest.raises(SettingError, match="number 'cube@7' is already registered"):
+        numbers.register("cube@7", 1)

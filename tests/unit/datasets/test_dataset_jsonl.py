@@ -84,6 +84,10 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"qrels": ["d1"]}, "qrels: found an array of 1, wanted an object of passage ids and integer grades"),
     ({"qrels": {"d1": -1}}, "qrels.d1: found -1, wanted an integer of at least 0"),
     ({"qrels": {"d1": True}}, "qrels.d1: found true, wanted an integer of at least 0"),
+    ({"provenance": "p1"}, "provenance: found 'p1', wanted a list of sets of page ids, each a list"),
+    ({"provenance": ["p1"]}, "provenance[0]: found 'p1', wanted a list of at least one page id"),
+    ({"provenance": [["p1"], []]}, "provenance[1]: found an array of 0, wanted a list of at least one page id"),
+    ({"provenance": [[7, ""]]}, "provenance[0].1: found '', wanted an integer or a string that is not empty"),
     ({"history": "x"}, "history: found 'x', wanted a list of objects with question and answer"),
     ({"history": [{"question": "Q?"}]}, "the field history[0].answer is missing, wanted a string"),
     (
@@ -157,6 +161,13 @@ def test_the_fixture_loads_as_written(fixtures_dir: Path) -> None:
     assert (unanswerable.gold, unanswerable.answerable, unanswerable.passages) == ((), False, ())
     assert unanswerable.facets["answerable"] == "false"
     assert [p.group for p in instances["groups"].passages or ()] == [0, 1, None]
+
+
+def test_provenance_is_alternative_sets_of_pages(tmp_path: Path) -> None:
+    base: dict[str, object] = {"question": "Q?", "answers": ["A"]}
+    sets, none = load(tmp_path, {**base, "id": 1, "provenance": [["p1", 2], ["p3"]]}, {**base, "id": 2})
+    assert (sets.provenance, none.provenance) == ((("p1", "2"), ("p3",)), ())
+    assert "provenance" not in sets.facets
 
 
 def test_fake_answers_take_the_form_of_the_gold(tmp_path: Path) -> None:

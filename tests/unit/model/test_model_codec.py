@@ -166,11 +166,31 @@ def test_what_a_metric_a_loader_or_an_exception_gave_becomes_builtins() -> None:
     assert (encoded["supplied"], encoded["error"]) == (["d1"], "ValueError: \\ud83d")
     words = Text("\ud83d")
     instance = Instance(
-        "q", words, ((words,),), (Passage(words, words, words),), ((words,),), {}, (Turn(words, words),)
+        "q",
+        words,
+        ((words,),),
+        (Passage(words, words, words),),
+        ((words,),),
+        {words: cast("int", np.int64(2))},
+        (Turn(words, words),),
+        provenance=((words,),),
     )
     encoded = encode_instance(instance)
     assert only_builtins(encoded)
     assert json.dumps(encoded, ensure_ascii=False).encode("utf-8")
+    assert (encoded["qrels"], encoded["provenance"]) == ({"\\ud83d": 2}, [["\\ud83d"]])
+
+
+def test_judgements_and_pages_stay_where_texts_are_left_out() -> None:
+    instance = Instance("q", "?", (("A",),), qrels={"d#1": 1}, provenance=(("d",),))
+    assert without_texts(encode_instance(instance)) == {
+        "passages": {}, "qrels": {"d#1": 1}, "provenance": [["d"]],
+    }  # fmt: skip
+    ranking = Ranking((ScoredPassage("d#1", 0.5, "text", "title", "d"), ScoredPassage("e")))
+    outcome = encode_outcome(replace(OUTCOME, answer=Answer("A", ranking)))
+    assert decode_outcome(outcome).answer == Answer("A", ranking)
+    bare = without_texts(outcome)["answer"]["ranking"]
+    assert bare == [{"doc_id": "d#1", "score": 0.5, "page": "d"}, {"doc_id": "e", "score": None}]
 
 
 def only_builtins(value: object) -> bool:

@@ -1,0 +1,75 @@
+"""Metrics of an answer as KILT and HotpotQA publish them."""
+
+from __future__ import annotations
+
+from pytest_rageval.metrics.containment import NO_GOLD
+from pytest_rageval.metrics.squad import f1, normalize, references
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+
+__all__ = [
+    "HOTPOT_F1",
+    "KILT_ACCURACY",
+    "KILT_HAS_ANSWER_COMPAT",
+    "hotpot_f1",
+    "kilt_accuracy",
+    "kilt_has_answer_compat",
+]
+
+_VERDICTS = frozenset({"yes", "no", "noanswer"})
+
+
+def kilt_accuracy(sample: Sample) -> Score:
+    """Score whether the answer is a reference, letter by letter.
+
+    Formula: 1 when the answer equals a reference, space around both apart, else 0; references as in
+    `squad.exact_match`.
+    Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
+    Source: KILT (Petroni et al., NAACL 2021), accuracy.
+    """
+    gold, said = sample.case.instance.gold, sample.answer.text.strip()
+    if not gold:
+        return NO_GOLD
+    return Score(float(said != "" and said in {each.strip() for each in references(gold, said)}))
+
+
+def hotpot_f1(sample: Sample) -> Score:
+    """Score the overlap of tokens, where yes, no and noanswer are right or wrong as a whole.
+
+    Formula: max over the references of `squad.token_f1`, 0 for a reference that differs from the answer when one of the
+    two is yes, no or noanswer after SQuAD's normalisation.
+    Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
+    Source: HotpotQA's evaluation script (Yang et al., EMNLP 2018).
+    """
+    gold, answer = sample.case.instance.gold, sample.answer.text
+    if not gold:
+        return NO_GOLD
+    return Score(max((_hotpot_f1(answer, reference) for reference in references(gold, answer)), default=0.0))
+
+
+def kilt_has_answer_compat(sample: Sample) -> Score:
+    """Score whether the answer contains an alias of any slot, as KILT's code finds it.
+
+    Formula: 1 when an alias is a substring of the answer, both after SQuAD's normalisation, else 0: "no" is in "know",
+    and an alias that normalises to nothing is in every answer.
+    Range: 0 or 1, higher is better. Empty input: an empty answer is not applicable, as the published mean is over the
+    others; nor is no gold.
+    Source: KILT's evaluation as RaLLe (Hoshi et al., EMNLP 2023) extends it, has_answer.
+    """
+    gold, answer = sample.case.instance.gold, sample.answer.text
+    if not gold:
+        return NO_GOLD
+    if not answer.strip():
+        return Score.not_applicable("empty_answer")
+    said = normalize(answer)
+    return Score(float(any(normalize(alias) in said for slot in gold for alias in slot)))
+
+
+def _hotpot_f1(answer: str, reference: str) -> float:
+    said, wanted = normalize(answer), normalize(reference)
+    return 0.0 if said != wanted and _VERDICTS & {said, wanted} else f1(answer, reference)
+
+
+KILT_ACCURACY = Metric("kilt_accuracy", kilt_accuracy, binary=True)
+HOTPOT_F1 = Metric("hotpot_f1", hotpot_f1)
+KILT_HAS_ANSWER_COMPAT = Metric("kilt_has_answer_compat", kilt_has_answer_compat, binary=True)

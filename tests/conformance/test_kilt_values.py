@@ -1,0 +1,72 @@
+"""Our values on KILT's own test files against those that KILT's evaluation gives for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+THIRD = 1 / 3
+
+
+def rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def pages(output: Any) -> list[str]:
+    return [str(each["wikipedia_id"]).strip() for each in output.get("provenance", ())]
+
+
+def sample(gold: Any, guess: Any) -> Sample:
+    answers = tuple(dict.fromkeys(output["answer"].strip() for output in gold["output"]))
+    provenance = tuple(tuple(pages(output)) for output in gold["output"])
+    case = Case("q", Instance("q", "?", (answers,), provenance=provenance), None, {})
+    output = guess["output"][0]
+    found = Ranking(tuple(ScoredPassage(f"{page}#{at}", page=page) for at, page in enumerate(pages(output))))
+    return Sample(case, Answer(output.get("answer", ""), found))
+
+
+@pytest.mark.parametrize(
+    ("gold", "guess", "expected"),
+    [
+        (
+            "gold1",
+            "guess1_1",
+            {
+                "exact_match": 2 / 3,
+                "token_f1": 0.8333333333333334,
+                "kilt:exact_match": THIRD,
+                "kilt:token_f1": THIRD,
+                "page_Rprec": THIRD,
+                "page_R@5": THIRD,
+            },
+        ),
+        ("gold1", "gold1", {"kilt_accuracy": 1, "kilt:kilt_accuracy": 1, "kilt_has_answer_compat": 1, "page_R@1": 1}),
+        ("gold3", "guess3_1", {"exact_match": 0, "token_f1": 0.5102040816326531, "kilt:token_f1": 0.25510204081632654}),
+        (
+            "gold2",
+            "guess2_1",
+            {"page_Rprec": 0.5, "page_P@1": 1, "page_P@5": 0.4, "page_R@5": 2 / 3, "page_Success@5": 1},
+        ),
+        ("gold2", "guess2_2", {"page_Rprec": 1, "page_P@1": 1, "page_P@5": 0.2, "page_R@5": THIRD}),
+    ],
+    ids=["guess1_1", "gold1", "guess3_1", "guess2_1", "guess2_2"],
+)
+def test_means_are_kilts(rageval_data: Path, gold: str, guess: str, expected: dict[str, float]) -> None:
+    folder = rageval_data / "kilt"
+    if not folder.is_dir():
+        pytest.skip(f"KILT's test files are not at {folder}")
+    pairs = zip(rows(folder / f"{gold}.jsonl"), rows(folder / f"{guess}.jsonl"), strict=True)
+    samples = [sample(*pair) for pair in pairs]
+    metrics = Catalog().metrics
+    values = {name: fmean(metrics.get(name).compute(each).value or 0.0 for each in samples) for name in expected}
+    assert values == pytest.approx(expected, abs=1e-12)

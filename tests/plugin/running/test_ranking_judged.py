@@ -1,0 +1,129 @@
+"""Rankings of a user's system, judged against the qrels of its cases: matrix, gates, results.json."""
+
+from __future__ import annotations
+
+import pytest
+import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+from rag_project import Mode, Project, Row, case
+
+RETRIEVES = """
+    import pytest
+    from pytest_rageval import Answer, Ranking, ScoredPassage
+
+    def retrieve(query):
+        word, _, ids = query.question.partition(" ")
+        ranking = Ranking(tuple(ScoredPassage(name) for name in ids.split())) if word == "find" else None
+        return Answer("Paris", ranking)
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return retrieve
+"""
+"""A conftest whose system retrieves the ids that the question tells it to."""
+
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl"{arguments})
+    def test_it(rag):
+        if rag.case.id == "q1":
+            rag.check("P@5 >= 0.2")
+            assert rag["RR"] == 1
+"""
+
+QRELS = {"d#1": 2, "e#1": 1}
+
+
+def rows() -> list[Row]:
+    return [
+        case("q1", "find d#1 e#1 f#1", qrels=QRELS, topic="Funds", task="slot_filling"),
+        case("q2", "find f#1 e#1", qrels=QRELS, topic="Bonds", task="slot_filling"),
+        case("q3", "find ", qrels=QRELS, topic="Bonds", task="slot_filling"),
+        case("q4", "find d#1", topic="Bonds", task="slot_filling"),
+        case("q5", "say", qrels=QRELS, topic="Bonds", task="slot_filling"),
+    ]
+
+
+def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project, mode: Mode) -> None:
+    gates = 'gates=["nDCG@10 >= 0.4", "R@5[topic=Funds] >= 1", "kilt:accuracy >= 90%", "page_R@5 >= 0.3"]'
+    project.says(rows(), f'metrics=["nDCG@10", "R@5"], {gates}', test=TEST, conftest=RETRIEVES)
+    run = project.run("--rag-gate", "Success@1 >= 0.3", *mode)
+    assert run.status == 1
+    run.said("nDCG@10 by topic x task*", "Funds*1.00 (1)*", "Bonds*0.12 (2+2)*")
+    assert {name: gate["status"] for name, gate in run.gates.items()} == {
+        "nDCG@10 >= 0.4": "passed",
+        "R@5[topic=Funds] >= 1": "passed",
+        "kilt:accuracy >= 90%": "failed",
+        "page_R@5 >= 0.3": "passed",
+        "Success@1 >= 0.3": "passed",
+    }
+    scores = {name: outcome["scores"] for name, outcome in run.outcomes.items()}
+    assert {name: each["R@5"].get("value") for name, each in scores.items()} == {
+        "q1": 1.0, "q2": 0.5, "q3": 0.0, "q4": None, "q5": None,
+    }  # fmt: skip
+    assert {scores[name]["R@5"]["reason"] for name in ("q4", "q5")} == {
+        "not_applicable: no_qrels", "not_applicable: no_ranking",
+    }  # fmt: skip
+    assert run.gates["kilt:accuracy >= 90%"]["n"] == 5
+    assert run.results["instances"]["q1"]["qrels"] == QRELS
+
+
+def test_another_metric_of_them_may_be_the_matrix(project: Project, mode: Mode) -> None:
+    project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=RETRIEVES)
+    run = project.run("--rag-matrix", "R@5", *mode)
+    run.said("R@5 by topic x task*", "Bonds*0.25 (2+2)*")
+
+
+def test_a_suite_names_them_too(project: Project) -> None:
+    project.data([{**row, "provenance": [["d", "e"], ["f"]]} for row in rows()])
+    project.file("conftest.py", RETRIEVES)
+    project.file("it.rag.toml", """
+        [[testbed]]
+        name = "pages"
+        dataset = "jsonl:cases.jsonl"
+        metrics = ["page_Rprec", "page_Success@1"]
+        gates = ["page_R@1 >= 0.2"]
+    """)  # fmt: skip
+    run = project.run()
+    assert run.status == 0
+    values = {name: outcome["scores"]["page_Rprec"].get("value") for name, outcome in run.outcomes.items()}
+    assert values == {"q1": 1.0, "q2": 1.0, "q3": 0.0, "q4": 0.5, "q5": None}
+    assert run.results["instances"]["q1"]["provenance"] == [["d", "e"], ["f"]]
+
+
+def test_a_document_twice_in_a_ranking_is_an_error(project: Project, mode: Mode) -> None:
+    project.says([case("q1", "find d d", qrels=QRELS)], 'metrics=["AP"]', test=TEST, conftest=RETRIEVES)
+    run = project.run(*mode)
+    assert (run.status, run.outcomes["q1"]["error_type"]) == (1, "bad_ranking")
+    assert run.outcomes["q1"]["error"].splitlines()[0] == (
+        "metric 'AP' on case 'q1': the ranking has the document 'd' at ranks 1 and 2, wanted each once"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "problem"),
+    [
+        ('metrics=["nDCG@0"]', (), "test_it.py:3: metric 'nDCG@0' has no valid cutoff; write nDCG@K with *"),
+        ('gates=["P@x >= 0.2"]', (), "test_it.py:3: metric 'P@x' has no valid cutoff; write P@K with *"),
+        ('metrics=["ndcg@10"]', (), "test_it.py:3: unknown metric 'ndcg@10'; did you mean 'nDCG@10'?"),
+        ("", ("--rag-gate", "ndcg@10 >= 1"), "--rag-gate: gate 'ndcg@10 >= 1': unknown metric *mean 'nDCG@10'?"),
+        ("", ("--rag-gate", "R@ >= 1"), "--rag-gate: metric 'R@' has no valid cutoff; write R@K with *"),
+        ("", ("--rag-matrix", "P"), "--rag-matrix: metric 'P' has no valid cutoff; write P@K with *"),
+    ],
+)
+def test_a_wrong_name_is_a_usage_error(
+    project: Project, mode: Mode, arguments: str, options: tuple[str, ...], problem: str
+) -> None:
+    project.says(rows(), arguments, test=TEST, conftest=RETRIEVES)
+    run = project.run(*options, *mode)
+    assert run.status == 4
+    run.result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+
+
+def test_without_the_extra_the_session_ends_with_its_name(project: Project) -> None:
+    hidden = f"{RETRIEVES}\n    import sys; sys.modules['pytrec_eval_ext'] = None\n"
+    project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=hidden)
+    run = project.run(subprocess=True)
+    assert run.status == 4
+    wanted = "a ranking metric needs an optional dependency: pip install 'pytest-rageval[[]ranking]'"
+    run.result.stderr.fnmatch_lines([f"ERROR: *{wanted}"])

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+from metric_samples import sample, slots, value
+from ranking_samples import ranking, retrieved
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import SettingError
+from pytest_rageval.metrics.kilt import HOTPOT_F1, KILT_ACCURACY, KILT_HAS_ANSWER_COMPAT
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+
+HIT, HALF, MISS = ranking("a", "b"), ranking("a", "c"), ranking("c")
+SET = [["a", "b"]]
+
+
+def catalog_with(metric: Metric) -> Catalog:
+    catalog = Catalog()
+    catalog.metrics.register(metric.name, metric)
+    return catalog
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "accuracy", "f1", "has_answer"),
+    [
+        ("SUPPORTS", slots("SUPPORTS"), 1.0, 1.0, 1.0),
+        (" SUPPORTS\n", slots("SUPPORTS "), 1.0, 1.0, 1.0),
+        ("Supports", slots("SUPPORTS"), 0.0, 1.0, 1.0),
+        ("Rome, Italy", slots(["Rome", "Roma"]), 0.0, 2 / 3, 1.0),
+        ("yes", slots("no"), 0.0, 0.0, 0.0),
+        ("yes it is", slots("yes"), 0.0, 0.0, 1.0),
+        ("Yes.", slots("yes"), 0.0, 1.0, 1.0),
+        ("no one", slots(["yes", "no one knows"]), 0.0, 0.8, 0.0),
+        ("I know", slots("no"), 0.0, 0.0, 1.0),
+        ("Lima", slots("The"), 0.0, 0.0, 1.0),
+        ("", slots("Rome"), 0.0, 0.0, "not_applicable: empty_answer"),
+        ("Rome", (), *["not_applicable: no_gold"] * 3),
+    ],
+)
+def test_answers_as_kilt_and_hotpotqa_score_them(
+    text: str, gold: Gold, accuracy: float | str, f1: float | str, has_answer: float | str
+) -> None:
+    of = sample(text, gold)
+    assert value(KILT_ACCURACY, of) == accuracy
+    assert value(HOTPOT_F1, of) == (f1 if isinstance(f1, str) else pytest.approx(f1))
+    assert value(KILT_HAS_ANSWER_COMPAT, of) == has_answer
+
+
+@pytest.mark.parametrize(("found", "expected"), [(HIT, 1.0), (HALF, 0.0), (MISS, 0.0), (ranking(), 0.0), (None, 0.0)])
+def test_an_answer_counts_where_its_evidence_was_found(found: object, expected: float) -> None:
+    gated = Catalog().metrics.get("kilt:token_f1")
+    assert value(gated, retrieved(found, provenance=SET)) == expected  # type: ignore[arg-type]
+
+
+def test_the_mean_is_over_the_same_cases() -> None:
+    gated = Catalog().metrics.get("kilt:token_f1")
+    assert value(gated, retrieved(HIT)) == 0.0, "nothing was judged, and the answer is in token_f1's mean"
+    assert value(gated, retrieved(HIT, provenance=SET, gold=())) == "not_applicable: no_gold"
+    assert value(gated, retrieved(MISS, provenance=SET, gold=())) == "not_applicable: no_gold"
+
+
+def test_any_metric_is_gated_with_all_that_it_declares() -> None:
+    verdict = Verdict("polite", "", (), None)
+    catalog = catalog_with(Metric("mine", lambda sample: Score(1.0, None, verdict), binary=True, closed_book=True))
+    gated = catalog.metrics.get("kilt:mine")
+    assert (gated.name, gated.binary, gated.closed_book, gated.higher_is_better) == ("kilt:mine", True, True, True)
+    assert gated.compute(retrieved(MISS, provenance=SET)) == Score(0.0, None, verdict)
+    assert value(catalog.metrics.get("kilt:nDCG@10"), retrieved(HIT, {"a": 1, "b": 0})) == 1.0
+    assert value(catalog.metrics.get("kilt:nDCG@10"), retrieved(MISS, {"a": 1})) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("kilt", "metric 'kilt' gates no metric; write kilt:METRIC, as in kilt:token_f1"),
+        ("kilt:", "metric 'kilt:' gates no metric; write kilt:METRIC, as in kilt:token_f1"),
+        ("kilt@5", "metric 'kilt@5' gates no metric; write kilt:METRIC, as in kilt:token_f1"),
+        ("kilt:token_f2", "unknown metric 'token_f2'; did you mean 'token_f1'?"),
+        ("kilt:P@0", "metric 'P@0' has no valid cutoff; write P@K with a whole number K from 1 to 1000000, as in P@10"),
+        (
+            "kilt:fake_answer_rate",
+            "metric 'kilt:fake_answer_rate' would reward missing evidence, "
+            "as 0 is the best fake_answer_rate; remove it",
+        ),
+    ],
+)
+def test_what_cannot_be_gated_is_one_sentence(name: str, problem: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        Catalog().metrics.get(name, "here")
+    assert str(caught.value) == f"here: {problem}"
