@@ -124,7 +124,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
                 session.nodeid,
                 "--rag-gate: no RAG case was collected that a gate could judge; correct the path",
             )
-        elif config.getini("rag_corpus"):
+        elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
     from pytest_rageval.hooks.selection import deselected

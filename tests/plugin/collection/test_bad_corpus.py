@@ -57,3 +57,11 @@ def test_files_are_looked_for_where_tests_are_only_collected(project: Project) -
     run = project.run("--collect-only")
     assert run.status == 4
     assert run.result.stderr.str().startswith("ERROR: rag_corpus: there is no '")
+
+
+def test_a_session_that_does_not_use_the_plugin_is_let_alone(project: Project) -> None:
+    lay(project, "gone.jsonl", more="rag_chunking = no such")
+    project.file("test_it.py", "def test_plain(): ...")
+    assert project.run(json_path=None).status == 0
+    project.file("test_it.py", "def test_plain(rag_corpus): ...")
+    assert refused(project).startswith("rag_chunking: unknown chunking 'no'; ")
