@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_rageval.corpora.document import Document
     from pytest_rageval.engine.catalog import Catalog
     from pytest_rageval.errors import CaseError, DataError, ModelError, RagEvalError, SettingError
     from pytest_rageval.hooks.markers import rag_case
@@ -33,6 +34,7 @@ __all__ = [
     "ChatModel",
     "Completion",
     "DataError",
+    "Document",
     "EmbeddingModel",
     "Embeddings",
     "FunctionJudge",
@@ -62,6 +64,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "corpora.document": ("Document",),
     "engine.catalog": ("Catalog",),
     "errors": ("CaseError", "DataError", "ModelError", "RagEvalError", "SettingError"),
     "hooks.markers": ("rag_case",),

@@ -15,7 +15,7 @@ __all__ = ["pytest_rageval_finish", "pytest_rageval_outcome", "pytest_rageval_re
 
 @pytest.hookspec(historic=True)
 def pytest_rageval_register(registry: Catalog) -> None:
-    """Name datasets, metrics, judges, retrievers and systems of your own.
+    """Name datasets, corpora, metrics, judges, retrievers and systems of your own.
 
     Called once in every process, before anything is collected; a conftest that is loaded later is
     called as soon as it is. What is registered can be used in markers, suites, ini and options::
@@ -26,7 +26,7 @@ def pytest_rageval_register(registry: Catalog) -> None:
             registry.systems.register("desk", lambda parts: Desk(parts.retriever).answer)
 
     Args:
-        registry: the session's registries: ``datasets``, ``metrics``, ``judges``, ``retrievers``, ``systems``.
+        registry: the session's registries: ``corpora datasets metrics judges retrievers systems``.
     """
 
 

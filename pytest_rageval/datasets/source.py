@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_rageval.errors import DataError, ascii_safe, found
 
-__all__ = ["JsonObject", "json_kind", "read_bytes", "read_records", "shown_path"]
+__all__ = ["JsonObject", "json_kind", "read_bytes", "read_line", "read_records", "shown_path"]
 
 JsonObject = dict[str, object]
 
@@ -83,17 +83,24 @@ def _read_text(path: Path, name: str) -> str:
     return text.removeprefix("\ufeff")
 
 
+def read_line(text: str, name: str, line: int) -> JsonObject | None:
+    """Return the record of one line of JSON Lines, or None for a blank line; ``name`` is the file's, for messages."""
+    start, _ = _skip_space(text, 0, line)
+    if start == len(text):
+        return None
+    value, end = _decode(text, start, name, line, "wanted one complete JSON object a line")
+    rest, _ = _skip_space(text, end, line)
+    if rest != len(text):
+        problem = f"found more text after the record, at column {rest + 1}, wanted one JSON object a line"
+        raise DataError(f"{name}:{line}", problem)
+    return _object(value, f"{name}:{line}")
+
+
 def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
     for line, record in enumerate(text.split("\n"), start=1):
-        start, _ = _skip_space(record, 0, line)
-        if start == len(record):
-            continue
-        value, end = _decode(record, start, name, line, "wanted one complete JSON object a line")
-        rest, _ = _skip_space(record, end, line)
-        if rest != len(record):
-            problem = f"found more text after the record, at column {rest + 1}, wanted one JSON object a line"
-            raise DataError(f"{name}:{line}", problem)
-        yield line, _object(value, f"{name}:{line}")
+        values = read_line(record, name, line)
+        if values is not None:
+            yield line, values
 
 
 def _array(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:

@@ -9,6 +9,7 @@ from pytest_rageval.errors import found
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
+    from pytest_rageval.corpora import Reader
     from pytest_rageval.datasets import Loader
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.metric import Metric
@@ -27,6 +28,7 @@ class Catalog:
     markers, suites, gates and the command line; the other registries work alike.
 
     Attributes:
+        corpora: format name -> reader (``(Path, str) -> Iterable[Document]``).
         datasets: format name -> loader (``Path -> tuple[Instance, ...]``).
         metrics: metric name -> `Metric`.
         retrievers: name -> factory (``tuple[Passage, ...] -> Retriever``).
@@ -35,6 +37,7 @@ class Catalog:
     """
 
     def __init__(self) -> None:
+        self.corpora: Registry[Reader] = Registry("corpus format", "pytest_rageval.corpora:BUILTIN", _problem)
         self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN", _problem)
         self.metrics: Registry[Metric] = Registry(
             "metric", "pytest_rageval.metrics:BUILTIN", _metric_problem, "pytest_rageval.metrics:FAMILIES"

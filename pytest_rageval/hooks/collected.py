@@ -13,6 +13,7 @@ import pytest
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
@@ -42,6 +43,7 @@ class Collected:
     Attributes:
         catalog: what is registered.
         options: what the command line and the ini say.
+        corpus: the corpus of the ini.
         models: the model clients.
         sources: the datasets that were read.
         named: the systems that options name.
@@ -56,12 +58,14 @@ class Collected:
         self,
         catalog: Catalog,
         options: Options,
+        corpus: Corpus,
         rootdir: Path,
         recordings: tuple[str, ...] | None = None,
         budget: Path | None = None,
     ) -> None:
         self.catalog = catalog
         self.options = options
+        self.corpus = corpus
         self.sources = Sources(catalog.datasets, rootdir)
         self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}

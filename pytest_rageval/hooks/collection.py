@@ -34,12 +34,14 @@ def collected_of(config: pytest.Config) -> Collected:
     """Return what the session has collected; made, with all it imports, for the first rag case."""
     if COLLECTED not in config.stash:
         from pytest_rageval.hooks.collected import Collected
+        from pytest_rageval.hooks.corpus import corpus_of
         from pytest_rageval.hooks.given import read_options
         from pytest_rageval.hooks.shared import budget_file, existing_recordings
 
         collected = config.stash[COLLECTED] = Collected(
             config.stash[CATALOG],
             read_options(config),
+            corpus_of(config),
             config.rootpath,
             existing_recordings(config),
             budget_file(config),
@@ -122,6 +124,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
                 session.nodeid,
                 "--rag-gate: no RAG case was collected that a gate could judge; correct the path",
             )
+        elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
+            _read_corpus(session, items)
         return
     from pytest_rageval.hooks.selection import deselected
     from pytest_rageval.hooks.session_checks import check_session
@@ -139,6 +143,17 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         gone = set(map(id, out))
         items[:] = [item for item in items if id(item) not in gone]
         config.hook.pytest_deselected(items=out)
+    _read_corpus(session, items)
+
+
+def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Read the corpus of the ini where a test needs it, before anything runs."""
+    from pytest_rageval.hooks.corpus import read_where_needed
+
+    try:
+        read_where_needed(session.config, items)
+    except RagEvalError as error:
+        refuse(session.config, session.nodeid, str(error))
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:

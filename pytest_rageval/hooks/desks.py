@@ -153,8 +153,10 @@ class Desks:
         """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
         if overridden("rag_retriever", request.node) is not None:
             retriever = request.getfixturevalue("rag_retriever")
-        else:
+        elif overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
+        else:
+            retriever = None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the plugin's own lasts for the session, and could not take a model that does not

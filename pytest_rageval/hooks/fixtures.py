@@ -35,9 +35,11 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
 
 
 @pytest.fixture(scope="session")
-def rag_corpus() -> tuple[Passage, ...] | None:
-    """The passages a retriever searches, or None. Override it to give the system a corpus of your own."""
-    return None
+def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
+    """The passages a retriever searches: the ini's ``rag_corpus``, or None. Override it with passages of your own."""
+    from pytest_rageval.hooks.corpus import corpus_of
+
+    return corpus_of(pytestconfig).passages
 
 
 @pytest.fixture(scope="session")
@@ -131,6 +133,9 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
     """Return the session's retriever over a corpus, or None without one; other than passages is a `SettingError`."""
     if corpus is None:
         return None
+    build = collected.catalog.retrievers.get(collected.options.retriever)
+    if collected.corpus.holds(corpus):
+        return collected.corpus.indexed(build)
     from pytest_rageval.errors import SettingError, found
     from pytest_rageval.model.case import Passage
 
@@ -139,4 +144,4 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
         if not isinstance(passage, Passage):
             raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
-    return collected.catalog.retrievers.get(collected.options.retriever)(tuple(passages))
+    return build(tuple(passages))

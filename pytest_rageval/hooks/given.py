@@ -13,7 +13,7 @@ from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, record_mode
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
-__all__ = ["Options", "is_narrowed", "read_options"]
+__all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,41 +88,41 @@ def read_options(config: pytest.Config) -> Options:
     if option.rag_answers and option.rag_system:
         raise SettingError("--rag-answers and --rag-system exclude each other; give one of them")
     here = config.invocation_params.dir
-    beside = config.inipath.parent if config.inipath else config.rootpath
+    beside = ini_folder(config)
     rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
     concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
     if option.rag_json and (here / option.rag_json).is_dir():
         raise SettingError(f"--rag-json names the directory {found(option.rag_json)}; name a file")
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
-        ini_systems=_distinct("rag_system", _ini(config, "rag_system")),
+        ini_systems=_distinct("rag_system", ini_value(config, "rag_system")),
         answers=here / option.rag_answers if option.rag_answers else None,
         limit=option.rag_limit,
         sample=option.rag_sample,
         seed=option.rag_seed,
         cli_gates=tuple(option.rag_gate),
-        ini_gates=tuple(_ini(config, "rag_gates")),
+        ini_gates=tuple(ini_value(config, "rag_gates")),
         matrix=option.rag_matrix,
         rows=option.rag_rows,
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
         narrowed=is_narrowed(config),
-        retriever=str(_ini(config, "rag_retriever")),
+        retriever=str(ini_value(config, "rag_retriever")),
         top_k=_count(config, "rag_top_k") or 5,
         folders=(config.rootpath, here),
-        texts=_ini(config, "rag_report_texts"),
+        texts=ini_value(config, "rag_report_texts"),
         markers=_markers(config, rejection, error),
         model=_model(config, "rag_model", "rag_model_params"),
         judge=_model(config, "rag_judge_model", "rag_judge_params"),
         embedder=model_setting(
-            str(_ini(config, "rag_embedder_model")).strip(),
-            _ini(config, "rag_embedder_params"),
+            str(ini_value(config, "rag_embedder_model")).strip(),
+            ini_value(config, "rag_embedder_params"),
             "rag_embedder_params",
             defaults={},
         ),
         concurrency=concurrency,
         looks_ahead=concurrency != 1 and not (option.usepdb or option.trace),
-        record_mode=record_mode(option.rag_record_mode or str(_ini(config, "rag_record_mode")), "rag_record_mode"),
+        record_mode=record_mode(option.rag_record_mode or str(ini_value(config, "rag_record_mode")), "rag_record_mode"),
         cassettes=_cassettes(config, beside),
         budget_usd=option.rag_budget_usd,
         dry_run=option.rag_dry_run,
@@ -133,7 +133,13 @@ def read_options(config: pytest.Config) -> Options:
     )
 
 
-def _ini(config: pytest.Config, name: str) -> Any:
+def ini_folder(config: pytest.Config) -> Path:
+    """Return the folder that paths of the ini are relative to."""
+    return config.inipath.parent if config.inipath else config.rootpath
+
+
+def ini_value(config: pytest.Config, name: str) -> Any:
+    """Return a setting of the ini; one that pytest cannot read is a `SettingError`."""
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
@@ -157,7 +163,7 @@ def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
 
 def _count(config: pytest.Config, name: str) -> int | None:
     """Return a whole number of the ini; None where it is not set."""
-    text = str(_ini(config, name)).strip()
+    text = str(ini_value(config, name)).strip()
     if not text:
         return None
     if text.isdecimal() and int(text) > 0:
@@ -167,15 +173,15 @@ def _count(config: pytest.Config, name: str) -> int | None:
 
 def _cassettes(config: pytest.Config, beside: Path) -> Path:
     """Return the folder of the recordings, which need not be there yet."""
-    folder = beside / str(_ini(config, "rag_cassettes"))
+    folder = beside / str(ini_value(config, "rag_cassettes"))
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"rag_cassettes names the file {found(str(folder))}; name a folder")
     return folder
 
 
 def _model(config: pytest.Config, name: str, params: str) -> ModelSetting:
-    given = getattr(config.option, name) or str(_ini(config, name)).strip()
-    return model_setting(given, _ini(config, params), params)
+    given = getattr(config.option, name) or str(ini_value(config, name)).strip()
+    return model_setting(given, ini_value(config, params), params)
 
 
 def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping[str, str]) -> Markers:
@@ -184,12 +190,12 @@ def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping
         rejection={
             **RGB_MARKERS.rejection,
             **{language: (sentence,) for language, sentence in rejection.items()},
-            **by_language(_ini(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer"),
+            **by_language(ini_value(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer"),
         },
         error={
             **RGB_MARKERS.error,
             **{language: (sentence,) for language, sentence in error.items()},
-            **by_language(_ini(config, "rag_error_markers"), "rag_error_markers", "en: is wrong"),
+            **by_language(ini_value(config, "rag_error_markers"), "rag_error_markers", "en: is wrong"),
         },
     )
 
@@ -197,7 +203,7 @@ def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping
 def _sentences(config: pytest.Config, name: str) -> dict[str, str]:
     """Return one text a language."""
     example = "en: prompts/en.toml" if name == "rag_prompts" else "en: I do not know."
-    texts = by_language(_ini(config, name), name, example)
+    texts = by_language(ini_value(config, name), name, example)
     for language, given in texts.items():
         if len(given) > 1:
             raise SettingError(f"{name} gives two texts for {found(language)}; give one")

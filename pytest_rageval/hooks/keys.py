@@ -9,17 +9,21 @@ import pytest
 if TYPE_CHECKING:
     from pytest_rageval.engine.catalog import Catalog
     from pytest_rageval.hooks.collected import Collected
+    from pytest_rageval.hooks.corpus import Corpus
     from pytest_rageval.hooks.recorder import Recorder
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.hooks.testbed import Entry
 
-__all__ = ["CATALOG", "COLLECTED", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "is_worker"]
+__all__ = ["CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "is_worker"]
 
 CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()
 """On the config: what is registered."""
 
 COLLECTED: pytest.StashKey[Collected] = pytest.StashKey()
 """On the config of a process that collects, from its first rag case on."""
+
+CORPUS: pytest.StashKey[Corpus] = pytest.StashKey()
+"""On the config of a process that collects, once it was asked for: the corpus of the ini."""
 
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 """On the config of the reporting process, once there is something to report."""

@@ -5,11 +5,12 @@ pytest has no public way to ask; this is the one place that looks.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-__all__ = ["EMBEDDER", "MODELS", "PARTS", "foreign_fixtures", "overridden", "session_params"]
+__all__ = ["EMBEDDER", "MODELS", "PARTS", "foreign_fixtures", "overridden", "reaches_own", "session_params"]
 
 PARTS = ("rag_corpus", "rag_retriever", "rag_generator")
 """The fixtures that the default system is made of."""
@@ -28,6 +29,22 @@ def overridden(name: str, node: pytest.Item) -> pytest.FixtureDef[Any] | None:
     found = node.session._fixturemanager.getfixturedefs(name, node)
     theirs = found and found[-1].func.__module__ != _OWN
     return found[-1] if found and theirs else None
+
+
+def reaches_own(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
+    """Return whether setting up the fixtures ``starts`` for a test sets up the plugin's own fixture ``name``."""
+    left = [(start, 1) for start in starts]
+    seen: set[tuple[str, int]] = set()
+    while left:
+        fixture, depth = place = left.pop()
+        found = node.session._fixturemanager.getfixturedefs(fixture, node) or ()
+        if place in seen or len(found) < depth:
+            continue
+        seen.add(place)
+        if fixture == name and found[-depth].func.__module__ == _OWN:
+            return True
+        left += [(asked, depth + 1 if asked == fixture else 1) for asked in found[-depth].argnames]
+    return False
 
 
 def session_params(item: Any) -> dict[str, int]:

@@ -59,11 +59,12 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
 
 
 def _fingerprint(collected: Collected) -> str:
-    """Return sha256 over the data files and over the settings that make cases of them."""
+    """Return sha256 over the data files, the corpus that was read and the settings that make cases of them."""
     digest = hashlib.sha256()
     for source in collected.sources:
         digest.update(source.name.encode())
         digest.update(source.digest)
+    digest.update(collected.corpus.digest)
     for testbed in collected.testbeds.values():
         settings = {name: str(getattr(testbed.settings, name)) for name in _DATA_SETTINGS}
         digest.update(json.dumps([testbed.nodeid, testbed.seed, settings], sort_keys=True).encode())

@@ -27,6 +27,9 @@ class Passage:
         title: the title of its page, or "".
         role: what the passage is to its instance; always "" in what a system receives.
         group: the sub-question (0..n-1) a positive passage belongs to, or None.
+        page: the id of the document it was taken from, or "" where none is known.
+        span: where it begins and ends in that document's text, in characters; None where it is not cut from one.
+        metadata: what else a corpus says of it.
     """
 
     id: str
@@ -34,6 +37,9 @@ class Passage:
     title: str = ""
     role: Role = ""
     group: int | None = None
+    page: str = ""
+    span: tuple[int, int] | None = None
+    metadata: Mapping[str, object] = field(default_factory=lambda: NOTHING, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,9 @@ class Bm25Retriever:
             if passage.id in seen:
                 raise SettingError(f"the corpus of the bm25 retriever has two passages with the id {found(passage.id)}")
             seen.add(passage.id)
-        self._index = Bm25Index([_terms(f"{p.title} {p.text}") for p in self._passages], k1, b)
+        once: dict[str, str] = {}  # a word is held once, however often it occurs: most of the memory of an index
+        terms = [[once.setdefault(word, word) for word in _terms(f"{p.title} {p.text}")] for p in self._passages]
+        self._index = Bm25Index(terms, k1, b)
 
     def search(self, query: str, k: int) -> Ranking:
         """Return the ``k`` best passages that hold a word of the query, best first, ties in corpus order.
@@ -92,7 +94,7 @@ class Bm25Retriever:
 
     def _scored(self, position: int, score: float) -> ScoredPassage:
         passage = self._passages[position]
-        return ScoredPassage(passage.id, score, passage.text, passage.title)
+        return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
 
 
 def _terms(text: str) -> list[str]:

@@ -41,5 +41,5 @@ def no_passages() -> CaseError:
     return CaseError(
         "no_passages",
         "the case supplies no passages and there is no retriever to find any; "
-        "override the `rag_corpus` or `rag_retriever` fixture",
+        "set rag_corpus in the ini, or override the `rag_corpus` or `rag_retriever` fixture",
     )

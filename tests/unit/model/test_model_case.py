@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import pytest
 
@@ -79,6 +80,8 @@ def test_a_query_holds_what_the_system_may_know_and_nothing_else() -> None:
 def leaves(value: object) -> list[object]:
     if dataclasses.is_dataclass(value):
         return [leaf for field in dataclasses.fields(value) for leaf in leaves(getattr(value, field.name))]
+    if isinstance(value, Mapping):
+        return leaves((*value, *value.values()))
     if isinstance(value, tuple):
         return [leaf for item in value for leaf in leaves(item)]
     return [value]

@@ -1,0 +1,116 @@
+"""How a document is cut into passages, as ``rag_chunking`` declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.text.headings import headings
+from pytest_rageval.text.sentences import sentences
+from pytest_rageval.text.words import words
+
+__all__ = ["Chunking", "parse_chunking"]
+
+Span = tuple[int, int]
+
+GRAMMAR = "write none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] or sections"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How a document is cut into passages.
+
+    Attributes:
+        unit: "none" (a document is one passage), "tokens" (words, jieba's for Chinese), "sentences" or "sections"
+            (from one Markdown heading to the next).
+        size: how many units make a chunk, >= 1.
+        overlap: how many of them the next chunk begins with, 0..size-1.
+    """
+
+    unit: str = "none"
+    size: int = 1
+    overlap: int = 0
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Yield where each chunk of ``text`` begins and ends, without white space at its edges.
+
+        All that is not white space lies in some chunk. A text without any has no chunk.
+        """
+        units = _UNITS[self.unit](text)
+        step = self.size - self.overlap
+        for first in range(0, max(len(units) - self.overlap, 1), step):
+            begin, end = units[first][0], units[min(first + self.size, len(units)) - 1][1]
+            chunk = text[begin:end]
+            begin, end = begin + len(chunk) - len(chunk.lstrip()), end - len(chunk) + len(chunk.rstrip())
+            if begin < end:
+                yield begin, end
+
+
+def parse_chunking(text: str) -> Chunking:
+    """Return the chunking that ``rag_chunking`` declares; what does not follow the grammar is a `SettingError`."""
+    unit, *numbers = text.split() or ["none"]
+    if unit not in _UNITS:
+        raise SettingError(f"rag_chunking: unknown chunking {found(unit)}; {did_you_mean(unit, _UNITS)}")
+    counts = [int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 10]
+    wanted = (1, 2) if unit in ("tokens", "sentences") else (0,)
+    if len(counts) != len(numbers) or len(counts) not in wanted:
+        raise SettingError(f"rag_chunking is {found(text)}; {GRAMMAR}, in whole numbers")
+    size, overlap = (*(counts or [1]), 0)[:2]
+    if size <= overlap:
+        raise SettingError(f"rag_chunking is {found(text)}; chunks have to be of 1 or more, and overlap by fewer")
+    return Chunking(unit, size, overlap)
+
+
+def _whole(text: str) -> list[Span]:
+    return [(0, len(text))]
+
+
+def _tokens(text: str) -> list[Span]:
+    return _tiles(text, words(text))
+
+
+def _sentences(text: str) -> list[Span]:
+    return _tiles(text, sentences(text))
+
+
+def _sections(text: str) -> list[Span]:
+    """Return the parts of a text that begin with a heading, and what stands before the first.
+
+    A heading with nothing below it but another one begins a section together with it.
+    """
+    edges, body = [0], 0
+    for heading in headings(text):
+        if text[body : heading.start].strip():
+            edges.append(heading.start)
+        body = heading.end
+    return list(zip(edges, [*edges[1:], len(text)], strict=True))
+
+
+_UNITS: dict[str, Callable[[str], list[Span]]] = {
+    "none": _whole,
+    "sections": _sections,
+    "sentences": _sentences,
+    "tokens": _tokens,
+}
+
+
+def _tiles(text: str, pieces: list[str]) -> list[Span]:
+    """Return spans around the pieces of a text that leave nothing out.
+
+    What stands between two pieces goes to the first up to the last white space, so that a word keeps the bracket
+    before it and the full stop behind it.
+    """
+    edges, at = [0], 0
+    for piece in pieces:
+        start = text.find(piece, at)
+        if at:
+            edges.append(start - len(_clinging(text[at:start])))
+        at = start + len(piece)
+    return list(zip(edges, [*edges[1:], len(text)], strict=True))
+
+
+def _clinging(gap: str) -> str:
+    """Return what follows the last white space of a gap; nothing where there is no white space."""
+    parts = gap.split()
+    return parts[-1] if parts and parts[-1] != gap and not gap[-1].isspace() else ""

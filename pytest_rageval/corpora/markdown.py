@@ -1,0 +1,19 @@
+"""A Markdown file that is one document, named by its path and titled by its first heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rageval.corpora.document import Document
+from pytest_rageval.corpora.files import text_of
+from pytest_rageval.text.headings import headings
+
+__all__ = ["read"]
+
+
+def read(path: Path, name: str) -> Iterator[Document]:
+    """Yield the file, its marks as they are, as one document."""
+    text = text_of(path)
+    first = next(headings(text), None)
+    yield Document(name, text, "" if first is None else first.title)

@@ -1,0 +1,16 @@
+"""A text file that is one document, named by its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rageval.corpora.document import Document
+from pytest_rageval.corpora.files import text_of
+
+__all__ = ["read"]
+
+
+def read(path: Path, name: str) -> Iterator[Document]:
+    """Yield the file as one document without a title."""
+    yield Document(name, text_of(path))

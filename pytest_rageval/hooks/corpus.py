@@ -1,0 +1,135 @@
+"""The corpus of the ini: read once a process, before anything runs, and only where a collected test needs it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.corpora.chunking import parse_chunking
+from pytest_rageval.corpora.places import check_form, places
+from pytest_rageval.corpora.reading import passages
+from pytest_rageval.hooks.given import ini_folder, ini_value
+from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
+from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
+
+if TYPE_CHECKING:
+    from pytest_rageval.corpora import Reader
+    from pytest_rageval.engine.catalog import RetrieverFactory
+    from pytest_rageval.hooks.collected import Collected
+    from pytest_rageval.hooks.testbed import Entry
+    from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.protocols import Retriever
+    from pytest_rageval.registry import Registry
+
+__all__ = ["Corpus", "corpus_of", "read_where_needed"]
+
+OWN = "rag_corpus"
+"""The plugin's own fixture that gives the corpus of the ini."""
+
+READERS = ("extractive", "llm", "rag_system")
+"""The systems of the plugin that retrieve where a case supplies no passages; `closed_book` never does."""
+
+
+class Corpus:
+    """What the ini's ``rag_corpus`` and ``rag_chunking`` stand for.
+
+    Attributes:
+        needed: whether a collected test needs the passages.
+        digest: sha256 of the passages; empty as long as they are not read.
+    """
+
+    def __init__(self, entries: Sequence[str], chunking: str, folder: Path, formats: Registry[Reader]) -> None:
+        self._entries = tuple(entries)
+        self._folder = folder
+        self._formats = formats
+        self._chunking = parse_chunking(chunking)
+        self._retriever: Retriever | None = None
+        self.needed = False
+        self.digest = b""
+        check_form(self._entries, formats)
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...] | None:
+        """The passages, read when they are first asked for; None without ``rag_corpus``."""
+        return tuple(self._read()) if self._entries else None
+
+    def holds(self, corpus: object) -> bool:
+        """Return whether ``corpus`` is what was read here."""
+        return corpus is self.__dict__.get("passages", self)
+
+    def look(self) -> None:
+        """Raise what keeps the files from being found; none is opened."""
+        for _ in places(self._entries, self._folder, self._formats):
+            pass
+
+    def indexed(self, build: RetrieverFactory) -> Retriever:
+        """Return the retriever over the passages, one for all systems of the session."""
+        if self._retriever is None:
+            self._retriever = build(self.passages or ())
+        return self._retriever
+
+    def _read(self) -> Iterator[Passage]:
+        digest = hashlib.sha256()
+        files = places(self._entries, self._folder, self._formats)
+        for passage in passages(files, self._formats, self._chunking):
+            told = f"{passage.id}\0{passage.page}\0{passage.title}\0{passage.text}\0"
+            digest.update(told.encode("utf-8", "surrogatepass"))
+            yield passage
+        self.digest = digest.digest()
+
+
+def corpus_of(config: pytest.Config) -> Corpus:
+    """Return the corpus of the ini, its settings checked for form."""
+    if CORPUS not in config.stash:
+        entries, chunking = (ini_value(config, name) for name in ("rag_corpus", "rag_chunking"))
+        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), config.stash[CATALOG].corpora)
+    return config.stash[CORPUS]
+
+
+def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Read the corpus if one of the tests needs it; where nothing will run, only look for its files."""
+    corpus = corpus_of(config)
+    corpus.needed = bool(config.getini("rag_corpus")) and _is_needed(config, items)
+    if not corpus.needed:
+        return
+    if config.option.collectonly or config.option.rag_dry_run:
+        corpus.look()
+    else:
+        _ = corpus.passages
+
+
+def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
+    collected = config.stash.get(COLLECTED, None)
+    known: set[object] = set()
+    for item in items:
+        if OWN in getattr(item, "fixturenames", ()) and reaches_own(OWN, [OWN], item):
+            return True
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or collected is None:
+            continue
+        place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+        if place not in known and reaches_own(OWN, _asked_by(collected, entry, item), item):
+            return True
+        known.add(place)
+    return False
+
+
+def _asked_by(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
+    """Return the fixtures that answering a case sets up, as far as they may lead to the corpus."""
+    name, named = entry.responder.name, entry.responder.named
+    theirs = [fixture for fixture in (*PARTS, *MODELS, EMBEDDER, "rag_system") if overridden(fixture, item) is not None]
+    models = [fixture for fixture in theirs if fixture in MODELS]
+    if collected.recorded is not None or collected.named.get(name) is not None:
+        return models
+    if not named and "rag_system" in theirs:
+        return ["rag_system", *models]
+    parts = [fixture for fixture in theirs if fixture != "rag_system"]
+    if "rag_retriever" in parts:
+        return [fixture for fixture in parts if fixture != OWN]
+    retrieves = entry.case.supplied is None if name in READERS else name != "closed_book"
+    return [*parts, OWN] if retrieves else parts

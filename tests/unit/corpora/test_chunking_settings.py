@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.corpora.chunking import Chunking, parse_chunking
+from pytest_rageval.errors import SettingError
+
+MARKDOWN = """Before.
+
+# Kettles
+## Care
+
+Descale it.
+```
+# a comment
+```
+Pots
+----
+Rinse.
+## Last
+"""
+
+
+def chunks(text: str, setting: str) -> list[str]:
+    return [text[begin:end] for begin, end in parse_chunking(setting).spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", Chunking("none")),
+        ("none", Chunking("none")),
+        (" tokens  200 40", Chunking("tokens", 200, 40)),
+        ("tokens 200", Chunking("tokens", 200, 0)),
+        ("sentences 5", Chunking("sentences", 5, 0)),
+        ("sentences 5 4", Chunking("sentences", 5, 4)),
+        ("sections", Chunking("sections")),
+    ],
+)
+def test_a_chunking_is_declared_in_a_few_words(text: str, wanted: Chunking) -> None:
+    assert parse_chunking(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("token 200", "rag_chunking: unknown chunking 'token'; did you mean 'tokens'?"),
+        ("tokens", "rag_chunking is 'tokens'; write none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] or sections"),
+        ("tokens 200 40 1", "rag_chunking is 'tokens 200 40 1'; write none, "),
+        ("sections 3", "rag_chunking is 'sections 3'; write none, "),
+        ("tokens -5", "rag_chunking is 'tokens -5'; write none, "),
+        ("tokens 2.5", "rag_chunking is 'tokens 2.5'; write none, "),
+        ("tokens ²", "rag_chunking is 'tokens ²'; write none, "),
+        ("tokens 0", "rag_chunking is 'tokens 0'; chunks have to be of 1 or more, and overlap by fewer"),
+        ("tokens 40 40", "rag_chunking is 'tokens 40 40'; chunks have to be of 1 or more, and overlap by fewer"),
+    ],
+)
+def test_what_is_no_chunking_is_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        parse_chunking(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_tokens_overlap_and_keep_their_punctuation() -> None:
+    assert chunks('She said: "Boil (it) now."  Then tea.', "tokens 3 1") == [
+        "She said: \"Boil",
+        "\"Boil (it) now.\"",
+        "now.\"  Then tea.",
+    ]  # fmt: skip
+    assert chunks("one two three four", "tokens 2") == ["one two", "three four"]
+
+
+def test_chinese_is_cut_at_words() -> None:
+    assert chunks("山间铁路由市长剪彩通车。", "tokens 3") == ["山间铁路由", "市长剪彩通车。"]
+
+
+def test_sentences_are_cut_in_both_languages() -> None:
+    assert chunks("One. Two!  Three?", "sentences 2") == ["One. Two!", "Three?"]
+    assert chunks("第一句。第二句！第三句？", "sentences 2") == ["第一句。第二句！", "第三句？"]
+
+
+def test_sections_go_from_heading_to_heading() -> None:
+    assert chunks(MARKDOWN, "sections") == [
+        "Before.",
+        "# Kettles\n## Care\n\nDescale it.\n```\n# a comment\n```",
+        "Pots\n----\nRinse.",
+        "## Last",
+    ]
+    assert chunks("No heading.", "sections") == ["No heading."]
+
+
+@pytest.mark.parametrize("setting", ["none", "tokens 3", "sentences 1", "sections"])
+def test_a_text_without_words_is_one_chunk_and_white_space_none(setting: str) -> None:
+    assert chunks(" *** \n", setting) == ["***"]
+    assert chunks(" \n\t\u3000", setting) == []

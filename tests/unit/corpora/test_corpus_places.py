@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.corpora import BUILTIN, Reader
+from pytest_rageval.corpora.places import check_form, places
+from pytest_rageval.errors import DataError, SettingError, UnknownNameError
+from pytest_rageval.registry import Registry
+
+FORMATS: Registry[Reader] = Registry("corpus format", BUILTIN)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in (
+        "docs/b.md", "docs/a.md", "docs/deep/c.html", "docs/.hidden/d.md", "docs/.e.md", "notes.txt", "data/x.tsv",
+        "scifact/corpus.jsonl", "[odd].md", "logo.png",
+    ):  # fmt: skip
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+    (tmp_path / "docs/folder.md").mkdir()
+    return tmp_path
+
+
+def named(folder: Path, *entries: str) -> list[tuple[str, str]]:
+    return [(place.format, place.name) for place in places(entries, folder, FORMATS)]
+
+
+def test_a_glob_takes_files_that_are_not_hidden_in_the_order_of_their_names(folder: Path) -> None:
+    assert named(folder, "docs/*") == [("markdown", "docs/a.md"), ("markdown", "docs/b.md")]
+    assert named(folder, "docs/**/*.*") == [
+        ("markdown", "docs/a.md"),
+        ("markdown", "docs/b.md"),
+        ("html", "docs/deep/c.html"),
+    ]
+    assert named(folder, "docs/.hidden/*.md") == [("markdown", "docs/.hidden/d.md")]
+
+
+def test_a_path_is_known_by_its_ending_or_by_the_format_before_it(folder: Path) -> None:
+    assert named(folder, "notes.txt", "lines:notes.txt", "data/x.tsv", "scifact", "beir:scifact", "text:docs/a.md") == [
+        ("text", "notes.txt"),
+        ("lines", "notes.txt"),
+        ("tsv", "data/x.tsv"),
+        ("beir", "scifact"),
+        ("beir", "scifact"),
+        ("text", "docs/a.md"),
+    ]
+    assert named(folder, "[odd].md") == [("markdown", "[odd].md")]
+    assert named(folder, str(folder / "notes.txt")) == [("text", (folder / "notes.txt").as_posix())]
+    assert named(folder / "data", "../docs/*.md")[0] == ("markdown", "../docs/a.md")
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind", "message"),
+    [
+        ("jsnl:x", UnknownNameError, "rag_corpus: unknown corpus format 'jsnl'; did you mean 'jsonl'?"),
+        ("docs/*.rst", DataError, "rag_corpus: 'docs/*.rst' matches no file in '"),
+        ("gone.md", DataError, "rag_corpus: there is no '"),
+        ("jsonl:gone/x.jsonl", DataError, "rag_corpus: there is no '"),
+        (
+            "docs",
+            SettingError,
+            "rag_corpus: 'docs' is a folder without corpus.jsonl; write a glob of its files, such as",
+        ),
+        ("logo.png", SettingError, "rag_corpus: the ending of 'logo.png' does not say its format; known are .htm "),
+        ("*.*", SettingError, "rag_corpus: the ending of 'logo.png' does not say its format"),
+        ("jsonl: ", SettingError, "rag_corpus: 'jsonl: ' names no path; write for instance jsonl:docs/pages"),
+        ("a\0b.md", DataError, "rag_corpus: there is no '"),
+        ("a" * 5000, DataError, "rag_corpus: the path 'aaaaa"),
+    ],
+)
+def test_what_cannot_be_found_is_one_sentence(folder: Path, entry: str, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind) as caught:
+        named(folder, entry)
+    assert str(caught.value).startswith(message)
+
+
+def test_the_form_is_checked_without_looking_for_files() -> None:
+    check_form(("jsonl:gone.jsonl", "gone/*.md", "C:\\docs\\a.md"), FORMATS)
+    with pytest.raises(UnknownNameError):
+        check_form(("gone.md", "bair:gone"), FORMATS)

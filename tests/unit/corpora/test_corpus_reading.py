@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.corpora.chunking import Chunking
+from pytest_rageval.corpora.document import Document
+from pytest_rageval.corpora.places import places
+from pytest_rageval.corpora.reading import passages
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.model.case import Passage
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(**contents: str) -> None:
+    for name, content in contents.items():
+        Path(name.replace("_", ".")).write_text(content, encoding="utf-8")
+
+
+def read(*entries: str, chunking: Chunking | None = None, catalog: Catalog | None = None) -> Iterator[Passage]:
+    formats = (catalog or Catalog()).corpora
+    return passages(places(entries, Path.cwd(), formats), formats, chunking or Chunking())
+
+
+def fault(*entries: str, catalog: Catalog | None = None) -> str:
+    with pytest.raises((DataError, SettingError)) as caught:
+        list(read(*entries, catalog=catalog))
+    return str(caught.value)
+
+
+def test_whole_documents_keep_their_ids_and_texts() -> None:
+    write(a_jsonl='{"id": "d1", "text": " One. ", "title": "T", "year": 2}\n{"id": "d2", "text": "Two.", "page": "P"}')
+    assert list(read("a.jsonl")) == [
+        Passage("d1", " One. ", "T", page="d1", metadata={"year": 2}),
+        Passage("d2", "Two.", page="P"),
+    ]
+
+
+def test_chunks_are_numbered_and_know_their_page_and_place() -> None:
+    text = "First one.  Second one.\nThird."
+    write(a_txt=text)
+    found = list(read("a.txt", chunking=Chunking("sentences", 2, 1)))
+    assert found == [
+        Passage("a.txt#0", "First one.  Second one.", page="a.txt", span=(0, 23)),
+        Passage("a.txt#1", "Second one.\nThird.", page="a.txt", span=(12, 30)),
+    ]
+
+
+def test_ids_that_look_like_chunks_do_not_collide_after_chunking() -> None:
+    write(a_jsonl="".join(f'{{"id": "{name}", "text": "One. Two."}}\n' for name in ("a", "a#0", "a#1", "a#0#1")))
+    ids = [passage.id for passage in read("a.jsonl", chunking=Chunking("sentences", 1))]
+    assert len(ids) == len(set(ids)) == 8
+    assert ids[:4] == ["a#0", "a#1", "a#0#0", "a#0#1"]
+
+
+def test_an_id_that_stands_twice_is_told_with_both_places() -> None:
+    write(
+        a_jsonl='{"id": "d1", "text": "One."}\n\n{"id": "d2", "text": "Two."}',
+        b_jsonl='{"id": "d3", "text": "Three."}\n{"id": "d2", "text": "Two."}',
+    )
+    assert fault("*.jsonl") == "b.jsonl:2: the id 'd2' stands in a.jsonl:3 already, wanted each once"
+    assert fault("a.jsonl", "jsonl:a.jsonl") == "a.jsonl:1: the id 'd1' stands in a.jsonl:1 already, wanted each once"
+
+
+def test_a_file_without_a_document_or_without_a_text_is_refused() -> None:
+    write(a_txt=" \n", b_jsonl="\n\n", c_html="<script>x</script>", d_tsv="id\ttext\n", e_md="")
+    assert fault("a.txt") == "a.txt: found no text, wanted a document that is not empty"
+    assert fault("e.md") == "e.md: found no text, wanted a document that is not empty"
+    assert fault("c.html") == "c.html: found no text, wanted a document that is not empty"
+    assert fault("b.jsonl") == "b.jsonl: holds no document; it needs at least one"
+    assert fault("d.tsv") == "d.tsv: holds no document; it needs at least one"
+
+
+def test_passages_come_as_they_are_read() -> None:
+    write(a_jsonl='{"id": "d1", "text": "One."}\n{"id": "d2"}\n')
+    reading = read("a.jsonl")
+    assert next(reading).id == "d1"
+    with pytest.raises(DataError, match=r"^a\.jsonl:2: the field text is missing"):
+        next(reading)
+
+
+def test_a_format_of_ones_own_is_read_and_what_it_does_wrong_is_told() -> None:
+    def pairs(path: Path, name: str) -> Iterator[Document]:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+            yield Document(f"{name}/{number}", line.upper())
+
+    catalog = Catalog()
+    catalog.corpora.register("pairs", pairs)
+    catalog.corpora.register("broken", lambda path, name: [1 / 0 for _ in name])  # type: ignore[misc]
+    catalog.corpora.register("tuples", lambda path, name: [("d1", "text")])  # type: ignore[list-item]
+    write(a_dat="one\ntwo")
+    assert [(p.id, p.text) for p in read("pairs:a.dat", catalog=catalog)] == [("a.dat/0", "ONE"), ("a.dat/1", "TWO")]
+    problem = "rag_corpus: the reader of 'broken' failed on a.dat: ZeroDivisionError: division by zero"
+    assert fault("broken:a.dat", catalog=catalog) == problem
+    problem = "rag_corpus: the reader of 'tuples' gave ('d1', 'text'), wanted Document(id, text, title) with texts"
+    assert fault("tuples:a.dat", catalog=catalog) == problem
+
+
+@pytest.mark.parametrize("chunking", [Chunking(), Chunking("sentences", 20)])
+def test_a_corpus_is_never_held_twice(chunking: Chunking) -> None:
+    write(a_jsonl="".join(f'{{"id": {n}, "text": "{"Water boils at some heat. " * 100}"}}\n' for n in range(2000)))
+    assert sum(1 for _ in read("a.jsonl", chunking=chunking)) >= 2000  # what a first use imports and caches
+    tracemalloc.start()
+    try:
+        held = tuple(read("a.jsonl", chunking=chunking))
+        now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert now > sum(len(passage.text) for passage in held)
+    assert peak < 1.1 * now

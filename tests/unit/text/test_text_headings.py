@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pytest_rageval.text.headings import headings
+
+
+def titles(text: str) -> list[str]:
+    return [heading.title for heading in headings(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("# One\ntext\n### Three ###\n", ["One", "Three"]),
+        ("#One\n####### seven\n    # code\n", []),
+        ("# C#\n## a #b\n#\n", ["C#", "a #b", ""]),
+        ("One\n===\n\nTwo\n-\ntext\n", ["One", "Two"]),
+        ("\n---\n- item\n---\n> quoted\n---\n| a |\n---\n1. x\n---\n", []),
+        ("---\ntitle: x\n---\nText\n----\n", ["Text"]),
+        ("---\n\nAfter a rule\n===\n", ["After a rule"]),
+        ("```sh\n# no\n~~~\n# no\n```\n# yes\n", ["yes"]),
+        ("~~~~\n# no\n~~~\n# no\n~~~~~ \n# yes", ["yes"]),
+        ("```\n# never closed\n", []),
+        ("", []),
+    ],
+)
+def test_headings_are_those_of_markdown(text: str, wanted: list[str]) -> None:
+    assert titles(text) == wanted
+
+
+def test_a_heading_says_where_it_begins_and_ends() -> None:
+    text = "a\n# One\nTwo\n===\nb"
+    assert [text[heading.start : heading.end] for heading in headings(text)] == ["# One\n", "Two\n===\n"]
+
+
+@pytest.mark.parametrize("piece", ["#", "# ", "=", "-", "- ", " ", "`", "---\n", "```\n", "# #", "a\n", "\n"])
+def test_hostile_texts_take_linear_time(piece: str) -> None:
+    text = piece * (300_000 // len(piece))
+    start = time.perf_counter()
+    for made in (text, f"# {text}", f"---\n{text}", f"a\n{text}x"):
+        assert len(list(headings(made))) <= len(made)
+    assert time.perf_counter() - start < 10
