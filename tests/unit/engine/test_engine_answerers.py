@@ -13,7 +13,7 @@ import pytest
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import CaseError, SystemContractError
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
@@ -143,6 +143,31 @@ def test_what_an_answer_took_is_charged_once(loop: LoopThread) -> None:
 
     loop.run(ask())
     assert meter.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("told", "usage"),
+    [
+        ("Paris", (10, 2, 0.5)),
+        (Answer("Paris", usage=Usage(latency_s=9.0)), (10, 2, 0.5)),
+        (Answer("Paris", usage=Usage(cost_usd=4.0)), (10, 2, 4.0)),
+        (Answer("Paris", usage=Usage(3, 1, 4.0)), (3, 1, 4.0)),
+    ],
+)
+def test_what_the_sessions_models_took_for_an_answer_is_its_usage_where_it_tells_none(
+    loop: LoopThread, told: Answer | str, usage: tuple[int, int, float]
+) -> None:
+    def asks(query: Query) -> Answer | str:
+        current().meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
+        return told
+
+    async def ask() -> Answer:
+        SCOPE.set(Scope(Meter()))
+        return await SystemAnswerer(asks, "mine", loop, Bound(2)).ahead(CASES[0])
+
+    took = loop.run(ask()).usage
+    assert took is not None
+    assert (took.prompt_tokens, took.completion_tokens, took.cost_usd) == usage
 
 
 def test_a_thread_is_used_again_and_has_the_context_of_who_asks() -> None:

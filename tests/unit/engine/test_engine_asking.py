@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +74,19 @@ def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine
     judge = None if llm is None else client(llm)
     closed_book = None if llm is None else SystemAnswerer(mine, "closed_book", loop)
     return Desk(answerer, loop, RGB_MARKERS, judge, closed_book)
+
+
+@pytest.mark.parametrize("ahead", [False, True], ids=["in turn", "ahead"])
+def test_what_loads_a_models_library_takes_no_answers_time(loop: LoopThread, ahead: bool) -> None:
+    loading = threading.Thread(target=time.sleep, args=(0.1,))
+    loading.start()
+    made, task = replace(desk(loop), loading=loading), judged()
+    begun = time.perf_counter()
+    asked = loop.run(made.ask_ahead(task, Meter())) if ahead else made.ask(task, Meter())
+    assert time.perf_counter() - begun > 0.05
+    assert asked.answer is not None
+    assert asked.answer.usage is not None
+    assert (asked.answer.usage.latency_s or 0) < 0.05
 
 
 def both(loop: LoopThread, made: Desk, task: Task) -> Sequence[Asked]:

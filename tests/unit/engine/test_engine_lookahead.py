@@ -74,6 +74,19 @@ def test_an_error_is_raised_where_it_is_claimed_and_its_cost_is_kept(loop: LoopT
     assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
+def test_what_ends_in_the_tests_own_thread_is_counted_too(loop: LoopThread) -> None:
+    ahead, meter = LookAhead(loop, 4), Meter()
+
+    def interrupted() -> Asked:
+        meter.add(Calls(1, 0, 1, 10, 2, 0.5, 0.5))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ahead.now(interrupted, meter)
+    assert ahead.now(Asked, Meter()) == Asked()
+    assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
 def test_what_is_not_claimed_is_cancelled_and_counted(loop: LoopThread) -> None:
     ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(4)]
     for number, meter in enumerate(meters):
