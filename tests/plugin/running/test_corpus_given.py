@@ -51,6 +51,7 @@ def test_cases_without_passages_are_answered_from_it(shop: Project, mode: Mode) 
         "score": 0,
         "text": "# Warranty\n\nThe warranty of a kettle lasts two years.",
         "title": "Warranty",
+        "page": "docs/warranty.md",
     }
     assert [step["kind"] for step in first["trace"]] == ["retrieve", "generate"]
     assert second["ranking"][0]["doc_id"] == "docs/more/shipping.md#0"
