@@ -18,6 +18,14 @@ ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT / "tests" / "servers"))  # for tests of every folder to import from
 
 
+@pytest.fixture(autouse=True)
+def _same_terminal_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what a run inside prints depend neither on the width of this terminal nor on who runs the tests."""
+    for name in ("CI", "BUILD_NUMBER"):  # pytest repeats whole failures in its short summary where one is set
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
 @pytest.fixture(scope="session")
 def rageval_data() -> Path:
     """Return the folder of real, public data that is not part of the project; skip where it is absent."""
