@@ -44,6 +44,7 @@ class Collected:
         catalog: what is registered.
         options: what the command line and the ini say.
         corpus: the corpus of the ini.
+        rootdir: pytest's.
         models: the model clients.
         sources: the datasets that were read.
         named: the systems that options name.
@@ -66,6 +67,7 @@ class Collected:
         self.catalog = catalog
         self.options = options
         self.corpus = corpus
+        self.rootdir = rootdir
         self.sources = Sources(catalog.datasets, rootdir)
         self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}

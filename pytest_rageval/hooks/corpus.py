@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, 
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
-    from pytest_rageval.engine.catalog import RetrieverFactory
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.model.case import Passage
@@ -67,10 +66,11 @@ class Corpus:
         for _ in places(self._entries, self._folder, self._formats):
             pass
 
-    def indexed(self, build: RetrieverFactory) -> Retriever:
-        """Return the retriever over the passages, one for all systems of the session."""
+    def indexed(self, build: Callable[[tuple[Passage, ...], str], Retriever]) -> Retriever:
+        """Return the retriever over the passages, one for all systems, built of them and the digest."""
         if self._retriever is None:
-            self._retriever = build(self.passages or ())
+            passages = self.passages or ()
+            self._retriever = build(passages, self.digest.hex())
         return self._retriever
 
     def _read(self) -> Iterator[Passage]:

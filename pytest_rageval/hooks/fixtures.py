@@ -133,9 +133,8 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
     """Return the session's retriever over a corpus, or None without one; other than passages is a `SettingError`."""
     if corpus is None:
         return None
-    build = collected.catalog.retrievers.get(collected.options.retriever)
     if collected.corpus.holds(corpus):
-        return collected.corpus.indexed(build)
+        return collected.corpus.indexed(partial(_built, collected))
     from pytest_rageval.errors import SettingError, found
     from pytest_rageval.model.case import Passage
 
@@ -144,4 +143,14 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
         if not isinstance(passage, Passage):
             raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
-    return build(tuple(passages))
+    return _built(collected, tuple(passages), "")
+
+
+def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
+    from pytest_rageval.retrieval.parts import RetrieverParts
+    from pytest_rageval.retrieval.store import IndexStore
+
+    options, registered = collected.options, collected.catalog.retrievers
+    store = IndexStore(collected.rootdir / ".rageval" / "indexes")
+    parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, registered.get)
+    return registered.get(options.retriever)(parts)

@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.text.words import words
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Bm25Index", "Bm25Retriever"]
+__all__ = ["Bm25Index", "Bm25Retriever", "build"]
+
+
+def build(parts: RetrieverParts) -> Retriever:
+    """Return BM25 over the passages; its settings are ``k1`` and ``b``."""
+    params = Params(parts.params)
+    k1, b = params.number("k1", 0.9), params.number("b", 0.4, most=1.0)
+    params.finish()
+    return Bm25Retriever(parts.passages, k1, b)
 
 
 class Bm25Index:
@@ -61,6 +72,8 @@ class Bm25Retriever:
     Raises:
         SettingError: the corpus is empty, or two passages share an id.
     """
+
+    in_place = True
 
     def __init__(self, passages: Iterable[Passage], k1: float = 0.9, b: float = 0.4) -> None:
         self._passages = tuple(passages)

@@ -149,10 +149,10 @@ def test_several_systems_share_one_index(shop: Project) -> None:
 
         made = []
 
-        def build(passages):
-            made.append(passages)
+        def build(parts):
+            made.append(parts)
             assert len(made) == 1
-            return Bm25Retriever(passages)
+            return Bm25Retriever(parts.passages)
 
         def pytest_rageval_register(registry):
             registry.retrievers.register("once", build)
