@@ -42,7 +42,7 @@ def test_a_whole_number_is_one_and_in_its_range_or_refused(value: object) -> Non
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         assert params.whole("m", 16) == value
     else:
-        with pytest.raises(SettingError, match="write a whole number of 1 or more$"):
+        with pytest.raises(SettingError, match=r"write a whole number of 1 or more$"):
             params.whole("m", 16)
 
 
