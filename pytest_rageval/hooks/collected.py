@@ -53,6 +53,7 @@ class Collected:
         session_gates: gates over the session, each with the option that gives it.
         unmatched: those of them that no case of a partial run can meet.
         notes: what the summary warns of.
+        retrievers: those that systems of this process are made with.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Collected:
                     self.session_gates.append((gate, where))
         self.unmatched: list[Gate] = []
         self.notes: list[str] = []
+        self.retrievers: list[object] = []
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
         self._budget = budget
