@@ -23,6 +23,9 @@ BUILTIN: dict[str, str] = {
     "rejection_rate": "pytest_rageval.metrics.rejection:REJECTION_RATE",
     "rejection_rate_judged": "pytest_rageval.metrics.judged:REJECTION_RATE_JUDGED",
     "rgb_all_rate_compat": "pytest_rageval.metrics.rgb_compat:RGB_ALL_RATE_COMPAT",
+    "rouge_1": "pytest_rageval.metrics.rouge:ROUGE_1",
+    "rouge_2": "pytest_rageval.metrics.rouge:ROUGE_2",
+    "rouge_l": "pytest_rageval.metrics.rouge:ROUGE_L",
     "slot_recall": "pytest_rageval.metrics.containment:SLOT_RECALL",
     "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",
 }
