@@ -67,7 +67,8 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
 def encode_instance(instance: Instance) -> Plain:
     """Return an instance, with its whole passage pool, as results.json has it."""
     passages: Plain = {
-        _text(p.id): {"text": _text(p.text), "role": p.role} | ({"title": _text(p.title)} if p.title else {})
+        _text(p.id): {"text": _text(p.text), "role": p.role}
+        | {key: _text(value) for key, value in (("title", p.title), ("page", p.page)) if value}
         for p in instance.passages or ()
     }
     plain: Plain = {
@@ -93,8 +94,8 @@ def encode_facts(facts: Facts) -> Plain:
 def without_texts(plain: Plain) -> Plain:
     """Return an encoded instance or outcome without any text of the data, of an answer or of a judge's reply."""
     if "passages" in plain:
-        roles = {name: {"role": passage["role"]} for name, passage in plain["passages"].items()}
-        return {"passages": roles} | {key: plain[key] for key in ("qrels", "provenance") if key in plain}
+        passages = {name: {k: p[k] for k in ("role", "page") if k in p} for name, p in plain["passages"].items()}
+        return {"passages": passages} | {key: plain[key] for key in ("qrels", "provenance") if key in plain}
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
