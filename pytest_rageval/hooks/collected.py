@@ -53,6 +53,7 @@ class Collected:
         session_gates: gates over the session, each with the option that gives it.
         unmatched: those of them that no case of a partial run can meet.
         notes: what the summary warns of.
+        retrievers: those that systems of this process are made with.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Collected:
                     self.session_gates.append((gate, where))
         self.unmatched: list[Gate] = []
         self.notes: list[str] = []
+        self.retrievers: list[object] = []
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
         self._budget = budget
@@ -102,6 +104,8 @@ class Collected:
         settings = parse_settings(raw, site.where)
         seed = next((s for s in (self.options.seed, settings.seed) if s is not None), 0)
         source = self.sources.load(settings.dataset, site.folders, site.where)
+        if settings.qrels is not None:
+            source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
@@ -222,7 +226,13 @@ class Collected:
         gates = [parse_gate(text, where) for text in settings.gates]
         named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
         for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
-            testbed.compute(name, self.catalog.metrics.get(name, where))
+            metric = self.catalog.metrics.get(name, where)
+            if metric.needs_all and settings.relevance == "answers":
+                problem = (
+                    f"metric {found(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
+                )
+                raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
+            testbed.compute(name, metric)
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
             refuse_baseline(gate, where)

@@ -161,6 +161,8 @@ class Desks:
             generator = request.getfixturevalue("rag_generator")
         else:  # the plugin's own lasts for the session, and could not take a model that does not
             generator = self._generator(llm)
+        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
+            self._collected.retrievers.append(retriever)
         embedder = self._embedder(request)
         return SystemParts(retriever, generator, self._collected.options.top_k, llm, self._models.prompts, embedder)
 

@@ -11,10 +11,12 @@ from pytest_rageval.errors import CaseError, found
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["NO_QRELS", "NO_RANKING", "by_rank", "scored"]
+__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "by_rank", "scored"]
 
 NO_QRELS = Score.not_applicable("no_qrels")
 NO_RANKING = Score.not_applicable("no_ranking")
+NO_TEXTS = Score(reason="no_texts")
+"""What was retrieved is known by its ids alone."""
 
 
 def scored(ranking: Ranking) -> dict[str, float]:

@@ -47,6 +47,7 @@ class Metric:
         binary: every value is 0 or 1, so that a mean is a rate and takes a Wilson interval.
         judge: whose verdict ``compute`` reads in ``sample.verdicts``; None for a metric that needs no model.
         closed_book: whether ``compute`` reads ``sample.closed_book``.
+        needs_all: whether ``compute`` depends on relevant documents that were not retrieved.
     """
 
     name: str
@@ -55,3 +56,4 @@ class Metric:
     binary: bool = False
     judge: Judge | None = None
     closed_book: bool = False
+    needs_all: bool = False

@@ -10,6 +10,7 @@ from typing import Any, cast
 from pytest_rageval.errors import SettingError, SystemContractError
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Passage, Query
+from pytest_rageval.model.facts import RETRIEVE, facts_of, retriever_of
 from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, System
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.calling import checked, is_async, system_name
@@ -84,7 +85,8 @@ class AsyncRetrieveThenGenerate:
         search: Any = getattr(self.retriever, "search", None)
         if is_async(search):
             start = time.perf_counter()
-            return _checked_ranking(self.retriever, await search(question, self.top_k)), _step("retrieve", start)
+            ranking = _checked_ranking(self.retriever, await search(question, self.top_k))
+            return ranking, _retrieval(self.retriever, start)
         retrieve = partial(_retrieve, self.retriever, question, self.top_k)
         quick = self.retriever is None or getattr(self.retriever, "in_place", False)
         if quick or not _is_on_a_loop():
@@ -107,7 +109,7 @@ def _retrieve(retriever: Retriever | None, question: str, top_k: int) -> tuple[R
     if retriever is None:
         raise no_passages()
     start = time.perf_counter()
-    return _checked_ranking(retriever, retriever.search(question, top_k)), _step("retrieve", start)
+    return _checked_ranking(retriever, retriever.search(question, top_k)), _retrieval(retriever, start)
 
 
 def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
@@ -127,6 +129,13 @@ def _answer(value: object, generator: str, ranking: Ranking, steps: tuple[Step, 
     retrieved, generated = steps
     read = ranking if answer.ranking is None else answer.ranking  # a generator that ranks anew has the last word
     return replace(answer, ranking=read, trace=(retrieved, *answer.trace, generated))
+
+
+def _retrieval(retriever: Retriever | None, start: float) -> Step:
+    """Return the step of a search that began at ``start``; it names a retriever that tells of itself."""
+    step = _step(RETRIEVE, start)
+    name = retriever_of(facts_of(retriever))
+    return replace(step, detail={**step.detail, "retriever": name}) if name else step
 
 
 def _step(kind: str, start: float) -> Step:
