@@ -18,6 +18,11 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+INDEX = """\
+The index of the retriever that the ini names, over the corpus that it names: `build` makes it ahead of the tests,
+for instance before CI starts its workers, and `info` lists what is kept in .rageval/indexes.
+"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status: 0 or 2."""
@@ -55,6 +60,15 @@ def _parser() -> argparse.ArgumentParser:
         help="a run under .rageval/runs to go by instead of the newest, also when it was partial",
     )
     cassettes.set_defaults(run_command=_cassettes)
+    index = commands.add_parser(
+        "index", help="build the retriever's index, and list what is kept", description=INDEX, allow_abbrev=False
+    )
+    words = index.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    build = words.add_parser("build", help="build it where it is not there yet", allow_abbrev=False)
+    build.set_defaults(run_command=_index_build)
+    info = words.add_parser("info", help="list the indexes, and say which one the ini uses", allow_abbrev=False)
+    info.add_argument("--json", action="store_true", help="as JSON")
+    info.set_defaults(run_command=_index_info)
     return parser
 
 
@@ -62,6 +76,18 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.cassettes import cassettes
 
     return cassettes(arguments.folder, unused=arguments.unused, prune=arguments.prune, run=arguments.run)
+
+
+def _index_build(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.index import build
+
+    return build()
+
+
+def _index_info(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.index import info
+
+    return info(as_json=arguments.json)
 
 
 class _Version(argparse.Action):
