@@ -41,7 +41,7 @@ class Measure:
         def compute(sample: Sample) -> Score:
             return self.compute(sample, k)
 
-        return Metric(name, update_wrapper(compute, self.compute), binary=self.binary)
+        return Metric(name, update_wrapper(compute, self.compute), binary=self.binary, of="retrieval")
 
 
 def cut(name: str, head: str, measure: Measure) -> Metric:
