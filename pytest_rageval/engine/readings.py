@@ -71,10 +71,9 @@ class Readings:
         if alone is None:
             return _unread(case, ranking)
         asking = (self._answer_ahead(name, each) for name, each in alone.items())
+        answers = await asyncio.gather(*asking, return_exceptions=True)
         readings: dict[str, Reading] = {}
-        for (name, each), answer in zip(
-            alone.items(), await asyncio.gather(*asking, return_exceptions=True), strict=True
-        ):
+        for (name, each), answer in zip(alone.items(), answers, strict=True):
             if isinstance(answer, BaseException):
                 raise answer
             readings[name] = Reading(each, answer)
