@@ -68,6 +68,11 @@ class SystemAnswerer:
         self._async = is_async(system)
 
     @property
+    def waits(self) -> bool:
+        """Whether it is a coroutine function, on a loop where others run while it waits."""
+        return self._async and self._loop.waits
+
+    @property
     def overlaps(self) -> bool:
         """Whether it is a coroutine function that waits, or a sync system of which several may run at a time."""
         if not self._loop.waits:

@@ -10,6 +10,7 @@ import pytest
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
@@ -102,12 +103,14 @@ class Desks:
 
             system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
             closed_book = SystemAnswerer(system, "closed_book", self._loop)
+        answerer = self._answerer(request, entry, llm)
         return Desk(
-            answerer=self._answerer(request, entry, llm),
+            answerer=answerer,
             loop=self._loop,
             markers=self._collected.options.markers,
             judge=judge,
             closed_book=closed_book,
+            readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
