@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from pytest_rageval.corpora.reading import passages
 from pytest_rageval.hooks.given import ini_folder, ini_value
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
+from pytest_rageval.retrieval.parts import digest_of
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
@@ -55,7 +55,7 @@ class Corpus:
     @cached_property
     def passages(self) -> tuple[Passage, ...] | None:
         """The passages, read when they are first asked for; None without ``rag_corpus``."""
-        return tuple(self._read()) if self._entries else None
+        return self._read() if self._entries else None
 
     def holds(self, corpus: object) -> bool:
         """Return whether ``corpus`` is what was read here."""
@@ -73,14 +73,10 @@ class Corpus:
             self._retriever = build(passages, self.digest.hex())
         return self._retriever
 
-    def _read(self) -> Iterator[Passage]:
-        digest = hashlib.sha256()
-        files = places(self._entries, self._folder, self._formats)
-        for passage in passages(files, self._formats, self._chunking):
-            told = f"{passage.id}\0{passage.page}\0{passage.title}\0{passage.text}\0"
-            digest.update(told.encode("utf-8", "surrogatepass"))
-            yield passage
-        self.digest = digest.digest()
+    def _read(self) -> tuple[Passage, ...]:
+        read = tuple(passages(places(self._entries, self._folder, self._formats), self._formats, self._chunking))
+        self.digest = bytes.fromhex(digest_of(read))
+        return read
 
 
 def corpus_of(config: pytest.Config) -> Corpus:

@@ -6,7 +6,10 @@ import re
 
 from pytest_rageval.text.language import has_chinese
 
-__all__ = ["tokens", "words"]
+__all__ = ["WORDS", "tokens", "words"]
+
+WORDS = "1"
+"""Which words `words` finds; another wherever it finds others, as indexes of them are kept."""
 
 _WORD = re.compile(r"\w+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
