@@ -10,6 +10,7 @@ from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval.asked import checked
 from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.text.words import words
@@ -91,15 +92,13 @@ class Bm25Retriever:
     def search(self, query: str, k: int) -> Ranking:
         """Return the ``k`` best passages that hold a word of the query, best first, ties in corpus order.
 
-        Fewer come back when fewer match; a query without words finds nothing.
+        Fewer come back when fewer match; a query that holds no word finds nothing.
 
         Raises:
             SettingError: ``k`` is not positive.
+            CaseError: the query is blank ("empty_query").
         """
-        if k <= 0:
-            raise SettingError(
-                f"a retriever is asked for at least 1 passage, not {found(k)}; set rag_top_k to 1 or more"
-            )
+        checked(query, k)
         scores = self._index.scores(_terms(query))
         matched = scores.nonzero()[0]
         best = matched[(-scores[matched]).argsort(kind="stable")][:k]
