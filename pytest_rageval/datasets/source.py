@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_rageval.errors import DataError, ascii_safe, found
 
-__all__ = ["JsonObject", "json_kind", "read_bytes", "read_line", "read_records", "shown_path"]
+__all__ = ["JsonObject", "json_kind", "read_bytes", "read_line", "read_records", "read_text", "shown_path"]
 
 JsonObject = dict[str, object]
 
@@ -34,7 +34,7 @@ def read_records(path: Path) -> list[tuple[int, JsonObject]]:
     objects is a `DataError`, and so are duplicate keys, NaN, Infinity, lone surrogates and NUL characters.
     """
     name = shown_path(path)
-    text = _read_text(path, name)
+    text = read_text(path)
     records = list(_array(text, name) if text.lstrip(" \t\r\n").startswith("[") else _lines(text, name))
     if not records:
         raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
@@ -59,9 +59,11 @@ def shown_path(path: Path) -> str:
     return ascii_safe(str(path))
 
 
-def _read_text(path: Path, name: str) -> str:
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8, without a byte-order mark; what is not such text is a `DataError`."""
+    name = shown_path(path)
     if path.is_dir():
-        raise DataError(name, "is a directory; name a file of JSON Lines or one JSON array")
+        raise DataError(name, "is a directory; name a file in it")
     try:
         raw = read_bytes(path)
     except FileNotFoundError:
