@@ -147,6 +147,11 @@ class Collected:
         return entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
 
     @property
+    def needs_corpus(self) -> bool:
+        """Whether there is no retriever without a corpus."""
+        return bool(getattr(self.catalog.retrievers.get(self.options.retriever), "needs_corpus", True))
+
+    @property
     def recorded(self) -> RecordedAnswers | None:
         """The recorded answers, read when first asked for; None without ``--rag-answers``."""
         if self._recorded is None and self.options.answers is not None:

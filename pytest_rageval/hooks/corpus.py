@@ -38,7 +38,7 @@ class Corpus:
     """What the ini's ``rag_corpus`` and ``rag_chunking`` stand for.
 
     Attributes:
-        needed: whether a collected test needs the passages.
+        needed: whether a collected test needs the passages, or what is searched in their place.
         digest: sha256 of the passages; empty as long as they are not read.
     """
 
@@ -90,7 +90,9 @@ def corpus_of(config: pytest.Config) -> Corpus:
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Read the corpus if one of the tests needs it; where nothing will run, only look for its files."""
     corpus = corpus_of(config)
-    corpus.needed = bool(config.getini("rag_corpus")) and _is_needed(config, items)
+    collected = config.stash.get(COLLECTED, None)
+    searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
+    corpus.needed = searched and _is_needed(config, items)
     if not corpus.needed:
         return
     if config.option.collectonly or config.option.rag_dry_run:

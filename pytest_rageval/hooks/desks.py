@@ -16,6 +16,7 @@ from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
+from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
@@ -155,7 +156,8 @@ class Desks:
     def _parts(self, request: pytest.FixtureRequest, llm: Client | None) -> SystemParts:
         """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
         if overridden("rag_retriever", request.node) is not None:
-            retriever = request.getfixturevalue("rag_retriever")
+            theirs = request.getfixturevalue("rag_retriever")
+            retriever = None if theirs is None else adapted(theirs)
         elif overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         else:
