@@ -18,6 +18,8 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status: 0 or 2."""
@@ -55,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a run under .rageval/runs to go by instead of the newest, also when it was partial",
     )
     cassettes.set_defaults(run_command=_cassettes)
+    show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
+    show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
+    show.set_defaults(run_command=_show)
     return parser
 
 
@@ -62,6 +67,12 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.cassettes import cassettes
 
     return cassettes(arguments.folder, unused=arguments.unused, prune=arguments.prune, run=arguments.run)
+
+
+def _show(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.show import show
+
+    return show(arguments.run)
 
 
 class _Version(argparse.Action):

@@ -6,6 +6,7 @@ __all__ = ["BUILTIN", "FAMILIES"]
 
 BUILTIN: dict[str, str] = {
     "accuracy": "pytest_rageval.metrics.containment:ACCURACY",
+    "answer_in_context": "pytest_rageval.metrics.in_context:ANSWER_IN_CONTEXT",
     "closed_book_accuracy": "pytest_rageval.metrics.closed_book:CLOSED_BOOK_ACCURACY",
     "correct_without_evidence": "pytest_rageval.metrics.rejection:CORRECT_WITHOUT_EVIDENCE",
     "error_correction_rate": "pytest_rageval.metrics.counterfactual:ERROR_CORRECTION_RATE",
@@ -24,6 +25,9 @@ BUILTIN: dict[str, str] = {
     "rejection_rate": "pytest_rageval.metrics.rejection:REJECTION_RATE",
     "rejection_rate_judged": "pytest_rageval.metrics.judged:REJECTION_RATE_JUDGED",
     "rgb_all_rate_compat": "pytest_rageval.metrics.rgb_compat:RGB_ALL_RATE_COMPAT",
+    "rouge_1": "pytest_rageval.metrics.rouge:ROUGE_1",
+    "rouge_2": "pytest_rageval.metrics.rouge:ROUGE_2",
+    "rouge_l": "pytest_rageval.metrics.rouge:ROUGE_L",
     "slot_recall": "pytest_rageval.metrics.containment:SLOT_RECALL",
     "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",
 }
@@ -37,6 +41,7 @@ FAMILIES: dict[str, str] = {
     "RR": "pytest_rageval.metrics.ranking:ranking_metric",
     "Rprec": "pytest_rageval.metrics.ranking:ranking_metric",
     "Success": "pytest_rageval.metrics.ranking:ranking_metric",
+    "erag": "pytest_rageval.metrics.utility:erag_metric",
     "kilt": "pytest_rageval.metrics.gated:gated_metric",
     "nDCG": "pytest_rageval.metrics.ranking:ranking_metric",
     "page_P": "pytest_rageval.metrics.pages:page_metric",
