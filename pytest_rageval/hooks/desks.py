@@ -139,7 +139,8 @@ class Desks:
         if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
         light = own and name == "extractive" and parts in ([], ["rag_corpus"])
-        waits = bound is not None or not self._replays or "rag_retriever" in parts
+        search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
+        waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
         return SystemAnswerer(system, name, loop, bound, light=light)
 

@@ -80,3 +80,31 @@ def test_a_registered_retriever_may_be_one(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_retriever = first\nrag_corpus = corpus.txt")
     project.file("corpus.txt", "The warranty of a kettle lasts two years.")
     assert [item["doc_id"] for item in project.run().outcomes["q1"]["answer"]["ranking"]] == ["corpus.txt"]
+
+
+def test_one_that_is_named_and_waits_does_so_where_the_model_is_replayed(project: Project) -> None:
+    project.says(
+        ASKED,
+        conftest="""
+    import asyncio
+    import pytest
+    from pytest_rageval.testing import ScriptedLLM
+
+    async def find(query):
+        await asyncio.sleep(0.001)
+        return ["The warranty of a kettle lasts two years."]
+
+    def pytest_rageval_register(registry):
+        registry.retrievers.register("late", lambda parts: find)
+
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        return ScriptedLLM("two years")
+    """,
+    )
+    project.file("pytest.ini", "[pytest]\nrag_retriever = late\nrag_corpus = corpus.txt")
+    project.file("corpus.txt", "Not asked for.")
+    for record in ("once", "none"):
+        run = project.run("--rag-record-mode", record)
+        assert run.outcomes["q1"]["error"] is None
+        assert run.outcomes["q1"]["answer"]["text"] == "two years"
