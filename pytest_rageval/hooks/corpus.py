@@ -40,7 +40,7 @@ class Corpus:
 
     Attributes:
         watch: what shows how far long work on the passages has come.
-        needed: whether a collected test needs the passages.
+        needed: whether a collected test needs the passages, or what is searched in their place.
         digest: sha256 of the passages; empty as long as they are not read.
     """
 
@@ -97,7 +97,9 @@ def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Read the corpus if one of the tests needs it; where nothing will run, only look for its files."""
     corpus = corpus_of(config)
-    corpus.needed = bool(config.getini("rag_corpus")) and _is_needed(config, items)
+    collected = config.stash.get(COLLECTED, None)
+    searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
+    corpus.needed = searched and _is_needed(config, items)
     if not corpus.needed:
         return
     if config.option.collectonly or config.option.rag_dry_run:

@@ -20,6 +20,7 @@ from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import RetrieverFactory
+from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.retrieval.parts import RetrieverParts, Watch
 from pytest_rageval.retrieval.store import Build, IndexStore, StoredIndex, name_of, stored
 
@@ -77,7 +78,7 @@ def built_retriever(
 ) -> Retriever:
     """Return the retriever that the ini names over passages."""
     parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, retrievers.get, watch)
-    return retrievers.get(options.retriever)(parts)
+    return adapted(retrievers.get(options.retriever)(parts))
 
 
 def build_index() -> Built:

@@ -6,8 +6,12 @@ from pytest_rageval.retrieval.parts import RetrieverFactory, RetrieverParts
 
 __all__ = ["BUILTIN", "FAMILIES", "RetrieverFactory", "RetrieverParts"]
 
-BUILTIN: dict[str, str] = {"bm25": "pytest_rageval.retrieval.bm25:build"}
+BUILTIN: dict[str, str] = {
+    "bm25": "pytest_rageval.retrieval.bm25:build",
+    "dense": "pytest_rageval.retrieval.dense:build",
+    "hybrid": "pytest_rageval.retrieval.hybrid:build",
+}
 """Retriever name -> ``"module:attribute"`` of its `RetrieverFactory`, for a `Registry`."""
 
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"run": "pytest_rageval.retrieval.run_file:family"}
 """What stands before the ``:`` of a retriever's name -> where the function is that makes the factory of a name."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_rageval.errors import SettingError, did_you_mean, found
 
@@ -58,6 +59,15 @@ class Params:
         if value not in known:
             raise SettingError(f"{WHERE} has {name} = {found(value)}; {did_you_mean(value, known)}")
         return value
+
+    def names(self, name: str, default: Sequence[str]) -> tuple[str, ...]:
+        """Return a list of texts, at least one and none twice."""
+        value = self._value(name, list(default))
+        if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
+            raise _wrong(name, value, f"a list as {json.dumps(list(default))}")
+        if len(set(value)) < len(value):
+            raise _wrong(name, value, "each once")
+        return tuple(value)
 
     def finish(self) -> None:
         """Refuse a setting that nobody has asked for."""

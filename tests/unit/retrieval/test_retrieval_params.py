@@ -67,3 +67,14 @@ def test_what_nobody_asked_for_is_refused() -> None:
     params.text("stemmer", "none")
     with pytest.raises(SettingError, match="unknown setting 'stemer'; did you mean 'stemmer'"):
         params.finish()
+
+
+def test_names_are_a_list_of_texts_each_once() -> None:
+    assert Params({}).names("retrievers", ("bm25", "dense")) == ("bm25", "dense")
+    assert Params({"retrievers": ["a"]}).names("retrievers", ("bm25",)) == ("a",)
+    wrong: list[object] = ["bm25", [], ["a", 1], None]
+    for value in wrong:
+        with pytest.raises(SettingError, match=r'write a list as \["bm25"\]'):
+            Params({"retrievers": value}).names("retrievers", ("bm25",))
+    with pytest.raises(SettingError, match="write each once"):
+        Params({"retrievers": ["a", "a"]}).names("retrievers", ("bm25",))
