@@ -25,6 +25,11 @@ REGISTERED = """
         registry.retrievers.register("mine", build)
 """
 
+FAULTY = """
+    def pytest_rageval_register(registry):
+        registry.retrievers.register("faulty", lambda parts: parts.params["endpoint"])
+"""
+
 
 def names(project: Project) -> list[str]:
     return sorted(path.name for path in project.path.glob(".rageval/indexes/*-*") if path.is_dir())
@@ -107,6 +112,7 @@ def test_a_small_corpus_needs_no_index(project: Project) -> None:
         ("", "", "the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests"),
         ("rag_corpus = lines:kb.txt\nrag_retriever = bm52", "", "unknown retriever 'bm52'; did you mean 'bm25'?"),
         ("", "def pytest_rageval_register(registry):\n    registry.nothing", "conftest.py:2: "),
+        ("rag_corpus = lines:kb.txt\nrag_retriever = faulty", FAULTY, "'faulty' cannot be made: KeyError: 'endpoint'"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
