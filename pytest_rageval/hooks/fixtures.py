@@ -155,11 +155,7 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
 
 
 def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
-    from pytest_rageval.retrieval.adapters import adapted
-    from pytest_rageval.retrieval.parts import RetrieverParts
-    from pytest_rageval.retrieval.store import IndexStore
+    from pytest_rageval.hooks.indexes import built_retriever, store_in
 
-    options, registered = collected.options, collected.catalog.retrievers
-    store = IndexStore(collected.rootdir / ".rageval" / "indexes")
-    parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, registered.get)
-    return adapted(registered.get(options.retriever)(parts))
+    retrievers, store = collected.catalog.retrievers, store_in(collected.rootdir)
+    return built_retriever(collected.options, retrievers, passages, digest, store, collected.corpus.watch)
