@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -63,8 +64,8 @@ class Compass:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    folder = tmp_path_factory.mktemp("postgres")
+def server() -> Iterator[Any]:
+    folder = tempfile.mkdtemp()  # PostgreSQL runs as another user than root, from whom pytest keeps its folders
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
