@@ -49,7 +49,7 @@ def info(*, as_json: bool) -> Iterator[str]:
     if missing:
         yield f"The ini asks for {missing[0]}, which is not there yet; rageval index build makes it."
     elif kept.problem and not any(row["used"] for row in rows):
-        yield f"The ini's retriever cannot be made: {kept.problem}"
+        yield f"The ini cannot be used: {kept.problem}"
     elif not kept.used:
         yield "The ini's retriever keeps nothing on disk."
 
