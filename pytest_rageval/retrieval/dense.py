@@ -22,7 +22,7 @@ from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
 from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.retrieval.store import IndexStore, StoredIndex
-from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10, resident_bytes
+from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10
 
 __all__ = ["DenseRetriever", "DenseSettings", "build", "dense"]
 
@@ -106,36 +106,39 @@ def dense(parts: RetrieverParts, settings: DenseSettings, encoder: Encoder, inde
     took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
     told = {**asdict(settings), "index": "flat", "dimension": vectors.dimension, "passages": len(vectors)}
     if index is None:
-        return DenseRetriever(
-            parts.passages, vectors, encoder, settings, kept, None, {**told, **took, "recall@10": 1.0}
-        )
+        told |= {**took, "recall@10": 1.0}
+        return DenseRetriever(parts.passages, vectors, vectors, encoder, settings, told)
     searcher, more = _opened(store, made_of, vectors, index)
     took = {name: seconds + more[name] for name, seconds in took.items()}
     told |= {"index": index.name, **index.built_with, **index.searched_with, **took, "recall@10": more["recall@10"]}
-    return DenseRetriever(parts.passages, vectors, encoder, settings, kept, searcher, told)
+    return DenseRetriever(parts.passages, vectors, searcher, encoder, settings, told)
 
 
 class DenseRetriever:
     """A `Retriever` of the passages whose vectors have the largest inner product with the question's.
 
-    A passage is embedded as its prefix, title and text.
+    Args:
+        passages: the corpus.
+        vectors: of its passages, in the same order.
+        searcher: the index of the vectors, or themselves.
+        encoder: what made them.
+        settings: what they were made with.
+        told: what there is to tell of it.
     """
 
     def __init__(
         self,
         passages: tuple[Passage, ...],
         vectors: Vectors,
+        searcher: Searcher,
         encoder: Encoder,
         settings: DenseSettings,
-        kept: StoredIndex,
-        searcher: Searcher | None,
         told: Mapping[str, object],
     ) -> None:
         self._passages = passages
         self._vectors = vectors
         self._encoder = encoder
         self._settings = settings
-        self._folder = kept.folder
         self._searcher = searcher
         self._told = told
 
@@ -145,9 +148,8 @@ class DenseRetriever:
 
         ``build_s`` has the embedding in it, ``resident_bytes`` what is in memory of vectors and index.
         """
-        parts = [resident_bytes(self._folder), *([self._searcher.resident_bytes()] if self._searcher else [])]
-        known = [part for part in parts if part is not None]
-        resident = sum(known) if len(known) == len(parts) else None
+        parts = [part.resident_bytes() for part in {self._vectors, self._searcher}]
+        resident = None if None in parts else sum(filter(None, parts))
         return {"retriever": "dense", **self._told, "resident_bytes": resident}
 
     def search(self, query: str, k: int) -> Ranking:
@@ -163,7 +165,7 @@ class DenseRetriever:
         prefix, normalize = self._settings.query_prefix, self._settings.normalize
         vector = query_vector(self._encoder, prefix + query, normalize, self._vectors.dimension)
         k = min(k, len(self._vectors))
-        near = self._vectors.nearest(vector, k) if self._searcher is None else self._searcher.nearest(vector, k)
+        near = self._searcher.nearest(vector, k)
         if len(near) < k:
             near = self._vectors.nearest(vector, k)
         positions, scores = self._vectors.ranked(vector, near, k)
