@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
-__all__ = ["Interval", "Mean", "mean_of", "mean_of_cases", "quantile", "t_interval", "wilson_interval"]
+__all__ = ["LEVEL", "Interval", "Mean", "mean_of", "mean_of_cases", "quantile", "t_interval", "wilson_interval"]
 
 Interval = tuple[float, float]
 

@@ -30,10 +30,12 @@ _WORSE_FIRST = ("failed", "passed", "skipped")
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """What a gate and a table must know of a metric without having it."""
+    """What a gate and a table must know of a metric without having it; the attributes are those of `Metric`."""
 
     binary: bool = False
     higher_is_better: bool = True
+    of: str = "answer"
+    downstream: bool = True
 
 
 @dataclass(frozen=True, slots=True)

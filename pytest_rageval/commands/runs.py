@@ -7,12 +7,13 @@ from pathlib import Path
 
 from pytest_rageval.errors import SettingError
 
-__all__ = ["UsedRecordings", "rootdir", "used_recordings"]
+__all__ = ["UsedRecordings", "results_path", "rootdir", "used_recordings"]
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 """One of them lies in the rootdir."""
 
 NOTE = "used-recordings.txt"
+RESULTS = "results.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,9 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
     Raises:
         SettingError: there is no run of that name, or it does not tell.
     """
-    runs = root / ".rageval" / "runs"
-    found = [path for path in runs.glob("*") if path.is_dir()] if run is None else [runs / run]
-    if not found:
+    folder = _folder(root, run)
+    if folder is None:
         return None
-    folder = max(found, key=_age)
     try:
         head, *keys = (folder / NOTE).read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:
@@ -54,6 +53,32 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
             "run all tests with --rag-record-mode, or name another run with --run"
         ) from error
     return UsedRecordings(folder.name, head.strip() == "# complete", frozenset(key.strip() for key in keys) - {""})
+
+
+def results_path(root: Path, run: str | None) -> Path:
+    """Return where the results of the run of that name are, or of the newest run; ``run`` may be the file's own path.
+
+    Raises:
+        SettingError: there is no such run, or it left no results.
+    """
+    if run is not None and Path(run).is_file():
+        return Path(run)
+    folder = _folder(root, run)
+    if folder is None:
+        raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run the tests first")
+    path = folder / RESULTS
+    if not path.is_file():
+        why = f"left no {RESULTS}, as it was cut short" if folder.is_dir() else f"is not under {folder.parent}"
+        raise SettingError(f"the run {folder.name} {why}; name another run, or a file")
+    return path
+
+
+def _folder(root: Path, run: str | None) -> Path | None:
+    """Return the folder of the run of that name, whether it is there or not, or the newest run's."""
+    runs = root / ".rageval" / "runs"
+    if run is not None:
+        return runs / run
+    return max((path for path in runs.glob("*") if path.is_dir()), key=_age, default=None)
 
 
 def _age(folder: Path) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""RGB: the passages of all records of a file, each text once."""
+"""RGB: the passages of all records of a file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield one document for each text that a record has as a passage, whatever it is to it, by its content's id.
+    """Yield a document for each passage of each record, whatever it is to the record, by its content's id.
 
-    The record's qrels are of the same ids, where it is asked without its passages.
+    The records are judged by the same ids, where they are asked without their passages.
     """
-    seen = set()
     for instance in load(path):
         for passage in instance.passages or ():
-            if passage.page not in seen:
-                seen.add(passage.page)
-                yield Document(passage.page, passage.text, where=instance.origin)
+            yield Document(passage.page, passage.text, where=instance.origin, shared=True)

@@ -19,6 +19,7 @@ BUILTIN: dict[str, str] = {
     "beir": "pytest_rageval.datasets.beir:load",
     "jsonl": "pytest_rageval.datasets.jsonl:load",
     "kilt": "pytest_rageval.datasets.kilt:load",
+    "omnieval": "pytest_rageval.datasets.omnieval:load",
     "ralle": "pytest_rageval.datasets.kilt:load",  # what RaLLe asks is KILT's files, as they are
     "rgb": "pytest_rageval.datasets.rgb:load",
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
     from pytest_rageval.model.chat import ChatModel
 
-__all__ = ["Asked", "Desk", "Task"]
+__all__ = ["Asked", "Desk", "Examined", "Task"]
 
 _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
 
@@ -49,22 +50,35 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Examined:
+    """What was asked about an answer, as its metrics need it.
+
+    Attributes:
+        verdicts: name of a judge -> its verdict.
+        closed_book: the model's answer to the question alone.
+        readings: id of each retrieved document -> what the system answers from it alone; None where that was not asked.
+    """
+
+    verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
+    closed_book: Answer | None = None
+    readings: Mapping[str, Reading] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What came of asking; scoring it needs no model any more.
 
     Attributes:
         answer: the system's answer, if it gave one.
-        error: why there is no answer, or no verdict on it.
-        verdicts: name of a judge -> its verdict.
-        closed_book: the model's answer to the question alone.
+        error: why there is no answer, or not all that its metrics need.
+        examined: what was asked about the answer.
         calls: what models were asked; None when the session has no model.
         recordings: keys of the recordings that were read or written.
     """
 
     answer: Answer | None = None
     error: CaseError | None = None
-    verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
-    closed_book: Answer | None = None
+    examined: Examined = field(default_factory=Examined)
     calls: Calls | None = None
     recordings: tuple[str, ...] = ()
 
@@ -79,6 +93,7 @@ class Desk:
         markers: for the judges' samples.
         judge: the model that judges ask; None makes judged metrics unscored.
         closed_book: the model without passages; None when there is no model.
+        readings: gives what the system answers from single documents; None when there is no system.
         cassettes: where a user's own functions are recorded; None when nothing is.
         metered: whether the session has models, so that what they were asked is told of every case.
         replays: whether models are never asked, only their recordings read.
@@ -90,6 +105,7 @@ class Desk:
     markers: Markers
     judge: ChatModel | None = None
     closed_book: SystemAnswerer | None = None
+    readings: Readings | None = None
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False
@@ -101,39 +117,37 @@ class Desk:
 
     def ask(self, task: Task, meter: Meter) -> Asked:
         """Ask in this thread, so that a sync system runs where its test does, and charge ``meter``."""
-        answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
+        answer, examined, fault = None, Examined(), None
         if self.loading is not None:
             self.loading.join()
         outer = SCOPE.set(self.scope(task.case, meter))
         try:
             answer = self.answerer(task.case)
-            if self._needs_models(task):
-                verdicts, closed_book = self._loop_of(task).run(self._examined(task, answer))
+            examined = self._examined(task, answer)
         except CaseError as error:
             fault = error
         finally:
             SCOPE.reset(outer)
-        return self._asked(meter, answer, fault, verdicts, closed_book)
+        return self._asked(meter, answer, fault, examined)
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
         SCOPE.set(self.scope(task.case, meter))
         if self.loading is not None and self.loading.is_alive():
             await self._loaded(self.loading)
-        answer, verdicts, closed_book, fault = None, _NO_VERDICTS, None, None
+        answer, examined, fault = None, Examined(), None
         try:
             answer = await self.answerer.ahead(task.case)
-            if self._needs_models(task):
-                verdicts, closed_book = await self._examined(task, answer)
+            examined = await self._examined_ahead(task, answer)
         except CaseError as error:
             fault = error
-        return self._asked(meter, answer, fault, verdicts, closed_book)
+        return self._asked(meter, answer, fault, examined)
 
-    def ask_more(self, task: Task, answer: Answer, meter: Meter) -> tuple[Mapping[str, Verdict], Answer | None]:
-        """Return the verdicts and the closed-book answer that the metrics of ``task`` need, and charge ``meter``."""
+    def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Examined:
+        """Return what the metrics of ``task`` need to know of an answer, and charge ``meter``."""
         outer = SCOPE.set(self.scope(task.case, meter))
         try:
-            return self._loop_of(task).run(self._examined(task, answer))
+            return self._examined(task, answer)
         finally:
             SCOPE.reset(outer)
 
@@ -154,7 +168,26 @@ class Desk:
     def _needs_models(self, task: Task) -> bool:
         return any(metric.judge is not None or metric.closed_book for metric in task.metrics)
 
-    async def _examined(self, task: Task, answer: Answer) -> tuple[Mapping[str, Verdict], Answer | None]:
+    def _examined(self, task: Task, answer: Answer) -> Examined:
+        """Return what is asked about an answer; a sync system is asked in this thread for its readings, too."""
+        readings = None
+        if self.readings is not None and answer.ranking is not None and _wants_readings(task):
+            if self.readings.overlap:
+                readings = self.loop.run(self.readings.ahead(task.case, answer.ranking))
+            else:
+                readings = self.readings(task.case, answer.ranking)
+        if not self._needs_models(task):
+            return Examined(readings=readings)
+        return replace(self._loop_of(task).run(self._judged(task, answer)), readings=readings)
+
+    async def _examined_ahead(self, task: Task, answer: Answer) -> Examined:
+        """Return the same on the event loop."""
+        readings = None
+        if self.readings is not None and answer.ranking is not None and _wants_readings(task):
+            readings = await self.readings.ahead(task.case, answer.ranking)
+        return replace(await self._judged(task, answer), readings=readings)
+
+    async def _judged(self, task: Task, answer: Answer) -> Examined:
         """Return the judges' verdicts and the closed-book answer.
 
         They are asked for one after the other: cases overlap, and where one fails no other is left under way.
@@ -165,8 +198,8 @@ class Desk:
             if self.judge is not None or not getattr(judge, "needs_model", True):
                 verdicts[judge.name] = await self._verdict(judge, sample)
         if self.closed_book is None or not any(metric.closed_book for metric in task.metrics):
-            return verdicts, None
-        return verdicts, await self.closed_book.ahead(task.case)
+            return Examined(verdicts)
+        return Examined(verdicts, await self.closed_book.ahead(task.case))
 
     async def _verdict(self, judge: Judge, sample: Sample) -> Verdict:
         from asyncio import CancelledError
@@ -181,17 +214,14 @@ class Desk:
             message = f"judge {judge.name!r} failed on case {sample.case.id!r}: {cause_of(error)}"
             raise CaseError("cancelled" if isinstance(error, CancelledError) else "judge_error", message) from error
 
-    def _asked(
-        self,
-        meter: Meter,
-        answer: Answer | None,
-        error: CaseError | None,
-        verdicts: Mapping[str, Verdict] = _NO_VERDICTS,
-        closed_book: Answer | None = None,
-    ) -> Asked:
+    def _asked(self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined) -> Asked:
         calls = meter.calls
         told = calls if self.metered or calls.calls else None
-        return Asked(answer, error, verdicts, closed_book, told, meter.keys)
+        return Asked(answer, error, examined, told, meter.keys)
+
+
+def _wants_readings(task: Task) -> bool:
+    return any(metric.labels != "none" for metric in task.metrics)
 
 
 def _judges(task: Task) -> list[Judge]:

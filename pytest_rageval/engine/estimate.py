@@ -55,12 +55,14 @@ class Planned:
             "own" when it is a user's and asks what it will.
         model: the model behind our systems: its prices, the name of what a user has put in its place, or None.
         judge: likewise the model that judges ask; None leaves their metrics unscored, and nothing is asked.
+        top_k: how many passages our systems retrieve at most.
     """
 
     task: Task
     system: Literal["model", "none", "own"]
     model: Pricing | str | None
     judge: Pricing | str | None
+    top_k: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,13 @@ class Estimate:
     Attributes:
         testbed: its node id.
         system: the system's name.
-        what: "answer", "closed book", or a judge's name.
+        what: "answer", "each document", "closed book", or a judge's name.
         model: who is asked; "" where no model of the session's is.
         cases: how many cases there are.
         calls: how many calls; None where it is a user's code that asks what it will.
         recorded: how many of them would be replayed.
         prompt_tokens, completion_tokens: of the calls that would be made; the latter the most there may be.
+        counted: whether there will be as many calls; else it is the most there may be.
         exact: whether the prompts are those that will be sent, counted by the model's own tokenizer.
         bounded: whether ``max_tokens`` bounds the replies, so that no length had to be assumed.
         cost_usd: the most that they may cost; None where a price is unknown.
@@ -90,6 +93,7 @@ class Estimate:
     recorded: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    counted: bool = True
     exact: bool = True
     bounded: bool = True
     cost_usd: float | None = 0.0
@@ -97,7 +101,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call of a task: for what, of whom, with which messages, and whether those are what will be sent.
+    """A call of a task: for what, of whom, with which messages, whether those are what will be sent, how often at most.
 
     Without messages it is not known how many calls there are, with an empty list there is none.
     """
@@ -106,6 +110,7 @@ class _Call:
     asked: Pricing | str | None
     messages: Sequence[Message] | None
     final: bool = True
+    most: int = 1
 
 
 def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
@@ -132,6 +137,8 @@ def _answer(plan: Planned, prompts: Prompts) -> _Call:
 def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
     """Yield what the metrics of a task ask."""
     task = plan.task
+    if any(metric.labels != "none" for metric in task.metrics):
+        yield from _each_document(plan, prompts)
     if plan.model is not None and any(metric.closed_book for metric in task.metrics):
         yield _Call("closed book", plan.model, closed_book_messages(task.case.query, prompts))
     judges = {metric.judge.name: metric.judge for metric in task.metrics if metric.judge is not None}
@@ -143,13 +150,22 @@ def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
         yield _Call(name, plan.judge, messages, final=False)
 
 
+def _each_document(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
+    """Yield what is asked from single documents: nothing of a system of ours that is given its passages."""
+    query, system = plan.task.case.query, plan.task.system
+    if plan.system == "own":
+        yield _Call("each document", None, None)
+    elif plan.system == "model" and plan.model is not None and system == "llm" and query.passages is None:
+        yield _Call("each document", plan.model, messages_for(query, prompts), final=False, most=plan.top_k)
+
+
 def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
     estimate = replace(estimate, cases=estimate.cases + 1)
     if call.messages is None or isinstance(call.asked, str):
         return replace(estimate, calls=None)
     if call.asked is None:
         return estimate
-    asked, calls = call.asked, (estimate.calls or 0) + 1
+    asked, calls = call.asked, (estimate.calls or 0) + call.most
     if call.final and asked.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
         return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
     tokens, counted = asked.count(call.messages)
@@ -158,9 +174,10 @@ def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
     return replace(
         estimate,
         calls=calls,
-        prompt_tokens=estimate.prompt_tokens + tokens,
-        completion_tokens=estimate.completion_tokens + reply,
+        prompt_tokens=estimate.prompt_tokens + call.most * tokens,
+        completion_tokens=estimate.completion_tokens + call.most * reply,
+        counted=estimate.counted and call.most == 1,
         exact=estimate.exact and counted and call.final,
         bounded=estimate.bounded and asked.max_tokens is not None,
-        cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + cost,
+        cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.most * cost,
     )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_rageval.engine.asking import Asked, Task
+from pytest_rageval.engine.asking import Asked, Examined, Task
+from pytest_rageval.engine.readings import Reading
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, found
+from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.metrics.retrieved import NO_TEXTS
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -64,12 +67,21 @@ class Runner:
             raise CaseError("metric_error", message)
         return score
 
-    def sample(self, case: Case, asked: Asked, answer: Answer) -> Sample:
-        """Return what a metric is given."""
-        return Sample(case, answer, self._markers, asked.verdicts, asked.closed_book)
+    def sample(self, task: Task, examined: Examined, answer: Answer) -> Sample:
+        """Return what a metric is given; documents are labelled by the downstream metric of ``task``."""
+        labels = None if examined.readings is None else self._labels(task, examined.readings)
+        return Sample(task.case, answer, self._markers, examined.verdicts, examined.closed_book, labels)
+
+    def _labels(self, task: Task, readings: Mapping[str, Reading]) -> dict[str, Score]:
+        metric = downstream_of(task.metrics)
+        labels: dict[str, Score] = {}
+        for name, reading in readings.items():
+            alone = None if reading.answer is None else Sample(reading.case, reading.answer, self._markers)
+            labels[name] = NO_TEXTS if alone is None else self.score(alone, metric)
+        return labels
 
     def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> None:
-        sample = self.sample(task.case, asked, answer)
+        sample = self.sample(task, asked.examined, answer)
         for metric in task.metrics:
             scores[metric.name] = self.score(sample, metric)
 

@@ -20,6 +20,7 @@ from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.llm.meter import Meter
+from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.model.facets import matches
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.ability import ability_named
@@ -146,6 +147,11 @@ class Collected:
         return entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
 
     @property
+    def needs_corpus(self) -> bool:
+        """Whether there is no retriever without a corpus."""
+        return bool(getattr(self.catalog.retrievers.get(self.options.retriever), "needs_corpus", True))
+
+    @property
     def recorded(self) -> RecordedAnswers | None:
         """The recorded answers, read when first asked for; None without ``--rag-answers``."""
         if self._recorded is None and self.options.answers is not None:
@@ -233,6 +239,7 @@ class Collected:
                 )
                 raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
             testbed.compute(name, metric)
+        self._complete_labels(testbed, cases, where)
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
             refuse_baseline(gate, where)
@@ -241,6 +248,20 @@ class Collected:
             if gate in testbed.gates:
                 raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
             testbed.gates.append(gate)
+
+    def _complete_labels(self, testbed: Testbed, cases: Sequence[Case], where: str) -> None:
+        """Where documents are labelled, check by what, and add what other labels of documents would have said."""
+        if all(metric.labels == "none" for metric in testbed.metrics.values()):
+            return
+        from pytest_rageval.metrics.pages import evidence_sets
+
+        try:
+            downstream_of(testbed.metrics.values())
+        except SettingError as error:
+            raise SettingError(f"{where}: {error}") from error
+        testbed.compute("answer_in_context", self.catalog.metrics.get("answer_in_context", where))
+        if any(evidence_sets(case) for case in cases):
+            testbed.compute("page_Rprec", self.catalog.metrics.get("page_Rprec", where))
 
 
 def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) -> None:

@@ -15,7 +15,8 @@ from pytest_rageval.corpora.reading import passages
 from pytest_rageval.hooks.given import ini_folder, ini_value
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
-from pytest_rageval.retrieval.parts import digest_of
+from pytest_rageval.hooks.progress import in_terminal
+from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
@@ -38,16 +39,20 @@ class Corpus:
     """What the ini's ``rag_corpus`` and ``rag_chunking`` stand for.
 
     Attributes:
-        needed: whether a collected test needs the passages.
+        watch: what shows how far long work on the passages has come.
+        needed: whether a collected test needs the passages, or what is searched in their place.
         digest: sha256 of the passages; empty as long as they are not read.
     """
 
-    def __init__(self, entries: Sequence[str], chunking: str, folder: Path, formats: Registry[Reader]) -> None:
+    def __init__(
+        self, entries: Sequence[str], chunking: str, folder: Path, formats: Registry[Reader], watch: Watch = unwatched
+    ) -> None:
         self._entries = tuple(entries)
         self._folder = folder
         self._formats = formats
         self._chunking = parse_chunking(chunking)
         self._retriever: Retriever | None = None
+        self.watch = watch
         self.needed = False
         self.digest = b""
         check_form(self._entries, formats)
@@ -74,23 +79,27 @@ class Corpus:
         return self._retriever
 
     def _read(self) -> tuple[Passage, ...]:
-        read = tuple(passages(places(self._entries, self._folder, self._formats), self._formats, self._chunking))
+        files = places(self._entries, self._folder, self._formats)
+        read = tuple(self.watch(passages(files, self._formats, self._chunking), "reading the corpus"))
         self.digest = bytes.fromhex(digest_of(read))
         return read
 
 
-def corpus_of(config: pytest.Config) -> Corpus:
-    """Return the corpus of the ini, its settings checked for form."""
+def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
+    """Return the corpus of the ini, its settings checked for form; ``watch`` is the terminal's where none is given."""
     if CORPUS not in config.stash:
         entries, chunking = (ini_value(config, name) for name in ("rag_corpus", "rag_chunking"))
-        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), config.stash[CATALOG].corpora)
+        formats, watch = config.stash[CATALOG].corpora, watch or in_terminal(config)
+        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), formats, watch)
     return config.stash[CORPUS]
 
 
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Read the corpus if one of the tests needs it; where nothing will run, only look for its files."""
     corpus = corpus_of(config)
-    corpus.needed = bool(config.getini("rag_corpus")) and _is_needed(config, items)
+    collected = config.stash.get(COLLECTED, None)
+    searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
+    corpus.needed = searched and _is_needed(config, items)
     if not corpus.needed:
         return
     if config.option.collectonly or config.option.rag_dry_run:

@@ -10,11 +10,13 @@ import pytest
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
+from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
@@ -102,12 +104,14 @@ class Desks:
 
             system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
             closed_book = SystemAnswerer(system, "closed_book", self._loop)
+        answerer = self._answerer(request, entry, llm)
         return Desk(
-            answerer=self._answerer(request, entry, llm),
+            answerer=answerer,
             loop=self._loop,
             markers=self._collected.options.markers,
             judge=judge,
             closed_book=closed_book,
+            readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
@@ -135,7 +139,8 @@ class Desks:
         if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
         light = own and name == "extractive" and parts in ([], ["rag_corpus"])
-        waits = bound is not None or not self._replays or "rag_retriever" in parts
+        search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
+        waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
         return SystemAnswerer(system, name, loop, bound, light=light)
 
@@ -152,7 +157,8 @@ class Desks:
     def _parts(self, request: pytest.FixtureRequest, llm: Client | None) -> SystemParts:
         """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
         if overridden("rag_retriever", request.node) is not None:
-            retriever = request.getfixturevalue("rag_retriever")
+            theirs = request.getfixturevalue("rag_retriever")
+            retriever = None if theirs is None else adapted(theirs)
         elif overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         else:

@@ -77,7 +77,7 @@ def _estimates(collected: Collected, items: Sequence[pytest.Item]) -> list[Estim
         name = "recorded answers" if collected.recorded is not None else entry.responder.name
         task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
         model, judge = (fixture if overridden(fixture, item) else priced(fixture) for fixture in MODELS)
-        planned.append(Planned(task, how, model, judge))
+        planned.append(Planned(task, how, model, judge, collected.options.top_k))
     return estimates(planned, collected.models.prompts)
 
 

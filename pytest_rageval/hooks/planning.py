@@ -16,16 +16,8 @@ from pytest_rageval.testbeds.expand import shortfalls
 __all__ = ["plan_of"]
 
 _DATA_SETTINGS = (
-    "dataset",
-    "ability",
-    "assembly",
-    "passages",
-    "noise_rate",
-    "correct_rate",
-    "qrels",
-    "where",
-    "facets",
-)
+    "dataset", "ability", "assembly", "passages", "noise_rate", "correct_rate", "qrels", "where", "facets",
+)  # fmt: skip
 
 
 def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
@@ -54,7 +46,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
         )
         for name, metric in testbed.metrics.items():
-            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better)
+            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream)
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})
     places: dict[tuple[tuple[str, str], ...], int] = {}

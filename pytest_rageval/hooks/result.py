@@ -12,6 +12,7 @@ from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
 from pytest_rageval.llm.meter import SCOPE, TEST, Meter, Scope
+from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -144,11 +145,11 @@ class RagResult:
     def _score(self, name: str) -> Score:
         if name not in self.outcome.scores:
             metric = self._metrics.get(name, "rag")
-            asked, answer = self._asked, self.answer
-            if self._desk is not None and (metric.judge is not None or metric.closed_book):
-                task = replace(self._task, metrics=(metric,))
-                verdicts, closed_book = self._desk.ask_more(task, answer, self._meter)
-                asked = replace(asked, verdicts=verdicts, closed_book=closed_book)
-            score = self._runner.score(self._runner.sample(self.case, asked, answer), metric)
+            task, examined, answer = self._task, self._asked.examined, self.answer
+            if metric.labels != "none":
+                downstream_of((*task.metrics, metric))  # a metric that cannot be read is refused before any call
+            if self._desk is not None and (metric.judge is not None or metric.closed_book or metric.labels != "none"):
+                examined = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
+            score = self._runner.score(self._runner.sample(task, examined, answer), metric)
             self._outcome = replace(self._outcome, scores={**self._outcome.scores, name: score})
         return self.outcome.scores[name]

@@ -77,7 +77,7 @@ class Sources:
         key = (source.name, path.resolve())
         if key not in self._judged:
             qrels = read_qrels(path)
-            instances = tuple(replace(each, qrels=qrels.get(each.id, {})) for each in source.instances)
+            instances = tuple(_judged(each, qrels.get(each.id, {})) for each in source.instances)
             if not any(each.qrels for each in instances):
                 ids = f"its ids are as {found(next(iter(qrels)))}, the dataset's as {found(instances[0].id)}"
                 raise SettingError(f"{where}: qrels {found(text)} judges no record of {found(source.name)}; {ids}")
@@ -101,6 +101,13 @@ class Sources:
         resolved = path.resolve()
         below = resolved.is_relative_to(self._rootdir)
         return resolved.relative_to(self._rootdir).as_posix() if below else resolved.as_posix()
+
+
+def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
+    """Return an instance with these judgements; where there are none, its gold passages judge nothing either."""
+    if grades or instance.passages is None:
+        return replace(instance, qrels=grades)
+    return replace(instance, qrels=grades, passages=tuple(replace(each, page="") for each in instance.passages))
 
 
 def _files(path: Path) -> list[Path]:

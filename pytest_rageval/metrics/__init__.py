@@ -6,6 +6,7 @@ __all__ = ["BUILTIN", "FAMILIES"]
 
 BUILTIN: dict[str, str] = {
     "accuracy": "pytest_rageval.metrics.containment:ACCURACY",
+    "answer_in_context": "pytest_rageval.metrics.in_context:ANSWER_IN_CONTEXT",
     "closed_book_accuracy": "pytest_rageval.metrics.closed_book:CLOSED_BOOK_ACCURACY",
     "correct_without_evidence": "pytest_rageval.metrics.rejection:CORRECT_WITHOUT_EVIDENCE",
     "error_correction_rate": "pytest_rageval.metrics.counterfactual:ERROR_CORRECTION_RATE",
@@ -40,6 +41,7 @@ FAMILIES: dict[str, str] = {
     "RR": "pytest_rageval.metrics.ranking:ranking_metric",
     "Rprec": "pytest_rageval.metrics.ranking:ranking_metric",
     "Success": "pytest_rageval.metrics.ranking:ranking_metric",
+    "erag": "pytest_rageval.metrics.utility:erag_metric",
     "kilt": "pytest_rageval.metrics.gated:gated_metric",
     "nDCG": "pytest_rageval.metrics.ranking:ranking_metric",
     "page_P": "pytest_rageval.metrics.pages:page_metric",

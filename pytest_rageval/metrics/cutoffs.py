@@ -45,7 +45,9 @@ class Measure:
             unknown = self.needs_all and sample.case.relevance == "answers"
             return UNKNOWN_RELEVANT if unknown else self.compute(sample, k)
 
-        return Metric(name, update_wrapper(compute, self.compute), binary=self.binary, needs_all=self.needs_all)
+        return Metric(
+            name, update_wrapper(compute, self.compute), binary=self.binary, needs_all=self.needs_all, of="retrieval"
+        )
 
 
 def cut(name: str, head: str, measure: Measure) -> Metric:

@@ -34,4 +34,4 @@ def gated_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         passed = score.value is None or page_r_precision(sample).value == 1
         return score if passed else replace(score, value=0.0)
 
-    return replace(metric, name=name, compute=gated)
+    return replace(metric, name=name, compute=gated, of="both")

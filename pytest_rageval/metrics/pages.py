@@ -126,7 +126,7 @@ MEASURES: dict[str, Measure] = {
     "page_Success": Measure(page_success, binary=True),
 }
 
-PAGE_RPREC = Metric("page_Rprec", page_r_precision)
+PAGE_RPREC = Metric("page_Rprec", page_r_precision, of="retrieval")
 
 
 def page_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:

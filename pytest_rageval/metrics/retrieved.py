@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from typing import cast
 
 from pytest_rageval.errors import CaseError, found
+from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "by_rank", "scored"]
+__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "by_rank", "scored", "supplied_of"]
 
 NO_QRELS = Score.not_applicable("no_qrels")
 NO_RANKING = Score.not_applicable("no_ranking")
@@ -50,6 +51,17 @@ def by_rank(ranking: Ranking) -> list[ScoredPassage]:
     run = scored(ranking)
     keys = zip(array("f", run.values()), run, ranking, strict=True)
     return [item for _, _, item in sorted(keys, key=lambda key: key[:2], reverse=True)]
+
+
+def supplied_of(item: ScoredPassage, instance: Instance) -> Passage | None:
+    """Return what was retrieved as a passage that can be read: the instance's own, where it is one of these.
+
+    None where its text is not known.
+    """
+    own = next((passage for passage in instance.passages or () if passage.id == item.doc_id), None)
+    if own is not None and item.text in ("", own.text):
+        return own
+    return Passage(item.doc_id, item.text, item.title) if item.text else None
 
 
 def _twice(ids: tuple[str, ...]) -> str:

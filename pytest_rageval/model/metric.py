@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
@@ -27,6 +28,8 @@ class Sample:
         markers: the session's markers of a rejection or a detected error.
         verdicts: name of a judge -> its verdict, of the judges that the session's metrics name.
         closed_book: the model's answer to the question alone; None when no metric asks for it or there is no model.
+        labels: id of each retrieved document -> what the answer from it alone scores by the testbed's downstream
+            metric; None when no metric asks for it or there is no system that could be asked.
     """
 
     case: Case
@@ -34,6 +37,7 @@ class Sample:
     markers: Markers = RGB_MARKERS
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
     closed_book: Answer | None = None
+    labels: Mapping[str, Score] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Metric:
         judge: whose verdict ``compute`` reads in ``sample.verdicts``; None for a metric that needs no model.
         closed_book: whether ``compute`` reads ``sample.closed_book``.
         needs_all: whether ``compute`` depends on relevant documents that were not retrieved.
+        of: what a value tells of: the answer, what was retrieved, or both.
+        labels: which of ``sample.labels`` ``compute`` can read: none, labels that are all 0 or 1, or any in ``0..1``.
     """
 
     name: str
@@ -57,3 +63,10 @@ class Metric:
     judge: Judge | None = None
     closed_book: bool = False
     needs_all: bool = False
+    of: Literal["answer", "retrieval", "both"] = "answer"
+    labels: Literal["none", "binary", "any"] = "none"
+
+    @property
+    def downstream(self) -> bool:
+        """Whether a value tells how good the system's answer is: what retrieval is for."""
+        return self.of == "answer" and not self.closed_book

@@ -35,10 +35,10 @@ def _row(name: str, estimate: Estimate) -> tuple[str, ...]:
         estimate.what,
         estimate.model or "–",
         str(estimate.cases),
-        f"{estimate.calls:,}" if known else "?",
+        _count(estimate.calls or 0, exact=estimate.counted) if known else "?",
         f"{estimate.recorded:,}",
-        _tokens(estimate.prompt_tokens, exact=estimate.exact) if live else "" if known else "?",
-        _tokens(estimate.completion_tokens, exact=estimate.bounded) if live else "" if known else "?",
+        _count(estimate.prompt_tokens, exact=estimate.exact) if live else "" if known else "?",
+        _count(estimate.completion_tokens, exact=estimate.bounded) if live else "" if known else "?",
         _dollars([estimate]),
     )
 
@@ -49,15 +49,15 @@ def _total(found: Sequence[Estimate]) -> tuple[str, ...]:
     return (
         "all", "", "", "",
         str(sum(estimate.cases for estimate in found if estimate.what == "answer")),
-        f"{sum(estimate.calls or 0 for estimate in known):,}{more}",
+        _count(sum(e.calls or 0 for e in known), exact=all(e.counted for e in known)) + more,
         f"{sum(estimate.recorded for estimate in found):,}",
-        _tokens(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)) + more,
-        _tokens(sum(e.completion_tokens for e in known), exact=all(e.bounded for e in known)) + more,
+        _count(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)) + more,
+        _count(sum(e.completion_tokens for e in known), exact=all(e.bounded for e in known)) + more,
         _dollars(found),
     )  # fmt: skip
 
 
-def _tokens(count: int, *, exact: bool) -> str:
+def _count(count: int, *, exact: bool) -> str:
     return f"{count:,}" if exact else f"~{count:,}"
 
 

@@ -19,7 +19,7 @@ from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["results_of", "schema"]
 
@@ -40,6 +40,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run, outcomes)
     repeats = [_encode_repeats(each) for each in run.repeats()]
+    correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
         "run": {
@@ -51,13 +52,18 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             "interrupted": run.interrupted,
         },
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
+        "plan": _encode_plan(run, choice),
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
         "matrix": wanted[0] if wanted else None,
         "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": asdict(run.calls()),
-    } | {key: value for key, value in (("repeats", repeats), ("deployment", deployment)) if value}
+    } | {
+        key: value
+        for key, value in (("repeats", repeats), ("correlations", correlations), ("deployment", deployment))
+        if value
+    }
 
 
 def schema() -> dict[str, Any]:
@@ -77,7 +83,21 @@ def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
         "metrics": list(testbed.metrics),
         "gates": list(testbed.gates),
         "generated": testbed.generated,
+        "asserts": testbed.asserts,
         "notes": list(testbed.notes),
+    }
+
+
+def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
+    plan = run.plan
+    return {
+        "metrics": {name: asdict(info) for name, info in plan.metrics.items()},
+        "session_gates": list(plan.session_gates),
+        "unmatched_gates": list(plan.unmatched_gates),
+        "unselected": plan.unselected,
+        "unfinished": {node: planned[1] for node, planned in plan.cases.items() if node not in run.outcomes},
+        "notes": list(plan.notes),
+        "view": asdict(choice),
     }
 
 
@@ -151,6 +171,19 @@ def _encode_deployment(run: Run, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def _encode_times(stage: Stage | None) -> dict[str, Any] | None:
     return None if stage is None else {"n": stage.n, "p50_s": stage.p50_s, "p95_s": stage.p95_s}
+
+
+def _encode_correlated(each: Correlated) -> dict[str, Any]:
+    found = each.found
+    return {
+        "testbed": each.testbed,
+        "system": each.system,
+        "retrieval": each.retrieval,
+        "downstream": each.downstream,
+        "n": found.n,
+        "tau_b": {"value": found.tau_b, "ci95": _pair(found.tau_b_ci95)},
+        "rho": {"value": found.rho, "ci95": _pair(found.rho_ci95)},
+    } | ({"reason": found.reason} if found.reason else {})
 
 
 def _cases(n_cases: int | None) -> dict[str, int]:

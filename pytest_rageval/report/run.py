@@ -22,7 +22,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
 from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["NamedGate", "Run"]
 
@@ -64,6 +64,7 @@ class Run:
     unclaimed: Calls = field(default_factory=Calls)
     retrievers: list[Facts] = field(default_factory=list)
     texts: bool = True
+    _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
 
     def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
         """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported.
@@ -138,6 +139,15 @@ class Run:
     def repeats(self) -> list[Repeats]:
         """Return what repeats tell of each testbed and system whose cases were asked more than once."""
         return views.repeats(self.plan, self.ordered())
+
+    def correlations(self) -> list[Correlated]:
+        """Return how metrics of what was retrieved go together with those of the answers.
+
+        They are computed once, as they are wanted in several reports and take a moment.
+        """
+        if self._correlations is None:
+            self._correlations = views.correlations(self.plan, self.ordered())
+        return self._correlations
 
     def calls(self) -> Calls:
         """Return what models were asked in the whole session."""

@@ -1,11 +1,15 @@
-"""What is drawn of the outcomes of a plan: matrices, the gain from retrieval, noise curves, repeats."""
+"""What is drawn of the outcomes of a plan: matrices, the gain from retrieval, noise curves, repeats, correlations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
 
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, value_of
+from pytest_rageval.analysis.clusters import by_case
+from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlation
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
@@ -13,7 +17,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import Plan, TestbedPlan
 
-__all__ = ["MatrixChoice", "curves", "gains", "groups", "matrices", "repeats"]
+__all__ = ["Correlated", "MatrixChoice", "correlations", "curves", "gains", "groups", "matrices", "repeats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,17 @@ class MatrixChoice:
     metric: str | None = None
     rows: str | None = None
     cols: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """How a metric of what a testbed's cases retrieved goes together with one of their answers, under one system."""
+
+    testbed: str
+    system: str
+    retrieval: str
+    downstream: str
+    found: RankCorrelation
 
 
 def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
@@ -61,6 +76,23 @@ def repeats(plan: Plan, outcomes: Sequence[Outcome]) -> list[Repeats]:
     return [each for each in found if each is not None]
 
 
+def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[Correlated]:
+    """Return how each metric of what was retrieved goes together with each of the answers, by testbed and system.
+
+    The case is the unit, with the mean over its repeats; it counts where both metrics have a value.
+    """
+    found = []
+    for testbed, system, group in _by_system(plan, outcomes):
+        infos = {name: plan.metrics.get(name, MetricInfo()) for name in testbed.metrics}
+        of_retrieval = [name for name, info in infos.items() if info.of == "retrieval"]
+        of_answers = [name for name, info in infos.items() if info.downstream]
+        for retrieval, downstream in product(of_retrieval, of_answers):
+            pairs = _paired(group, retrieval, downstream)
+            told = rank_correlation([one for one, _ in pairs], [other for _, other in pairs])
+            found.append(Correlated(testbed.nodeid, system, retrieval, downstream, told))
+    return found
+
+
 def groups(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
     """Return the outcomes of each testbed, by its node id."""
     found: dict[str, list[Outcome]] = {}
@@ -76,6 +108,17 @@ def _by_system(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[Testbe
         mine = found.get(nodeid, [])
         for system in sorted({outcome.system for outcome in mine}):
             yield testbed, system, [outcome for outcome in mine if outcome.system == system]
+
+
+def _paired(outcomes: Sequence[Outcome], one: str, other: str) -> list[tuple[float, float]]:
+    """Return the two values of each case that has both."""
+    pairs = []
+    for runs in by_case(outcome for outcome in outcomes if outcome.status == "scored").values():
+        both = [(value_of(one, run), value_of(other, run)) for run in runs]
+        known = [(x, y) for x, y in both if x is not None and y is not None]
+        if known:
+            pairs.append((fmean(x for x, _ in known), fmean(y for _, y in known)))
+    return pairs
 
 
 def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:

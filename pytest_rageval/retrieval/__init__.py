@@ -13,5 +13,5 @@ BUILTIN: dict[str, str] = {
 }
 """Retriever name -> ``"module:attribute"`` of its `RetrieverFactory`, for a `Registry`."""
 
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"run": "pytest_rageval.retrieval.run_file:family"}
 """What stands before the ``:`` of a retriever's name -> where the function is that makes the factory of a name."""

@@ -62,7 +62,11 @@ class RetrieverParts:
 
 
 RetrieverFactory = Callable[[RetrieverParts], Retriever]
-"""What a retriever's name stands for: it makes the retriever of the session's parts."""
+"""What a retriever's name stands for: it makes the retriever of the session's parts.
+
+Where there is no corpus it is not asked, and there is no retriever, unless it has an attribute ``needs_corpus`` that is
+False.
+"""
 
 
 def digest_of(passages: Iterable[Passage]) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.folders import make_ignored
 
-__all__ = ["FACTS", "IndexStore", "StoredIndex", "name_of", "stored"]
+__all__ = ["FACTS", "Build", "IndexStore", "StoredIndex", "name_of", "stored"]
 
 FACTS = "index.json"
 """The file that makes a folder an index: what it is of, how it was built, and the sizes of its other files."""
@@ -98,6 +98,10 @@ class IndexStore:
         self.given.append(replace(stored(target), built=built))
         return self.given[-1]
 
+    def folders(self) -> list[Path]:
+        """Return the folders of the indexes that are there, by name."""
+        return sorted(path for path in self.folder.glob("*") if path.is_dir() and path.suffix != UNFINISHED)
+
     def _writable(self) -> Path:
         try:
             make_ignored(self.folder)
@@ -139,7 +143,9 @@ def stored(folder: Path) -> StoredIndex:
 
 
 def _build(target: Path, made_of: Mapping[str, object], build: Build) -> None:
-    unfinished = Path(tempfile.mkdtemp(prefix=f"{target.name}.", suffix=UNFINISHED, dir=target.parent))
+    unfinished = target.with_name(target.name + UNFINISHED)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
     try:
         start = time.perf_counter()
         facts = dict(build(unfinished))
@@ -161,8 +167,7 @@ def _clear(folder: Path) -> None:
     from filelock import FileLock, Timeout
 
     for left in folder.glob(f"*{UNFINISHED}"):
-        lock = folder / f"{left.name.rsplit('.', 2)[0]}.lock"
-        with suppress(Timeout), FileLock(lock, timeout=0):
+        with suppress(Timeout), FileLock(left.with_suffix(".lock"), timeout=0):
             shutil.rmtree(left, ignore_errors=True)
 
 

@@ -119,6 +119,19 @@ def test_passages_that_are_to_be_found_make_it_an_estimate(project: Project) -> 
     assert table(project.run("--rag-dry-run"))["llm", "answer"][4].startswith("~")
 
 
+def test_each_document_that_may_be_retrieved_is_asked_for_alone(project: Project) -> None:
+    metrics = 'metrics=["accuracy", "erag:P@3"]'
+    questions = [case("q1", "Where is Orsay?"), case("q2", "Where is the Louvre?")]
+    asks(project, "http://127.0.0.1:9/v1", questions, "rag_top_k = 3", arguments=metrics, params=PRICED)
+    project.file("own.py", 'def answer(query):\n    raise RuntimeError("asked")\n')
+    run = project.run("--rag-dry-run", "--rag-system", "llm", "--rag-system", "own:answer")
+    told = table(run)
+    assert told["llm", "each document"][:4] == ["openai/m", "2", "~6", "0"]
+    assert told["llm", "each document"][5:] == ["60", "~0.6000"]
+    assert told["own:answer", "each document"] == ["–", "2", "?", "0", "?", "?", "?"]
+    assert told["all", ""][:2] == ["4", "~8+?"]
+
+
 def test_an_unknown_price_is_unknown(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a"), params={"max_tokens": 5})
     told = table(project.run("--rag-dry-run"))

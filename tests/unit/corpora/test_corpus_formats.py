@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 
 from pytest_rageval.corpora import BUILTIN, Reader
 from pytest_rageval.corpora.document import Document
-from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.errors import DataError
 from pytest_rageval.registry import Registry
 
@@ -189,19 +187,3 @@ def test_html_without_a_title_is_titled_by_its_first_heading() -> None:
     assert bare(read("html", "<h2> </h2><h3>Pots</h3><h1>Big</h1><p>a")) == [("file", "Pots\nBig\na", "Pots")]
     assert bare(read("html", "just text")) == [("file", "just text", "")]
     assert bare(read("html", "<script>all of it")) == [("file", "", "")]
-
-
-def test_rgb_has_each_text_of_all_its_records_once() -> None:
-    records = [
-        {"id": 1, "query": "Q?", "answer": "A", "positive": ["茶。", "b"], "negative": ["c"]},
-        {"id": 2, "query": "Q?", "answer": "A", "positive": [["c"], ["b", "e"]], "negative": ["茶。", "f", "f"]},
-        {"id": 3, "query": "Q?", "answer": "A", "fakeanswer": "F", "positive": ["g"], "positive_wrong": ["h"],
-         "negative": []},
-    ]  # fmt: skip
-    documents = read("rgb", "\n".join(map(json.dumps, records)), "en_x.json")
-    assert [(d.text, d.where[-1:]) for d in documents] == [
-        ("茶。", "1"), ("b", "1"), ("c", "1"), ("e", "2"), ("f", "2"), ("g", "3"), ("h", "3"),
-    ]  # fmt: skip
-    assert documents[1].id == hashlib.sha256(b"b").hexdigest()[:12]
-    assert [d.id for d in documents] == [content_id(d.text) for d in documents]
-    assert read("rgb", json.dumps({**records[0], "id": 9}))[0].id == documents[0].id

@@ -100,9 +100,9 @@ def test_ahead_and_in_turn_come_to_the_same(loop: LoopThread) -> None:
     for asked in (in_turn, ahead):
         assert asked.error is None
         assert asked.answer is not None
-        assert asked.closed_book is not None
-        assert asked.answer.text == asked.closed_book.text == "Paris"
-        assert dict(asked.verdicts) == {"a": Verdict("yes"), "b": Verdict("yes")}
+        assert asked.examined.closed_book is not None
+        assert asked.answer.text == asked.examined.closed_book.text == "Paris"
+        assert dict(asked.examined.verdicts) == {"a": Verdict("yes"), "b": Verdict("yes")}
         assert asked.calls == Calls(3, 0, 3, 12, 4, 1.0, 1.0)
     assert len(llm.requests) == 4
 
@@ -110,7 +110,7 @@ def test_ahead_and_in_turn_come_to_the_same(loop: LoopThread) -> None:
 def test_without_a_model_judges_that_need_one_are_not_asked(loop: LoopThread) -> None:
     function = FunctionJudge("mine", lambda sample: True)
     for asked in both(loop, desk(loop), judged(Asks("a"), function)):
-        assert set(asked.verdicts) == {"mine"}
+        assert set(asked.examined.verdicts) == {"mine"}
         assert asked.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
@@ -128,7 +128,7 @@ def test_a_judge_that_fails_keeps_the_answer_and_the_cost(loop: LoopThread, erro
         assert asked.answer is not None
         assert asked.error is not None
         assert asked.error.kind == kind
-        assert dict(asked.verdicts) == {}
+        assert dict(asked.examined.verdicts) == {}
         assert asked.calls is not None
         assert asked.calls.calls == 2
 

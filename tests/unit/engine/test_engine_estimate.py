@@ -12,6 +12,7 @@ from pytest_rageval.engine.asking import Task
 from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, Planned, Pricing, estimates
 from pytest_rageval.metrics.closed_book import CLOSED_BOOK_ACCURACY
 from pytest_rageval.metrics.containment import ACCURACY
+from pytest_rageval.metrics.utility import erag_metric
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.model.chat import Message
@@ -88,7 +89,9 @@ def test_the_calls_of_a_built_in_system_are_summed() -> None:
     total = sum(map(sent, plans))
     (found,) = estimates(plans, PROMPTS)
     assert found.cost_usd == pytest.approx(total / 1000 + 0.3)
-    assert found == Estimate("t.py::t", "llm", "answer", "openai/m", 3, 3, 0, total, 30, True, True, found.cost_usd)
+    assert found == Estimate(
+        "t.py::t", "llm", "answer", "openai/m", 3, 3, 0, total, 30, True, True, True, found.cost_usd
+    )
 
 
 def test_what_is_recorded_costs_nothing_and_belongs_to_its_repeat() -> None:
@@ -169,6 +172,22 @@ def test_a_judge_that_does_not_say_what_it_asks_or_asks_another_is_not_known() -
 def test_without_a_judge_model_no_judge_is_asked() -> None:
     (found,) = estimates([planned(1, "x", "none", metrics=(metric_of(Judged()),))], PROMPTS)
     assert found.what == "answer"
+
+
+def test_each_document_is_asked_for_at_most_top_k_times_where_a_model_retrieves() -> None:
+    worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
+    plans = [replace(planned(n, model=priced(), metrics=(ACCURACY, worth), supplied=None), top_k=7) for n in (1, 2)]
+    answer, found = estimates(plans, PROMPTS)
+    assert (found.what, found.model, found.cases, found.calls) == ("each document", "openai/m", 2, 14)
+    assert (found.counted, found.exact, found.recorded) == (False, False, 0)
+    assert (found.prompt_tokens, found.completion_tokens) == (7 * answer.prompt_tokens, 7 * answer.completion_tokens)
+    assert found.cost_usd == pytest.approx(7 * (answer.cost_usd or 0))
+    (given,) = estimates([planned(model=priced(), metrics=(ACCURACY, worth))], PROMPTS)
+    assert given.what == "answer"  # what is supplied is no ranking
+    _, own = estimates([planned(1, "x", "own", metrics=(ACCURACY, worth))], PROMPTS)
+    assert (own.what, own.calls) == ("each document", None)
+    (recorded,) = estimates([planned(1, "x", "none", metrics=(ACCURACY, worth))], PROMPTS)
+    assert recorded.what == "answer"
 
 
 def test_systems_stand_apart_in_the_order_of_the_tasks() -> None:

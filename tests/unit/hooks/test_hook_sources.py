@@ -7,7 +7,7 @@ import pytest
 from pytest_rageval.datasets import Loader
 from pytest_rageval.errors import DataError, SettingError, UnknownNameError
 from pytest_rageval.hooks.sources import Sources
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.registry import Registry
 
 
@@ -98,6 +98,16 @@ def test_a_file_of_judgements_takes_the_place_of_the_records_own(two: Sources, t
     assert two.judged(source, "a.qrels", [], "there") is judged
     assert [each.qrels for each in two.load("two:data.txt", [tmp_path], "here").instances] == [{}, {"d": 1}]
     assert [each.name for each in two] == ["two:data.txt", "two:data.txt+a.qrels"]
+
+
+def test_what_the_file_does_not_judge_is_judged_by_nothing_else(tmp_path: Path) -> None:
+    pool = (Passage("p0", "Text.", role="positive", page="x"),)
+    registry: Registry[Loader] = Registry("dataset format")
+    registry.register("pool", lambda path: (Instance("q1", "?", passages=pool), Instance("q2", "?", passages=pool)))
+    (tmp_path / "a.qrels").write_text("q1 0 d1 2", encoding="utf-8")
+    sources = Sources(registry, tmp_path)
+    judged = sources.judged(sources.load("pool:a.qrels", [tmp_path], "here"), "a.qrels", [tmp_path], "here")
+    assert [Case(each.id, each, None, {}).qrels for each in judged.instances] == [{"d1": 2}, {}]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from run_samples import FINISHED, MARK, NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
 
+from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.codec import encode_instance, encode_outcome
@@ -47,6 +48,10 @@ def test_an_empty_run_is_valid() -> None:
             "interrupted": False,
         },
         "testbeds": {},
+        "plan": {
+            "metrics": {}, "session_gates": [], "unmatched_gates": [], "unselected": 0, "unfinished": {}, "notes": [],
+            "view": {"metric": None, "rows": None, "cols": None},
+        },
         "instances": {},
         "outcomes": [],
         "gates": [],
@@ -59,6 +64,22 @@ def test_an_empty_run_is_valid() -> None:
     }  # fmt: skip
     assert made["run"]["versions"]["pytest-rageval"] == version("pytest-rageval")
     assert {"python", "pytest"} <= set(made["run"]["versions"])
+
+
+def test_correlations_stand_there_where_what_was_retrieved_is_scored() -> None:
+    wanted = plan()
+    wanted.testbeds = {NOISE: replace(wanted.testbeds[NOISE], metrics=("accuracy", "erag:P@5"), gates=())}
+    wanted.metrics["erag:P@5"] = MetricInfo(of="retrieval", downstream=False)
+    scores = {"accuracy": Score(1.0), "erag:P@5": Score(0.5)}
+    made = results(take(Run(STARTED, wanted), replace(outcome(NOISE, "q1"), scores=scores)))
+    validate(made)
+    assert made["correlations"] == [
+        {
+            "testbed": NOISE, "system": "mine", "retrieval": "erag:P@5", "downstream": "accuracy", "n": 1,
+            "tau_b": {"value": None, "ci95": None}, "rho": {"value": None, "ci95": None}, "reason": "too_few",
+        }
+    ]  # fmt: skip
+    assert "correlations" not in results(finished_run())
 
 
 @pytest.mark.parametrize("texts", [True, False])

@@ -1,0 +1,58 @@
+"""A run from its results.json, so that its report can be drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
+
+__all__ = ["run_of"]
+
+
+def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
+    """Return the run that a results.json tells of, its gates evaluated anew, and which matrix was wanted.
+
+    The run holds nothing to report as JSON: it is for `summary_lines`, not for another results.json.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+    """
+    told = results["run"]
+    run = Run(datetime.fromisoformat(told["started"]), _plan(results), interrupted=told["interrupted"])
+    run.outcomes = {plain["nodeid"]: decode_outcome(plain) for plain in results["outcomes"]}
+    claimed = asdict(calls_of(run.outcomes.values(), Calls()))
+    unclaimed: dict[str, Any] = {
+        key: None if total is None else total - (claimed[key] or 0) for key, total in results["usage"].items()
+    }
+    run.unclaimed = Calls(**unclaimed)
+    run.evaluate_gates()
+    return run, MatrixChoice(**results["plan"]["view"])
+
+
+def _plan(results: Mapping[str, Any]) -> Plan:
+    plain = results["plan"]
+    testbeds: dict[str, TestbedPlan] = {}
+    for nodeid, testbed in results["testbeds"].items():
+        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}
+        testbeds[nodeid] = TestbedPlan(nodeid, **fields)
+    ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
+    unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in plain["unfinished"].items()}
+    return Plan(
+        testbeds=testbeds,
+        cases=ended | unfinished,
+        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+        session_gates=tuple(plain["session_gates"]),
+        unmatched_gates=tuple(plain["unmatched_gates"]),
+        fingerprint=results["run"]["fingerprint"],
+        notes=tuple(plain["notes"]),
+        unselected=plain["unselected"],
+    )

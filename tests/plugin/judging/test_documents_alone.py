@@ -1,0 +1,275 @@
+"""eRAG in a session: each retrieved document alone is given to the system, and its answer labels the document."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+from rag_project import Mode, Project, case
+from scripted_projects import NOTED, asked_of, conftest, refused, values
+
+import pytest_rageval.analysis.correlation
+import pytest_rageval.metrics.utility
+import pytest_rageval.report.reread
+import pytest_rageval.retrieval.bm25  # noqa: F401
+from pytest_rageval.cli import main
+
+READS = """
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        def reply(messages):
+            shown = messages[-1]["content"].partition("Question:")[0]
+            return "two years" if "lasts two years" in shown else "a euro" if "costs a euro" in shown else "no idea"
+        return Noted("llm", reply, usage=Usage(10, 2, 0.5))
+"""
+"""A conftest whose model reads: it knows what one document of the corpus says, and nothing else."""
+
+DOCS = {
+    "long": "A kettle lasts two years.",
+    "blue": "A kettle is blue, and the kettle is round.",
+    "fee": "A parcel costs a euro.",
+    "leave": "A parcel leaves on Mondays.",
+}
+ROWS = [
+    case("q1", "How long does a kettle last?", "two years", qrels={"long": 1}),
+    case("q2", "What does a parcel cost?", "a euro"),
+    case("q3", "When does a parcel leave?", "Mondays"),
+    case("q4", "Who are we?", "nobody"),
+]
+
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=METRICS, gates=GATES)
+    def test_it(rag):
+        ...
+"""
+
+METRICS = ["accuracy", "erag:P@2", "erag:AP", "erag:Success@1"]
+
+
+def worth(
+    project: Project, *, metrics: list[str] = METRICS, gates: list[str] | None = None, model: str = READS, ini: str = ""
+) -> None:
+    """Make a project that retrieves two documents of its corpus for each question."""
+    project.data(ROWS)
+    project.data([{"id": name, "text": text} for name, text in DOCS.items()], "kb.jsonl")
+    project.file("pytest.ini", f"[pytest]\nrag_corpus = kb.jsonl\nrag_top_k = 2\n{ini}")
+    conftest(project, NOTED, model)
+    project.file("test_it.py", TEST.replace("METRICS", repr(metrics)).replace("GATES", repr(gates or [])))
+
+
+def shown(asked: list[dict[str, Any]]) -> Counter[tuple[str, int]]:
+    """Return how often the model was shown which question with how many documents."""
+    texts = [request["messages"][-1]["content"] for request in asked]
+    return Counter((text.partition("Question: ")[2], sum(f"[{n}]" in text for n in (1, 2, 3))) for text in texts)
+
+
+def test_each_document_is_labelled_by_the_answer_from_it_alone(project: Project, mode: Mode) -> None:
+    gates = ["erag:Success@2 >= 0.3", "erag:P@2 >= 0.2", "erag:nDCG >= 0.3"]
+    worth(project, gates=gates)
+    run = project.run(*mode)
+    assert run.status == 0, run.text
+    assert values(run, "erag:P@2") == {"q1": 0.5, "q2": 0.5, "q3": 0.0, "q4": 0.0}
+    assert set(values(run, "erag:Success@2").values()) == {0.0, 1.0}
+    assert values(run, "answer_in_context") == {"q1": 1.0, "q2": 1.0, "q3": 1.0, "q4": 0.0}
+    assert values(run, "page_Rprec")["q2"] is None
+    assert {gate["status"] for gate in run.gates.values()} == {"passed"}
+    assert shown(asked_of(project, "llm")) == {
+        (row["question"], n): times for row in ROWS[:3] for n, times in ((1, 2), (2, 1))
+    } | {("Who are we?", 0): 1}
+    calls = {name: outcome["calls"] for name, outcome in run.outcomes.items()}
+    assert [(calls[f"q{n}"]["calls"], calls[f"q{n}"]["cost_usd"]) for n in (1, 2, 3, 4)] == [(3, 1.5)] * 3 + [(1, 0.5)]
+    assert run.outcomes["q1"]["answer"]["usage"]["prompt_tokens"] == 10  # what the answer itself took
+
+
+OWN = """
+    import threading
+    from pytest_rageval import Answer, Ranking, ScoredPassage
+
+    TEXTS = {"right": "It is Paris.", "wrong": "It is Rome.", "empty": ""}
+
+    def search(query):
+        if query.passages is None:
+            names = query.question.split()[1:]
+            found = tuple(ScoredPassage(name, None, TEXTS[name]) for name in names)
+            return Answer("Paris", Ranking(found) if query.question.startswith("find") else None)
+        (passage,) = query.passages
+        with open("alone.jsonl", "a") as stream:
+            where = threading.current_thread() is threading.main_thread()
+            stream.write(json.dumps([query.question, passage.id, passage.role, where]) + chr(10))
+        if passage.id == "raises":
+            raise ValueError("no such page")
+        return Answer(passage.text, usage=Usage(7, 1, 0.25))
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return search
+"""
+"""A conftest whose system finds what its questions name, and answers with the passage that it is given."""
+
+
+def own(project: Project, rows: list[dict[str, Any]], metrics: list[str], *gates: str, system: str = OWN) -> None:
+    project.data(rows)
+    conftest(project, NOTED, system)
+    project.file("test_it.py", TEST.replace("METRICS", repr(metrics)).replace("GATES", repr(list(gates))))
+
+
+def alone(project: Project) -> list[Any]:
+    path = project.path / "alone.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return [json.loads(line) for line in lines]
+
+
+FINDS = [case("q1", "find wrong right"), case("q2", "find right"), case("q3", "find"), case("q4", "say right")]
+
+
+def test_a_system_of_a_users_is_asked_where_its_test_runs(project: Project, mode: Mode) -> None:
+    own(project, FINDS, ["token_f1", "accuracy", "erag:P@2", "erag:Success@1", "nDCG@5"], "erag:P@2 >= 0.1")
+    run = project.run(*mode)
+    assert run.status == 0, run.text
+    f1 = 2 * 1 / (1 + 3)  # of "Paris" in "It is Paris."
+    assert values(run, "erag:P@2") == {"q1": pytest.approx(f1 / 2), "q2": pytest.approx(f1 / 2), "q3": 0.0, "q4": None}
+    assert values(run, "erag:Success@1") == {"q1": 0.0, "q2": pytest.approx(f1), "q3": 0.0, "q4": None}
+    assert run.outcomes["q4"]["scores"]["erag:P@2"]["reason"] == "not_applicable: no_ranking"
+    assert sorted(alone(project)) == [
+        ["find right", "right", "", True], ["find wrong right", "right", "", True],
+        ["find wrong right", "wrong", "", True],
+    ]  # fmt: skip
+    assert run.outcomes["q1"]["calls"]["cost_usd"] == 0.5  # what it says of each answer is counted
+
+
+def test_what_nobody_can_be_asked_about_has_a_reason_and_no_value(project: Project) -> None:
+    own(project, [case("q1", "find right empty"), *FINDS[1:]], ["accuracy", "erag:P@2"])
+    run = project.run()
+    assert run.outcomes["q1"]["scores"]["erag:P@2"] == {"value": None, "reason": "no_texts"}
+    run.said("unscored: 1 no_texts (erag:P@2)")
+    assert [name for name, *_ in alone(project)] == ["find right"]
+
+    ranked = [{"id": "right", "score": 1.0, "text": "It is Paris."}]
+    project.data([{"id": row["id"], "answer": "Paris", "ranking": ranked} for row in FINDS], "answers.jsonl")
+    run = project.run("--rag-answers", "answers.jsonl", "--rag-gate", "erag:P@2 >= 0")
+    assert set(values(run, "erag:P@2").values()) == {None}
+    assert values(run, "answer_in_context")["q1"] == 1.0
+    assert run.gates["erag:P@2 >= 0"]["reason"] == "nothing was scored: 4 cases, 0 errors (system_unavailable)"
+    assert alone(project) == []
+
+
+def test_documents_of_the_pool_are_read_there(project: Project) -> None:
+    pool = [{"id": "empty", "text": "Paris it is.", "title": "Cities", "role": "positive"}]
+    own(project, [case("q1", "find empty", passages=pool)], ["accuracy", "erag:P@1"],
+        system=OWN.replace("if query.passages is None:", "if len(query.passages[0].title) and not seen.pop():")
+                  .replace("def search", "seen = [True, False]\n\n    def search"))  # fmt: skip
+    run = project.run()
+    assert values(run, "erag:P@1") == {"q1": 1.0}
+    assert alone(project) == [["find empty", "empty", "", True]]  # the role stays hidden
+
+
+def test_a_document_that_the_system_fails_at_is_the_cases_error(project: Project) -> None:
+    rows = [case("q1", "find right raises"), FINDS[1]]
+    own(project, rows, ["accuracy", "erag:P@2"], system=OWN.replace('"empty": ""', '"raises": "It raises."'))
+    run = project.run()
+    assert run.status == 1
+    assert run.statuses == {"q1": "error", "q2": "scored"}
+    told = run.outcomes["q1"]
+    assert told["error_type"] == "system_error"
+    assert "failed on case 'q1'" in told["error"]
+    assert "ValueError: no such page" in told["error"]
+    assert told["error"].endswith("(asked from the document 'raises' alone)")
+    assert told["answer"]["text"] == "Paris"
+
+
+def test_a_document_twice_is_the_cases_error_and_nothing_is_asked(project: Project) -> None:
+    own(project, [case("q1", "find right wrong right")], ["accuracy", "erag:P@2"])
+    run = project.run()
+    assert run.outcomes["q1"]["error_type"] == "bad_ranking"
+    assert "case 'q1': the ranking has the document 'right' at ranks 1 and 3" in run.outcomes["q1"]["error"]
+    assert alone(project) == []
+
+
+@pytest.mark.parametrize(
+    ("metrics", "gates", "sentence"),
+    [
+        (["token_f1", "erag:nDCG@5"], [], "erag:nDCG@5 needs labels that are 0 or 1, and token_f1 gives others"),
+        (["token_f1", "accuracy"], ["erag:AP >= 0"], "erag:AP needs labels that are 0 or 1, and token_f1 gives others"),
+        (["nDCG@5", "erag:P@5"], [], "erag:P@5 labels documents by a metric of the answer, and there is none"),
+        (["accuracy", "erag:MAP"], [], "metric 'erag:MAP' judges by no measure of rankings; write erag:MEASURE"),
+    ],
+)
+def test_what_cannot_be_labelled_is_refused_before_any_call(
+    project: Project, metrics: list[str], gates: list[str], sentence: str
+) -> None:
+    own(project, FINDS, metrics, *gates)
+    told = refused(project)
+    assert told.startswith("test_it.py:3: ")
+    assert sentence in told
+    assert alone(project) == []
+
+
+def test_a_check_asks_when_it_is_reached_and_refuses_likewise(project: Project) -> None:
+    own(project, FINDS[:2], ["token_f1", "accuracy"])
+    body = 'rag.check("erag:P@2 > 0"), rag.check("erag:Success@2 >= 0.1"), rag["erag:AP"]'
+    project.file("test_it.py", (project.path / "test_it.py").read_text().replace("...", body))
+    run = project.run("-k", "q1")
+    assert run.status == 1
+    run.said("E*SettingError: erag:AP needs labels that are 0 or 1, and token_f1 gives others; *")
+    assert values(run, "erag:Success@2") == {"q1": pytest.approx(0.5)}
+    assert len(alone(project)) == 2  # once each, though two checks wanted them
+    assert run.outcomes["q1"]["calls"]["calls"] == 2
+
+
+def test_a_document_is_asked_for_once_a_query_and_a_repeat(project: Project) -> None:
+    def times(documents: int) -> set[int]:
+        return {count for (_, shown_with), count in counted.items() if shown_with == documents}
+
+    worth(project)
+    project.file("test_more.py", TEST.replace("METRICS", repr(METRICS)).replace("GATES", "[]"))
+    run = project.run()
+    assert len(run.results["outcomes"]) == 8
+    counted = shown(asked_of(project, "llm"))
+    assert (times(1), times(2)) == ({2}, {2})  # two documents once each, and both together once a testbed
+    project.run("--rag-repeat", "2", "test_it.py", "--rag-concurrency", "4")
+    counted = shown(asked_of(project, "llm"))
+    assert (times(1), times(2)) == ({4}, {2})
+
+
+def test_they_are_recorded_and_replayed(project: Project, mode: Mode) -> None:
+    worth(project)
+    first = project.run("--rag-record-mode", "once")
+    assert len(asked_of(project, "llm")) == 10
+    again = project.run("--rag-record-mode", "none", *mode)
+    assert (again.status, asked_of(project, "llm")) == (0, [])
+    assert again.results["usage"]["replayed"] == 10
+    for metric in METRICS:
+        assert values(again, metric) == values(first, metric)
+
+
+def test_the_summary_tells_how_far_retrieval_tells_the_answer(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    worth(project)
+    run = project.run()
+    rows = {row["retrieval"]: row for row in run.results["correlations"]}
+    assert set(rows) == {"erag:P@2", "erag:AP", "erag:Success@1", "answer_in_context", "page_Rprec"}
+    assert (rows["erag:P@2"]["n"], rows["erag:P@2"]["tau_b"]["value"]) == (4, 1.0)
+    assert rows["page_Rprec"]["reason"] == "too_few"
+    run.said("test_it  *erag:P@2  *accuracy  *4  *+1.00 [[]1.00, 1.00[]]  *+1.00 *", "*page_Rprec*undefined *n < 3*")
+    printed = run.text.splitlines()
+    first = next(at for at, line in enumerate(printed) if line.startswith("4 cases: "))
+    monkeypatch.chdir(project.path)
+    capsys.readouterr()
+    assert main(["show"]) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert printed[first : first + len(lines)] == lines
+
+
+def test_without_erag_the_summary_has_no_such_table(project: Project) -> None:
+    worth(project, metrics=["accuracy", "answer_in_context"])
+    run = project.run()
+    assert [row["retrieval"] for row in run.results["correlations"]] == ["answer_in_context"]
+    assert "correlations" not in run.text

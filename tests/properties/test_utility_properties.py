@@ -1,0 +1,80 @@
+"""What holds of eRAG's measures and of rank correlations, whatever the labels."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rageval.analysis.correlation import rank_correlation
+from pytest_rageval.metrics import BUILTIN, FAMILIES
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.registry import Registry
+
+METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
+MEASURES = ("AP", "AP@3", "Judged@2", "P@1", "P@5", "R@3", "RR", "Rprec", "Success@2", "nDCG", "nDCG@4")
+
+SHARES = st.floats(0, 1)
+SCORES = st.none() | st.integers(0, 4).map(float)
+PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), max_size=30)
+
+
+def sample(labels: list[float], scores: list[float | None] | None = None) -> Sample:
+    """Return a sample whose documents have these labels, and for its qrels those that are 0 or 1."""
+    given_scores = scores or [None] * len(labels)
+    found = Ranking(tuple(ScoredPassage(f"d{at}", score) for at, score in enumerate(given_scores)))
+    names = found.doc_ids
+    qrels = {name: int(label) for name, label in zip(names, labels, strict=True)}
+    instance = Instance("q", "?", (("Paris",),), qrels=qrels)
+    worth = {name: Score(label) for name, label in zip(names, labels, strict=True)}
+    return Sample(Case("q", instance, None, {}), Answer("", found), labels=worth)
+
+
+def value(metric: str, of: Sample) -> float | None:
+    return METRICS.get(metric).compute(of).value
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), SCORES), min_size=1, max_size=12))
+def test_labels_of_0_or_1_are_judged_as_qrels_are(measure: str, drawn: list[tuple[float, float | None]]) -> None:
+    of = sample([label for label, _ in drawn], [score for _, score in drawn])
+    assert value(f"erag:{measure}", of) == pytest.approx(value(measure, of), abs=1e-12)
+
+
+@given(st.integers(1, 12), st.integers(1, 12))
+def test_a_full_list_of_documents_that_are_worth_all_is_worth_all(k: int, more: int) -> None:
+    of = sample([1.0] * (k + more))
+    assert value(f"erag:P@{k}", of) == value(f"erag:Success@{k}", of) == 1
+
+
+@given(st.lists(SHARES, max_size=8), st.integers(1, 10))
+def test_the_mean_never_exceeds_the_best(labels: list[float], k: int) -> None:
+    mean, best = (value(f"erag:{measure}@{k}", sample(labels)) for measure in ("P", "Success"))
+    assert mean is not None
+    assert best is not None
+    assert 0 <= mean <= best + 1e-12 <= 1 + 1e-12
+    assert mean == pytest.approx(value(f"erag:P@{k}", sample([*labels, *[0.0] * k])))  # padding changes nothing
+
+
+@settings(deadline=None, max_examples=50)
+@given(PAIRS)
+def test_a_correlation_is_symmetric_bounded_and_blind_to_monotone_changes(pairs: list[tuple[int, int]]) -> None:
+    x, y = [float(one) for one, _ in pairs], [float(other) for _, other in pairs]
+    found, turned = rank_correlation(x, y), rank_correlation(y, x)
+    assert (found.n, found.reason, found.tau_b is None) == (turned.n, turned.reason, found.rho is None)
+    if found.tau_b is None or found.rho is None:
+        assert found.reason == ("too_few" if len(pairs) < 3 else "constant")
+        return
+    assert found.tau_b == pytest.approx(turned.tau_b)
+    assert found.rho == pytest.approx(turned.rho)
+    for ci95 in (found.tau_b_ci95, found.rho_ci95, (found.tau_b, found.rho)):
+        assert ci95 is None or all(-1 <= end <= 1 for end in ci95)
+    assert rank_correlation([2 * v**3 + 1 for v in x], y) == found
+    against = rank_correlation([-v for v in x], y)
+    assert against.tau_b == pytest.approx(-found.tau_b)
+    assert against.rho == pytest.approx(-found.rho)

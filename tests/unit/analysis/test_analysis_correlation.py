@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlation
+
+DRAWN = np.random.default_rng(7)
+
+
+def tied(n: int, values: int) -> list[float]:
+    return [float(value) / values for value in DRAWN.integers(0, values + 1, n)]
+
+
+def distinct(n: int) -> list[float]:
+    return [float(value) for value in DRAWN.random(n)]
+
+
+@pytest.mark.parametrize("n", [3, 10, 257])
+@pytest.mark.parametrize("one", [lambda n: tied(n, 1), lambda n: tied(n, 5), distinct], ids=["0/1", "P@5", "distinct"])
+@pytest.mark.parametrize("other", [lambda n: tied(n, 1), distinct], ids=["0/1", "distinct"])
+def test_the_coefficients_are_those_of_scipy(n: int, one: object, other: object) -> None:
+    x, y = ([*made(n - 2), 0.0, 1.0] for made in (one, other))  # type: ignore[operator] # neither is constant
+    found = rank_correlation(x, y)
+    assert found.n == n
+    assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert found.rho == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+
+
+def test_agreement_and_disagreement_are_the_ends() -> None:
+    x = [0.1, 0.2, 0.4, 0.8]
+    same, turned = rank_correlation(x, [v * v for v in x]), rank_correlation(x, [1 - v for v in x])
+    assert (same.tau_b, same.rho, turned.tau_b, turned.rho) == (1.0, 1.0, -1.0, -1.0)
+    assert same.tau_b_ci95 == same.rho_ci95 == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ([], [], "too_few"), ([0.0, 1.0], [0.0, 1.0], "too_few"),
+        ([1.0, 1.0, 1.0], [0.0, 0.5, 1.0], "constant"), ([0.0, 0.5, 1.0], [0.0, 0.0, 0.0], "constant"),
+    ],
+)  # fmt: skip
+def test_what_is_undefined_has_a_reason_and_no_value(x: Sequence[float], y: Sequence[float], reason: str) -> None:
+    assert rank_correlation(x, y) == RankCorrelation(len(x), reason=reason)
+
+
+def test_the_interval_is_the_bootstraps_and_always_the_same() -> None:
+    x = distinct(60)
+    y = [a + 0.5 * b for a, b in zip(x, distinct(60), strict=True)]
+    found = rank_correlation(x, y)
+    assert found == rank_correlation(x, y)
+    drawn = np.random.default_rng(3).integers(0, 60, (2_000, 60))
+    for measure, ci95 in ((stats.kendalltau, found.tau_b_ci95), (stats.spearmanr, found.rho_ci95)):
+        each = [measure(np.take(x, at), np.take(y, at)).statistic for at in drawn[:1_000]]
+        assert ci95 == pytest.approx(np.quantile(each, (0.025, 0.975)), abs=0.03)
+
+
+def test_resamples_that_are_constant_are_left_out() -> None:
+    found = rank_correlation([0, 0, 0, 1], [0, 0, 1, 1])
+    assert found.tau_b == pytest.approx(stats.kendalltau([0, 0, 0, 1], [0, 0, 1, 1]).statistic)
+    assert found.tau_b_ci95 is not None
+    assert -1 <= found.tau_b_ci95[0] <= found.tau_b_ci95[1] <= 1
+
+
+@pytest.mark.parametrize("n", [1_000, 10_000])
+def test_many_distinct_values_take_no_time_to_speak_of(n: int) -> None:
+    x = distinct(n)
+    y = [a + b for a, b in zip(x, distinct(n), strict=True)]
+    began = time.perf_counter()
+    found = rank_correlation(x, y)
+    assert time.perf_counter() - began < 6, "a fraction of a second, by itself"
+    assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+
+
+def test_nothing_heavy_is_imported_where_nothing_is_to_be_told() -> None:
+    script = (
+        "import sys; from pytest_rageval.analysis.correlation import rank_correlation as r\n"
+        "r([1.0, 1.0, 1.0], [0.0, 1.0, 0.5]); r([], []); print('numpy' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False"]

@@ -1,0 +1,112 @@
+"""``rageval show``: which run it finds, and what it says of one that it cannot read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.cli import main
+
+RESULTS = {
+    "schema": 1,
+    "run": {"id": "r", "started": "2026-01-02T03:04:05+00:00", "duration_s": 1.0, "versions": {}, "fingerprint": "",
+            "interrupted": False},
+    "testbeds": {"t.py::t": {"name": "t", "metrics": ["accuracy"], "gates": [], "generated": 1, "asserts": True,
+                             "notes": ["a note"]}},
+    "plan": {"metrics": {"accuracy": {"binary": True, "higher_is_better": True, "of": "answer", "downstream": True}},
+             "session_gates": ["error_rate <= 0"], "unmatched_gates": [], "unselected": 2, "unfinished": {},
+             "notes": [], "view": {"metric": None, "rows": None, "cols": None}},
+    "instances": {}, "gates": [], "matrix": None, "matrices": [],
+    "outcomes": [{"nodeid": "t.py::t[q]", "testbed": "t.py::t", "case_id": "q", "facets": {"topic": "Kettles"},
+                  "system": "mine", "status": "scored", "answer": None, "scores": {"accuracy": {"value": 1.0}},
+                  "supplied": [], "error": None, "error_type": None, "calls": None}],
+    "usage": {"calls": 0, "replayed": 0, "attempts": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0,
+              "spent_usd": 0.0},
+}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def ran(root: Path, name: str, results: object = None) -> Path:
+    """Write a run's results; without any, it was cut short."""
+    folder = root / ".rageval" / "runs" / name
+    folder.mkdir(parents=True)
+    if isinstance(results, dict):
+        results = json.dumps({**results, "run": {**results["run"], "id": name}})
+    if isinstance(results, str):
+        (folder / "results.json").write_text(results)
+    return folder / "results.json"
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(["show", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    return out.splitlines()
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["show", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    (line,) = err.splitlines()
+    return line
+
+
+def test_the_newest_run_is_shown_unless_one_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("20260102T030405-9", "20260102T030405-10", "20251231T000000"):
+        ran(project, name, RESULTS)
+    newest, *lines = shown(capsys)
+    assert newest == "run 20260102T030405-10, started 2026-01-02T03:04:05+00:00"
+    assert lines[0] == "1 case: 1 scored, 0 errors, 2 not selected · system mine"
+    told = [line.split() for line in lines]
+    assert ["Kettles", "1.00", "(1)*"] in told
+    assert ["PASSED", "error_rate", "<=", "0", "0", "n", "1", "[0.00,", "0.79]"] in told
+    assert lines[-1] == "warning: t: a note"
+    assert shown(capsys, "20251231T000000")[0].startswith("run 20251231T000000, ")
+
+
+def test_a_file_is_shown_wherever_it_is(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "downloaded.json").write_text(json.dumps({**RESULTS, "run": {**RESULTS["run"], "id": ""}}))  # type: ignore[dict-item]
+    assert shown(capsys, "downloaded.json")[0].startswith("run downloaded.json, started ")
+
+
+def test_what_cannot_be_shown_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys).endswith(f"there is no run under {project / '.rageval' / 'runs'} yet; run the tests first")
+    ran(project, "r1")
+    assert "the run r1 left no results.json, as it was cut short; name another run, or a file" in refused(capsys)
+    assert f"the run r9 is not under {project / '.rageval' / 'runs'}; name" in refused(capsys, "r9")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"run": {', json.dumps({**RESULTS, "plan": None}), '"\\ud800', "\ud800"]
+)
+def test_a_file_that_is_none_of_ours_is_one_sentence(
+    text: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = ran(project, "r1")
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    assert refused(capsys) == (
+        f"rageval: {path} is no results.json that this version can read: "
+        "it is cut short or of another version; name another run or file"
+    )
+
+
+def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
+    ran(project, "r1", RESULTS)
+    script = (
+        "import sys; from pytest_rageval.cli import main; status = main(['show'])\n"
+        "print(*sorted(sys.modules.keys() & {'pytest', '_pytest', 'numpy', 'asyncio', 'litellm'})); sys.exit(status)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == ""

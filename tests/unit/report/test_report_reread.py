@@ -1,0 +1,78 @@
+"""A results.json read again: what it draws is what the run drew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timezone
+from typing import Any
+
+import pytest
+from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.views import MatrixChoice
+
+VIEWS = [MatrixChoice(), MatrixChoice("token_f1", "task", "topic"), MatrixChoice("n")]
+
+
+def written(run: Run, choice: MatrixChoice = VIEWS[0]) -> dict[str, Any]:
+    run.evaluate_gates()
+    return plain(results_of(run, "r1", FINISHED, choice))
+
+
+def same(run: Run, choice: MatrixChoice = VIEWS[0]) -> None:
+    """Assert that what is read again draws the same summary, to the letter and the colour."""
+    read, wanted = run_of(written(run, choice))
+    assert wanted == choice
+    assert read.started == STARTED.astimezone(timezone.utc)
+    assert list(summary_lines(read, wanted, 100, 0)) == list(summary_lines(run, choice, 100, 0))
+
+
+@pytest.mark.parametrize("choice", VIEWS)
+@pytest.mark.parametrize("texts", [True, False])
+def test_the_summary_is_the_same(choice: MatrixChoice, texts: bool) -> None:
+    same(finished_run(texts=texts), choice)
+
+
+@pytest.mark.parametrize("unclaimed", [Calls(3, 1, 2, 10, 5, 0.5, 0.25), Calls(1, 0, 1, None, None, None, None)])
+def test_an_interrupted_run_and_what_it_asked_in_vain_are_the_same(unclaimed: Calls) -> None:
+    run = finished_run()
+    run.interrupted, run.unclaimed = True, unclaimed
+    run.plan.unselected = 7
+    asked = replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(2, 0, 2, 30, 4, 0.125, 0.125))
+    same(take(run, asked))
+
+
+def test_repeats_and_correlations_are_the_same() -> None:
+    wanted = plan()
+    wanted.testbeds = {NOISE: replace(wanted.testbeds[NOISE], metrics=("accuracy", "erag:P@5", "R@5"))}
+    wanted.metrics |= {name: MetricInfo(of="retrieval", downstream=False) for name in ("erag:P@5", "R@5")}
+    run = Run(STARTED, wanted)
+    for at in range(12):
+        scores = {"accuracy": Score(float(at % 3 > 0)), "erag:P@5": Score(at % 4 / 4), "R@5": Score(1.0)}
+        each = outcome(NOISE, "q1")
+        facets = {**each.facets, "repeat": str(at % 2 + 1)}
+        take(run, replace(each, nodeid=f"{NOISE}[c{at}]", case_id=f"c{at // 2}", facets=facets, scores=scores))
+    same(run)
+    rows = [line.text.split() for line in summary_lines(run, VIEWS[0], 120, 0)]
+    (worth,) = [row for row in rows if row[1:3] == ["erag:P@5", "accuracy"]]
+    (constant,) = [row for row in rows if row[1:3] == ["R@5", "accuracy"]]
+    told = run.correlations()[0].found
+    assert told.tau_b is not None
+    assert worth[3:5] == ["6", f"{told.tau_b:+.2f}"]
+    assert constant[3:] == ["6", "undefined", "one", "is", "constant"]
+
+
+@pytest.mark.parametrize("lacking", ["plan", "outcomes", "testbeds", "usage", "run"])
+def test_what_is_no_results_json_is_refused(lacking: str) -> None:
+    made = written(finished_run())
+    del made[lacking]
+    with pytest.raises(KeyError):
+        run_of(made)
