@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -137,7 +138,7 @@ def test_an_index_under_the_name_of_another_is_refused(store: IndexStore, change
     (kept,) = store.folder.glob("vectors-*/index.json")
     name = "words16" if change == "model" else RetrieverParts(CORPUS).corpus_digest
     kept.write_text(kept.read_text().replace(name, "else"))
-    with pytest.raises(DataError, match=f"is the index of {told} than is asked for; remove it"):
+    with pytest.raises(DataError, match=f"is an index of {told} than is asked for; remove it"):
         made(store)
 
 
@@ -255,6 +256,17 @@ def test_a_library_that_is_missing_is_named_by_its_extra(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingDependencyError, match=rf"pip install 'pytest-rageval\[{extra}\]'"):
         build(RetrieverParts(CORPUS, {"model": "m", "index": index}))
+
+
+def test_what_is_in_memory_is_measured_now_and_then(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    retriever, count = made(store), itertools.count(1)
+    monkeypatch.setattr(retriever._vectors, "resident_bytes", lambda: next(count))
+    told: list[Any] = []
+    for _ in range(100):
+        retriever.search("ferry", 1)
+        told.append(retriever.facts["resident_bytes"])
+    assert told[0] == 1
+    assert 1 < told[-1] <= 8
 
 
 def test_facts_are_builtins_with_the_settings(store: IndexStore) -> None:

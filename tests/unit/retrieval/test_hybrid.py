@@ -121,7 +121,7 @@ def test_settings_of_each_begin_with_its_name() -> None:
     assert (seen[0].params, seen[0].passages) == ({"depth": 3}, CORPUS)
     assert retriever.search("railway", 3).doc_ids == ("d3", "d1")
     facts = retriever.facts  # type: ignore[attr-defined]
-    assert (facts["retriever"], facts["retrievers"]) == ("hybrid", ["bm25", "own"])
+    assert (facts["retriever"], facts["retrievers"]) == ("hybrid", "bm25, own")
     assert (facts["rrf_k"], facts["depth"], facts["bm25.k1"], facts["bm25.retriever"]) == (10.0, 7, 1.2, "bm25")
     assert facts["build_s"] is None
 
