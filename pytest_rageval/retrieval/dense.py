@@ -24,7 +24,7 @@ from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.retrieval.store import IndexStore, StoredIndex, name_of
 from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10
 
-__all__ = ["DenseRetriever", "DenseSettings", "build", "dense"]
+__all__ = ["DenseRetriever", "DenseSettings", "build", "dense", "model_of"]
 
 INDEXES = ("flat", "hnsw", "diskann")
 
@@ -61,7 +61,7 @@ def build(parts: RetrieverParts) -> Retriever:
     """
     params = Params(parts.params)
     settings = DenseSettings(
-        _model(params.text("model", ""), parts.folder),
+        model_of(params, parts.folder, "dense"),
         params.text("query_prefix", ""),
         params.text("passage_prefix", ""),
         params.choice("pooling", "model", POOLINGS),
@@ -210,11 +210,12 @@ def _of(kept: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
     return kept
 
 
-def _model(name: str, folder: Path) -> str:
-    """Return where a model is, or its name on the hub."""
+def model_of(params: Params, folder: Path, retriever: str) -> str:
+    """Return where the model of the settings is, or its name on the hub; none is a `SettingError`."""
+    name = params.text("model", "")
     if not name:
         raise SettingError(
-            "the retriever 'dense' needs a model; write 'model = FOLDER or NAME' in rag_retriever_params, "
+            f"the retriever {retriever!r} needs a model; write 'model = FOLDER or NAME' in rag_retriever_params, "
             "for instance 'model = intfloat/e5-base-v2'"
         )
     path = folder / Path(name).expanduser()
