@@ -62,7 +62,7 @@ class HybridRetriever:
     def facts(self) -> dict[str, object]:
         """What there is to tell of it: its settings, those of each as ``bm25.k1``, and seconds and bytes of all."""
         told = {name: dict(getattr(part, "facts", None) or {}) for name, part in self._of.items()}
-        own: dict[str, object] = {"retriever": "hybrid", "retrievers": list(self._of)}
+        own: dict[str, object] = {"retriever": "hybrid", "retrievers": ", ".join(self._of)}
         own |= {"rrf_k": self._rrf_k, "depth": self._depth}
         own |= {name: _sum([facts.get(name) for facts in told.values()]) for name in SUMS}
         return own | {f"{of}.{name}": value for of, facts in told.items() for name, value in facts.items()}
