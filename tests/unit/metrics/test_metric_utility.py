@@ -9,7 +9,7 @@ from statistics import fmean
 import pytest
 from ranking_samples import ranking, retrieved
 
-from pytest_rageval.errors import CaseError, SettingError
+from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError
 from pytest_rageval.judges.scoring import as_metric
 from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.metrics.downstream import downstream_of
@@ -153,6 +153,18 @@ def test_a_measure_that_needs_0_or_1_is_refused_with_other_labels(measure: str) 
     with pytest.raises(SettingError, match=f"erag:{measure} needs labels that are 0 or 1, and token_f1 gives others"):
         downstream_of([graded, binary, metric])
     assert downstream_of([graded, METRICS.get("erag:P@5"), METRICS.get("erag:Success@9")]) is graded
+
+
+def test_only_what_trec_eval_computes_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(self: object) -> None:
+        raise MissingDependencyError("a ranking metric", "ranking")
+
+    monkeypatch.setattr("pytest_rageval.metrics.trec.TrecEval.prepare", missing)
+    fresh: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
+    assert fresh.get("erag:P@2").compute(labelled(1, 0.5)) == Score(0.75)
+    assert fresh.get("erag:Success@2").compute(labelled(0.25, 0.5)) == Score(0.5)
+    with pytest.raises(MissingDependencyError, match=r"pytest-rageval\[ranking\]"):
+        fresh.get("erag:AP")
 
 
 def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:
