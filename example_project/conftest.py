@@ -1,4 +1,4 @@
-"""The one line that joins the project to pytest-rageval: which system is under test."""
+"""The one line that joins the project to pytest-rageval: what reads the passages, supplied or found."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from assistant import help_desk
 
 
 @pytest.fixture(scope="session")
-def rag_system() -> Callable[[Query], Answer]:
+def rag_generator() -> Callable[[Query], Answer]:
     return help_desk

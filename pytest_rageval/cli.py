@@ -18,6 +18,11 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+INDEX = """\
+The index of the retriever that the ini names, over the corpus that it names: `build` makes it ahead of the tests,
+for instance before CI starts its workers, and `info` lists what is kept in .rageval/indexes.
+"""
+
 SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
 
 
@@ -60,6 +65,15 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.set_defaults(run_command=_show)
+    index = commands.add_parser(
+        "index", help="build the retriever's index, and list what is kept", description=INDEX, allow_abbrev=False
+    )
+    words = index.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    build = words.add_parser("build", help="build it where it is not there yet", allow_abbrev=False)
+    build.set_defaults(run_command=_index_build)
+    info = words.add_parser("info", help="list the indexes, and say which one the ini uses", allow_abbrev=False)
+    info.add_argument("--json", action="store_true", help="as JSON")
+    info.set_defaults(run_command=_index_info)
     return parser
 
 
@@ -73,6 +87,18 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
     return show(arguments.run)
+
+
+def _index_build(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.index import build
+
+    return build()
+
+
+def _index_info(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.index import info
+
+    return info(as_json=arguments.json)
 
 
 class _Version(argparse.Action):

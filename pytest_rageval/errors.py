@@ -11,6 +11,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelError",
     "RagEvalError",
+    "RetrieverError",
     "SettingError",
     "SystemContractError",
     "UnknownNameError",
@@ -55,6 +56,18 @@ class UnknownNameError(SettingError):
 
 class SystemContractError(RagEvalError):
     """A system under test that cannot be built or does not return ``str | Answer``."""
+
+
+class RetrieverError(RagEvalError):
+    """A retriever of a user's that raised; told are its name and what it raised."""
+
+    def __init__(self, name: str, error: BaseException) -> None:
+        super().__init__(name, error)
+        self.name = name
+        self.error = error
+
+    def __str__(self) -> str:
+        return f"rag_retriever {self.name!r} raised {type(self.error).__name__}: {self.error}"
 
 
 class CaseError(RagEvalError):

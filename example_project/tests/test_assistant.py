@@ -39,3 +39,12 @@ def test_lost_property(rag):
 )
 def test_hearsay(rag):
     """Passages that are wrong, about things of which the desk knows better (most of them: see assistant/facts.py)."""
+
+
+@rag_case(
+    "jsonl:../data/counter.jsonl",
+    metrics=["token_f1", "R@5", "nDCG@5"],
+    gates=["R@5 >= 0.9", "kilt:token_f1 >= 0.2"],
+)
+def test_counter(rag):
+    """Nothing is handed over here: the notices are found first (rag_corpus in pyproject.toml), then the desk reads."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Matrix", "distinct", "matrix_of", "present"]
+__all__ = ["FEW", "Matrix", "distinct", "macro_average", "matrix_of", "present"]
 
 FEW = 5  # a cell with fewer scored cases than this is marked
 
@@ -70,6 +71,12 @@ def matrix_of(
         total=cell(asked),
         system=system,
     )
+
+
+def macro_average(cells: Sequence[Cell | None]) -> float | None:
+    """Return the mean of the cells' means, each counted once; None where one is missing, or there is no cell."""
+    means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
+    return fsum(means) / len(means) if len(means) == len(cells) > 0 else None
 
 
 def present(facet: str, outcomes: Sequence[Outcome]) -> bool:

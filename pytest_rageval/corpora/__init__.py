@@ -21,6 +21,7 @@ BUILTIN: dict[str, str] = {
     "jsonl": "pytest_rageval.corpora.jsonl:read",
     "lines": "pytest_rageval.corpora.lines:read",
     "markdown": "pytest_rageval.corpora.markdown:read",
+    "rgb": "pytest_rageval.corpora.rgb:read",
     "text": "pytest_rageval.corpora.text:read",
     "tsv": "pytest_rageval.corpora.tsv:read",
 }

@@ -21,6 +21,7 @@ class Document:
         page: the id of the page it belongs to; "" makes it a page of its own, by its id.
         metadata: what else is known of it.
         where: ``file:line`` for messages; "" stands for the file that is read.
+        shared: whether its id says its text, so that there may be several of it; it is one passage of the corpus.
     """
 
     id: str
@@ -29,3 +30,4 @@ class Document:
     page: str = ""
     metadata: Mapping[str, object] = field(default_factory=lambda: NOTHING, hash=False)
     where: str = ""
+    shared: bool = False

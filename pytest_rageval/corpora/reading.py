@@ -33,6 +33,8 @@ def passages(files: Iterable[Place], formats: Registry[Reader], chunking: Chunki
     for place, document in _documents(files, formats):
         where = document.where or shown_path(place.path)
         if document.id in seen:
+            if document.shared:
+                continue
             first, earlier = next(pair for pair in _documents(files, formats) if pair[1].id == document.id)
             there = earlier.where or shown_path(first.path)
             raise DataError(where, f"the id {found(document.id)} stands in {there} already, wanted each once")

@@ -10,10 +10,17 @@ from pytest_rageval.model.case import Instance
 __all__ = ["BUILTIN", "Loader"]
 
 Loader = Callable[[Path], tuple[Instance, ...]]
-"""Reads one file; every fault in it is a `DataError` that names the file and the line."""
+"""Reads one file; every fault in it is a `DataError` that names the file and the line.
+
+One that reads other files than the path it is given has the method ``files(path)``, which returns them.
+"""
 
 BUILTIN: dict[str, str] = {
+    "beir": "pytest_rageval.datasets.beir:load",
     "jsonl": "pytest_rageval.datasets.jsonl:load",
+    "kilt": "pytest_rageval.datasets.kilt:load",
+    "omnieval": "pytest_rageval.datasets.omnieval:load",
+    "ralle": "pytest_rageval.datasets.kilt:load",  # what RaLLe asks is KILT's files, as they are
     "rgb": "pytest_rageval.datasets.rgb:load",
 }
 """Format name -> ``"module:attribute"`` of its loader."""

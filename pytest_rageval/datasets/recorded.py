@@ -13,7 +13,7 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["Recorded", "load_recorded"]
+__all__ = ["Recorded", "load_recorded", "ranking_in"]
 
 KEYS = ("abstained", "answer", "id", "ranking", "system", "usage")
 
@@ -56,7 +56,7 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
 def _recorded(record: Fields) -> Recorded:
     answer = Answer(
         text=record.string("answer"),
-        ranking=_ranking(record),
+        ranking=ranking_in(record),
         abstained=record.flag("abstained"),
         usage=_usage(record),
     )
@@ -73,7 +73,8 @@ def _narrowing(record: Fields) -> dict[str, str]:
     return texts
 
 
-def _ranking(record: Fields) -> Ranking | None:
+def ranking_in(record: Fields) -> Ranking | None:
+    """Return the ``ranking`` of a record, or None when it has none."""
     if "ranking" not in record:
         return None
     items = []

@@ -6,6 +6,7 @@ its data is CC BY-NC-SA 4.0 and not part of this package. What a record is, its 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from pytest_rageval.errors import DataError, found
 from pytest_rageval.model.case import Gold, Instance, Passage, Role
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["load"]
+__all__ = ["content_id", "load"]
 
 KEYS = (
     "answer", "answer1", "answer2", "asnwer1", "fakeanswer", "id", "language", "negative", "positive",
@@ -29,7 +30,8 @@ def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of one RGB file; an instance's id is ``<file stem>-<id>``.
 
     Passages get the ids p0 p1 ... (positive), n0 ... (negative), w0 ... (positive_wrong) and, in integration
-    records, ``p<group>.<index>``. ``asnwer1``, ``answer1`` and ``answer2`` are not used, as in RGB's own evaluation.
+    records, ``p<group>.<index>``; the page of each is the id of its content, by which a corpus knows it.
+    ``asnwer1``, ``answer1`` and ``answer2`` are not used, as in RGB's own evaluation.
     A record that is not as the format promises is a `DataError`.
     """
     name = shown_path(path)
@@ -40,6 +42,11 @@ def load(path: Path) -> tuple[Instance, ...]:
         claim(seen, instance.id, f"the id {found(values['id'])}", name, line)
         instances.append(instance)
     return tuple(instances)
+
+
+def content_id(text: str) -> str:
+    """Return the id of a passage wherever it stands: the first 12 hexadecimal digits of its text's sha256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _instance(record: Fields, dataset: str) -> Instance:
@@ -106,5 +113,5 @@ def _passages(
     for index, text in enumerate(texts):
         if not isinstance(text, str):
             raise record.wrong(f"{name}[{index}]", text, "a string")
-        passages.append(Passage(f"{prefix}{index}", text, role=role, group=group))
+        passages.append(Passage(f"{prefix}{index}", text, role=role, group=group, page=content_id(text)))
     return passages

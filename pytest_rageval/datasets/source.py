@@ -13,7 +13,16 @@ from pathlib import Path
 
 from pytest_rageval.errors import DataError, ascii_safe, found
 
-__all__ = ["JsonObject", "json_kind", "read_bytes", "read_line", "read_records", "shown_path"]
+__all__ = [
+    "JsonObject",
+    "json_kind",
+    "read_bytes",
+    "read_groups",
+    "read_line",
+    "read_records",
+    "read_text",
+    "shown_path",
+]
 
 JsonObject = dict[str, object]
 
@@ -34,7 +43,7 @@ def read_records(path: Path) -> list[tuple[int, JsonObject]]:
     objects is a `DataError`, and so are duplicate keys, NaN, Infinity, lone surrogates and NUL characters.
     """
     name = shown_path(path)
-    text = _read_text(path, name)
+    text = read_text(path)
     records = list(_array(text, name) if text.lstrip(" \t\r\n").startswith("[") else _lines(text, name))
     if not records:
         raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
@@ -59,9 +68,11 @@ def shown_path(path: Path) -> str:
     return ascii_safe(str(path))
 
 
-def _read_text(path: Path, name: str) -> str:
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8, without a byte-order mark; what is not such text is a `DataError`."""
+    name = shown_path(path)
     if path.is_dir():
-        raise DataError(name, "is a directory; name a file of JSON Lines or one JSON array")
+        raise DataError(name, "is a directory; name a file in it")
     try:
         raw = read_bytes(path)
     except FileNotFoundError:
@@ -83,8 +94,36 @@ def _read_text(path: Path, name: str) -> str:
     return text.removeprefix("\ufeff")
 
 
+def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]]]:
+    """Yield the lines of a file of JSON Lines with their numbers: records, and lists of records that belong together.
+
+    What is not accepted is as in `read_records`; a list without a record is a `DataError`, too.
+    """
+    name = shown_path(path)
+    empty = True
+    for line, text in enumerate(read_text(path).split("\n"), start=1):
+        value, where = _line(text, name, line), f"{name}:{line}"
+        if value is None:
+            continue
+        empty = False
+        if isinstance(value, list):
+            if not value:
+                raise DataError(where, "found a list of no records, wanted at least one")
+            yield line, [_object(record, where) for record in value]
+        else:
+            yield line, _object(value, where)
+    if empty:
+        raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
+
+
 def read_line(text: str, name: str, line: int) -> JsonObject | None:
     """Return the record of one line of JSON Lines, or None for a blank line; ``name`` is the file's, for messages."""
+    value = _line(text, name, line)
+    return None if value is None else _object(value, f"{name}:{line}")
+
+
+def _line(text: str, name: str, line: int) -> object:
+    """Return the value of one line, which is no null, or None for a blank line."""
     start, _ = _skip_space(text, 0, line)
     if start == len(text):
         return None
@@ -93,7 +132,7 @@ def read_line(text: str, name: str, line: int) -> JsonObject | None:
     if rest != len(text):
         problem = f"found more text after the record, at column {rest + 1}, wanted one JSON object a line"
         raise DataError(f"{name}:{line}", problem)
-    return _object(value, f"{name}:{line}")
+    return _object(value, f"{name}:{line}") if value is None else value
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:

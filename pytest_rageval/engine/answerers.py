@@ -16,6 +16,7 @@ from pytest_rageval.errors import CaseError, SystemContractError
 from pytest_rageval.llm.meter import charge, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
+from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
 from pytest_rageval.systems.threads import Bound, Threads
@@ -121,7 +122,8 @@ class SystemAnswerer:
 
     @contextmanager
     def _told(self, case: Case) -> Iterator[None]:
-        """Turn what a system raises into a `CaseError` that names system and case."""
+        """Say which case is being answered, and turn what the system raises into a `CaseError` that names both."""
+        outer = CASE_IDS.set((case.id, case.instance.id))
         try:
             yield
         except (CaseError, SystemContractError):
@@ -132,6 +134,8 @@ class SystemAnswerer:
                 raise
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("cancelled" if cancelled else "system_error", message) from error
+        finally:
+            CASE_IDS.reset(outer)
 
     def _answer(self, value: object, seconds: float) -> Answer:
         answer = checked(value, self.name)

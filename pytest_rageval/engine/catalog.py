@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import found
@@ -11,12 +10,9 @@ from pytest_rageval.registry import Registry
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
     from pytest_rageval.datasets import Loader
-    from pytest_rageval.model.case import Passage
     from pytest_rageval.model.metric import Metric
-    from pytest_rageval.model.protocols import Retriever
+    from pytest_rageval.retrieval import RetrieverFactory
     from pytest_rageval.systems import SystemFactory
-
-    RetrieverFactory = Callable[[tuple[Passage, ...]], Retriever]
 
 __all__ = ["Catalog"]
 
@@ -31,7 +27,7 @@ class Catalog:
         corpora: format name -> reader (``(Path, str) -> Iterable[Document]``).
         datasets: format name -> loader (``Path -> tuple[Instance, ...]``).
         metrics: metric name -> `Metric`.
-        retrievers: name -> factory (``tuple[Passage, ...] -> Retriever``).
+        retrievers: name -> factory (``RetrieverParts -> Retriever``).
         systems: name -> factory (``SystemParts -> System``).
         judges: name -> `PromptedJudge`, `FunctionJudge` or function; each is a metric of its name, too.
     """
@@ -43,7 +39,7 @@ class Catalog:
             "metric", "pytest_rageval.metrics:BUILTIN", _metric_problem, "pytest_rageval.metrics:FAMILIES"
         )
         self.retrievers: Registry[RetrieverFactory] = Registry(
-            "retriever", "pytest_rageval.retrieval:BUILTIN", _problem
+            "retriever", "pytest_rageval.retrieval:BUILTIN", _problem, "pytest_rageval.retrieval:FAMILIES"
         )
         self.systems: Registry[SystemFactory] = Registry("system", "pytest_rageval.systems:BUILTIN", _problem)
         self.judges = _Judges(self.metrics)

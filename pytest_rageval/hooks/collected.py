@@ -45,6 +45,7 @@ class Collected:
         catalog: what is registered.
         options: what the command line and the ini say.
         corpus: the corpus of the ini.
+        rootdir: pytest's.
         models: the model clients.
         sources: the datasets that were read.
         named: the systems that options name.
@@ -53,6 +54,7 @@ class Collected:
         session_gates: gates over the session, each with the option that gives it.
         unmatched: those of them that no case of a partial run can meet.
         notes: what the summary warns of.
+        retrievers: those that systems of this process are made with.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Collected:
         self.catalog = catalog
         self.options = options
         self.corpus = corpus
+        self.rootdir = rootdir
         self.sources = Sources(catalog.datasets, rootdir)
         self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}
@@ -78,6 +81,7 @@ class Collected:
                     self.session_gates.append((gate, where))
         self.unmatched: list[Gate] = []
         self.notes: list[str] = []
+        self.retrievers: list[object] = []
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
         self._budget = budget
@@ -101,6 +105,8 @@ class Collected:
         settings = parse_settings(raw, site.where)
         seed = next((s for s in (self.options.seed, settings.seed) if s is not None), 0)
         source = self.sources.load(settings.dataset, site.folders, site.where)
+        if settings.qrels is not None:
+            source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
@@ -139,6 +145,11 @@ class Collected:
         """Return an entry's case under its session-wide id."""
         case_id = self.case_ids[entry.source.name, entry.case.id]
         return entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
+
+    @property
+    def needs_corpus(self) -> bool:
+        """Whether there is no retriever without a corpus."""
+        return bool(getattr(self.catalog.retrievers.get(self.options.retriever), "needs_corpus", True))
 
     @property
     def recorded(self) -> RecordedAnswers | None:
@@ -221,7 +232,13 @@ class Collected:
         gates = [parse_gate(text, where) for text in settings.gates]
         named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
         for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
-            testbed.compute(name, self.catalog.metrics.get(name, where))
+            metric = self.catalog.metrics.get(name, where)
+            if metric.needs_all and settings.relevance == "answers":
+                problem = (
+                    f"metric {found(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
+                )
+                raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
+            testbed.compute(name, metric)
         self._complete_labels(testbed, cases, where)
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
@@ -243,7 +260,7 @@ class Collected:
         except SettingError as error:
             raise SettingError(f"{where}: {error}") from error
         testbed.compute("answer_in_context", self.catalog.metrics.get("answer_in_context", where))
-        if any(evidence_sets(case.instance) for case in cases):
+        if any(evidence_sets(case) for case in cases):
             testbed.compute("page_Rprec", self.catalog.metrics.get("page_Rprec", where))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +15,11 @@ from pytest_rageval.corpora.reading import passages
 from pytest_rageval.hooks.given import ini_folder, ini_value
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
+from pytest_rageval.hooks.progress import in_terminal
+from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
-    from pytest_rageval.engine.catalog import RetrieverFactory
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.model.case import Passage
@@ -39,16 +39,20 @@ class Corpus:
     """What the ini's ``rag_corpus`` and ``rag_chunking`` stand for.
 
     Attributes:
-        needed: whether a collected test needs the passages.
+        watch: what shows how far long work on the passages has come.
+        needed: whether a collected test needs the passages, or what is searched in their place.
         digest: sha256 of the passages; empty as long as they are not read.
     """
 
-    def __init__(self, entries: Sequence[str], chunking: str, folder: Path, formats: Registry[Reader]) -> None:
+    def __init__(
+        self, entries: Sequence[str], chunking: str, folder: Path, formats: Registry[Reader], watch: Watch = unwatched
+    ) -> None:
         self._entries = tuple(entries)
         self._folder = folder
         self._formats = formats
         self._chunking = parse_chunking(chunking)
         self._retriever: Retriever | None = None
+        self.watch = watch
         self.needed = False
         self.digest = b""
         check_form(self._entries, formats)
@@ -56,7 +60,7 @@ class Corpus:
     @cached_property
     def passages(self) -> tuple[Passage, ...] | None:
         """The passages, read when they are first asked for; None without ``rag_corpus``."""
-        return tuple(self._read()) if self._entries else None
+        return self._read() if self._entries else None
 
     def holds(self, corpus: object) -> bool:
         """Return whether ``corpus`` is what was read here."""
@@ -67,34 +71,35 @@ class Corpus:
         for _ in places(self._entries, self._folder, self._formats):
             pass
 
-    def indexed(self, build: RetrieverFactory) -> Retriever:
-        """Return the retriever over the passages, one for all systems of the session."""
+    def indexed(self, build: Callable[[tuple[Passage, ...], str], Retriever]) -> Retriever:
+        """Return the retriever over the passages, one for all systems, built of them and the digest."""
         if self._retriever is None:
-            self._retriever = build(self.passages or ())
+            passages = self.passages or ()
+            self._retriever = build(passages, self.digest.hex())
         return self._retriever
 
-    def _read(self) -> Iterator[Passage]:
-        digest = hashlib.sha256()
+    def _read(self) -> tuple[Passage, ...]:
         files = places(self._entries, self._folder, self._formats)
-        for passage in passages(files, self._formats, self._chunking):
-            told = f"{passage.id}\0{passage.page}\0{passage.title}\0{passage.text}\0"
-            digest.update(told.encode("utf-8", "surrogatepass"))
-            yield passage
-        self.digest = digest.digest()
+        read = tuple(self.watch(passages(files, self._formats, self._chunking), "reading the corpus"))
+        self.digest = bytes.fromhex(digest_of(read))
+        return read
 
 
-def corpus_of(config: pytest.Config) -> Corpus:
-    """Return the corpus of the ini, its settings checked for form."""
+def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
+    """Return the corpus of the ini, its settings checked for form; ``watch`` is the terminal's where none is given."""
     if CORPUS not in config.stash:
         entries, chunking = (ini_value(config, name) for name in ("rag_corpus", "rag_chunking"))
-        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), config.stash[CATALOG].corpora)
+        formats, watch = config.stash[CATALOG].corpora, watch or in_terminal(config)
+        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), formats, watch)
     return config.stash[CORPUS]
 
 
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Read the corpus if one of the tests needs it; where nothing will run, only look for its files."""
     corpus = corpus_of(config)
-    corpus.needed = bool(config.getini("rag_corpus")) and _is_needed(config, items)
+    collected = config.stash.get(COLLECTED, None)
+    searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
+    corpus.needed = searched and _is_needed(config, items)
     if not corpus.needed:
         return
     if config.option.collectonly or config.option.rag_dry_run:

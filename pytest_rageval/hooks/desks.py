@@ -16,6 +16,7 @@ from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
+from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
@@ -138,7 +139,8 @@ class Desks:
         if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
         light = own and name == "extractive" and parts in ([], ["rag_corpus"])
-        waits = bound is not None or not self._replays or "rag_retriever" in parts
+        search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
+        waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
         return SystemAnswerer(system, name, loop, bound, light=light)
 
@@ -155,7 +157,8 @@ class Desks:
     def _parts(self, request: pytest.FixtureRequest, llm: Client | None) -> SystemParts:
         """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
         if overridden("rag_retriever", request.node) is not None:
-            retriever = request.getfixturevalue("rag_retriever")
+            theirs = request.getfixturevalue("rag_retriever")
+            retriever = None if theirs is None else adapted(theirs)
         elif overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         else:
@@ -164,6 +167,8 @@ class Desks:
             generator = request.getfixturevalue("rag_generator")
         else:  # the plugin's own lasts for the session, and could not take a model that does not
             generator = self._generator(llm)
+        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
+            self._collected.retrievers.append(retriever)
         embedder = self._embedder(request)
         return SystemParts(retriever, generator, self._collected.options.top_k, llm, self._models.prompts, embedder)
 

@@ -46,9 +46,12 @@ def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
 def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.Config) -> Retriever | None:
     """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus.
 
-    Override it with one of your own. With a model, the ``search`` of yours is awaited where it is a coroutine function,
-    and otherwise called in a thread of its own, always the same: what belongs to the thread that made it has to be made
-    there, in the first ``search`` (or a connection of sqlite3 with ``check_same_thread=False``).
+    A run file and a database need none.
+
+    Override it with one of your own: an object with ``search``, a retriever of LangChain or LlamaIndex, or any callable
+    (see `adapted`). With a model, yours is awaited where it is async, and otherwise called in a thread of its own,
+    always the same: what belongs to the thread that made it has to be made there, in the first call (or a connection of
+    sqlite3 with ``check_same_thread=False``).
     """
     from pytest_rageval.hooks.collection import collected_of
 
@@ -104,10 +107,12 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
     ``rag_retriever`` finds where a case supplies none.
     """
     from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.retrieval.adapters import adapted
     from pytest_rageval.systems.naive import naive
     from pytest_rageval.systems.parts import SystemParts
 
-    return naive(SystemParts(rag_retriever, rag_generator, collected_of(pytestconfig).options.top_k))
+    retriever = None if rag_retriever is None else adapted(rag_retriever)
+    return naive(SystemParts(retriever, rag_generator, collected_of(pytestconfig).options.top_k))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -130,18 +135,27 @@ def pytest_fixture_setup(
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
-    """Return the session's retriever over a corpus, or None without one; other than passages is a `SettingError`."""
-    if corpus is None:
+    """Return the session's retriever over a corpus; other than passages is a `SettingError`.
+
+    Without a corpus it is None, unless the retriever of the ini needs none.
+    """
+    if corpus is None and collected.needs_corpus:
         return None
-    build = collected.catalog.retrievers.get(collected.options.retriever)
     if collected.corpus.holds(corpus):
-        return collected.corpus.indexed(build)
+        return collected.corpus.indexed(partial(_built, collected))
     from pytest_rageval.errors import SettingError, found
     from pytest_rageval.model.case import Passage
 
     passages: list[Passage] = []
-    for passage in corpus:
+    for passage in corpus or ():
         if not isinstance(passage, Passage):
             raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
-    return build(tuple(passages))
+    return _built(collected, tuple(passages), "")
+
+
+def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
+    from pytest_rageval.hooks.indexes import built_retriever, store_in
+
+    retrievers, store = collected.catalog.retrievers, store_in(collected.rootdir)
+    return built_retriever(collected.options, retrievers, passages, digest, store, collected.corpus.watch)

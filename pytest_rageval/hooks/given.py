@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError, ascii_safe, found
-from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, record_mode
+from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
@@ -30,6 +30,8 @@ class Options:
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
         retriever: the name of the retriever over ``rag_corpus``.
+        retriever_params: its settings.
+        beside: the folder that paths of the ini are relative to.
         top_k: passages a retriever is asked for.
         folders: where the modules of systems are looked for behind Python's own path.
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
@@ -60,6 +62,8 @@ class Options:
     cols: str | None
     json: Path | None
     retriever: str
+    retriever_params: Mapping[str, Any]
+    beside: Path
     top_k: int
     folders: tuple[Path, ...]
     narrowed: bool
@@ -107,7 +111,9 @@ def read_options(config: pytest.Config) -> Options:
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
         narrowed=is_narrowed(config),
-        retriever=str(ini_value(config, "rag_retriever")),
+        retriever=str(ini_value(config, "rag_retriever")).strip(),
+        retriever_params=parameters(ini_value(config, "rag_retriever_params"), "rag_retriever_params", "k1 = 1.2"),
+        beside=beside,
         top_k=_count(config, "rag_top_k") or 5,
         folders=(config.rootpath, here),
         texts=ini_value(config, "rag_report_texts"),

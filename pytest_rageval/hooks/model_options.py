@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 
-__all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "record_mode"]
+__all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode"]
 
 RECORD_MODES = ("none", "once", "new_episodes", "all")
 """VCR's words."""
@@ -59,20 +59,29 @@ def model_setting(
     Raises:
         SettingError: a line has no equals sign, names a parameter twice, or gives one that is read here no such number.
     """
-    params: dict[str, Any] = {}
-    for line in lines:
-        key, equals, text = (part.strip() for part in line.partition("="))
-        if not key or not equals or not text:
-            hint = "write 'name = value', for instance 'max_tokens = 512'"
-            raise SettingError(f"{where} has the line {found(line)}; {hint}")
-        if key in params:
-            raise SettingError(f"{where} gives {found(key)} twice; give it once")
-        params[key] = _value(text)
+    params = parameters(lines, where, "max_tokens = 512")
     for key, wanted in _NUMBERS.items():
         if key in params and not _is_number(params[key], wanted):
             raise SettingError(f"{where} has {key} = {found(params[key])}; write {wanted}")
     retry = {ours: params.pop(key) for key, ours in _TRIES.items() if key in params}
     return ModelSetting(name or None, {**defaults, **params}, retry)
+
+
+def parameters(lines: Sequence[str], where: str, example: str) -> dict[str, Any]:
+    """Return what lines ``name = value`` say, the value JSON or bare text.
+
+    Raises:
+        SettingError: a line has no equals sign, or names a parameter twice.
+    """
+    params: dict[str, Any] = {}
+    for line in lines:
+        key, equals, text = (part.strip() for part in line.partition("="))
+        if not key or not equals or not text:
+            raise SettingError(f"{where} has the line {found(line)}; write 'name = value', for instance {example!r}")
+        if key in params:
+            raise SettingError(f"{where} gives {found(key)} twice; give it once")
+        params[key] = _value(text)
+    return params
 
 
 def record_mode(mode: str, where: str) -> str | None:

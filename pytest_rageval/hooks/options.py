@@ -38,7 +38,8 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("rag_corpus", "what is searched: paths, globs or format:path, one a line", type="linelist")
     parser.addini("rag_chunking", "how rag_corpus is cut: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] "
         "or sections", default="none")  # fmt: skip
-    parser.addini("rag_retriever", "retriever over rag_corpus: bm25 or a registered name", default="bm25")
+    parser.addini("rag_retriever", "retriever over rag_corpus: bm25 or a registered name; or run:FILE", default="bm25")
+    parser.addini("rag_retriever_params", "what it is made with: 'name = value', one a line", type="linelist")
     parser.addini("rag_top_k", "passages a retriever is asked for (default 5)", default="")
     parser.addini("rag_model", "the model behind the systems, as --rag-model", default="")
     parser.addini("rag_judge_model", "the model that judges, as --rag-judge-model", default="")

@@ -15,7 +15,9 @@ from pytest_rageval.testbeds.expand import shortfalls
 
 __all__ = ["plan_of"]
 
-_DATA_SETTINGS = ("dataset", "ability", "assembly", "passages", "noise_rate", "correct_rate", "where", "facets")
+_DATA_SETTINGS = (
+    "dataset", "ability", "assembly", "passages", "noise_rate", "correct_rate", "qrels", "where", "facets",
+)  # fmt: skip
 
 
 def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:

@@ -58,6 +58,7 @@ class Recorder:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""
         outcome = self.run.take(payload["outcome"], payload["instance"])
         self._recordings.update(payload["recordings"])
+        self.run.take_retrievers(payload["retrievers"])
         self._append(self.run.records[outcome["nodeid"]])
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
@@ -76,7 +77,9 @@ class Recorder:
         for nodeid, message in crashed.items():
             lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
             if lost is not None:
-                self.take_outcome({"outcome": encode_outcome(lost), "instance": None, "recordings": ()})
+                self.take_outcome(
+                    {"outcome": encode_outcome(lost), "instance": None, "recordings": (), "retrievers": ()}
+                )
         self.run.interrupted = interrupted
         self.run.evaluate_gates()
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PLAN",
     "SENT",
+    "TOLD",
     "pytest_collection_finish",
     "pytest_enter_pdb",
     "pytest_report_teststatus",
@@ -24,6 +25,9 @@ __all__ = [
 
 SENT = pytest.StashKey[set[str]]()
 """On the config: case ids whose instance this process has put on a report."""
+
+TOLD = pytest.StashKey[dict[int, dict[str, Any]]]()
+"""On the config: what this process has told of each of its retrievers."""
 
 PLAN = pytest.StashKey[str]()
 """On a worker's config: the plan, until it has been handed over."""
@@ -96,8 +100,26 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "outcome": encode_outcome(outcome),
         "instance": instance,
         "recordings": () if result is None else result.recordings,
+        "retrievers": _news_of_retrievers(item.config),
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
+
+
+def _news_of_retrievers(config: pytest.Config) -> list[dict[str, Any]]:
+    """Return what retrievers tell of themselves that they have not told before, most often nothing."""
+    retrievers = config.stash[COLLECTED].retrievers
+    if not retrievers:
+        return []
+    from pytest_rageval.model.codec import encode_facts
+    from pytest_rageval.model.facts import facts_of
+
+    told, news = config.stash.setdefault(TOLD, {}), []
+    for at, retriever in enumerate(retrievers):
+        facts = encode_facts(facts_of(retriever))
+        if facts and facts != told.get(at):
+            told[at] = facts
+            news.append(facts)
+    return news
 
 
 def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> Outcome:

@@ -11,20 +11,13 @@ from pytest_rageval.hooks.keys import CATALOG, is_worker
 from pytest_rageval.hooks.refusal import Refusals, raised
 from pytest_rageval.hooks.reporting import Reporting, WorkerReporting
 
-__all__ = ["configure"]
+__all__ = ["configure", "registered"]
 
 
 def configure(config: pytest.Config) -> None:
     """Register the markers, the users' own names, and what this process reports with."""
     markers.register(config)
-    catalog = config.stash[CATALOG] = Catalog()
-    try:
-        config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
-    except RagEvalError as error:
-        raise pytest.UsageError(raised(error, config.rootpath)) from None
-    except Exception as error:
-        what = f"{raised(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
-        raise pytest.UsageError(what) from None
+    config.stash[CATALOG] = registered(config)
     if is_worker(config):
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
@@ -36,6 +29,19 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)
+
+
+def registered(config: pytest.Config) -> Catalog:
+    """Return all that has a name, the users' own among it; what they register wrongly is a usage error."""
+    catalog = Catalog()
+    try:
+        config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
+    except RagEvalError as error:
+        raise pytest.UsageError(raised(error, config.rootpath)) from None
+    except Exception as error:
+        what = f"{raised(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
+        raise pytest.UsageError(what) from None
+    return catalog
 
 
 def _check_gates(gates: list[str]) -> None:

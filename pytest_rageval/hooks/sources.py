@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ class Source:
     """A dataset that was read.
 
     Attributes:
-        name: ``format:path``, the path from the rootdir on where it lies below it.
+        name: ``format:path``, the path from the rootdir on where it lies below it, and ``+path`` of other judgements.
         instances: its records.
         digest: sha256 of what was read.
     """
@@ -40,9 +40,10 @@ class Sources:
         self._loaders = loaders
         self._rootdir = rootdir
         self._read: dict[tuple[str, Path], Source] = {}
+        self._judged: dict[tuple[str, Path], Source] = {}
 
     def __iter__(self) -> Iterator[Source]:
-        return iter(sorted(self._read.values(), key=lambda source: source.name))
+        return iter(sorted([*self._read.values(), *self._judged.values()], key=lambda source: source.name))
 
     def load(self, dataset: str, folders: Sequence[Path], where: str) -> Source:
         """Return the dataset ``format:path``; ``where`` is for messages.
@@ -55,27 +56,46 @@ class Sources:
             hint = found(f"jsonl:{dataset.strip(':')}")
             raise SettingError(f"{where}: dataset {found(dataset)} is not format:path; write for instance {hint}")
         loader = self._loaders.get(format_name, where)
-        path = self._find(text, folders, where)
+        path = self._find("dataset", text, folders, where)
         key = (format_name, path.resolve())
         if key not in self._read:
             name = f"{format_name}:{self._shown(path)}"
             instances = tuple(loader(path))
             if not instances:
                 raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
-            self._read[key] = Source(name, instances, _digest(path))
+            self._read[key] = Source(name, instances, _digest(getattr(loader, "files", _files)(path)))
         return self._read[key]
 
-    def _find(self, text: str, folders: Sequence[Path], where: str) -> Path:
+    def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
+        """Return a dataset with the judgements of the file ``text`` instead of its own; found as a dataset is.
+
+        The file may judge other queries, too; that it judges none of the dataset's is a `SettingError`.
+        """
+        from pytest_rageval.datasets.qrels import read_qrels
+
+        path = self._find("qrels", text, folders, where)
+        key = (source.name, path.resolve())
+        if key not in self._judged:
+            qrels = read_qrels(path)
+            instances = tuple(_judged(each, qrels.get(each.id, {})) for each in source.instances)
+            if not any(each.qrels for each in instances):
+                ids = f"its ids are as {found(next(iter(qrels)))}, the dataset's as {found(instances[0].id)}"
+                raise SettingError(f"{where}: qrels {found(text)} judges no record of {found(source.name)}; {ids}")
+            digest = hashlib.sha256(source.digest + _digest([path])).digest()
+            self._judged[key] = Source(f"{source.name}+{self._shown(path)}", instances, digest)
+        return self._judged[key]
+
+    def _find(self, what: str, text: str, folders: Sequence[Path], where: str) -> Path:
         places = dict.fromkeys(folder / text for folder in (*folders, self._rootdir))
         try:
             there = [path for path in places if path.exists()]
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            raise DataError(where, f"dataset path {found(text)} cannot be used: {why}") from None
+            raise DataError(where, f"{what} path {found(text)} cannot be used: {why}") from None
         if there:
             return there[0]
         tried = " nor ".join(ascii_safe(str(path)) for path in places)
-        raise DataError(where, f"dataset {found(text)} is not there: no {tried}; correct the path")
+        raise DataError(where, f"{what} {found(text)} is not there: no {tried}; correct the path")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()
@@ -83,11 +103,23 @@ class Sources:
         return resolved.relative_to(self._rootdir).as_posix() if below else resolved.as_posix()
 
 
-def _digest(path: Path) -> bytes:
-    """Return sha256 over a file as it was read, or over the files of a folder."""
+def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
+    """Return an instance with these judgements; where there are none, its gold passages judge nothing either."""
+    if grades or instance.passages is None:
+        return replace(instance, qrels=grades)
+    return replace(instance, qrels=grades, passages=tuple(replace(each, page="") for each in instance.passages))
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the file, or all that lie in a folder."""
+    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+
+
+def _digest(files: Iterable[Path]) -> bytes:
+    """Return sha256 over files as they were read."""
     from pytest_rageval.datasets.source import read_bytes
 
     digest = hashlib.sha256()
-    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
+    for file in files:
         digest.update(read_bytes(file))
     return digest.digest()

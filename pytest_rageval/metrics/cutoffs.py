@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import update_wrapper
 
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.metrics.relevance import UNKNOWN_RELEVANT
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -28,20 +29,25 @@ class Measure:
         whole: whether there is one without a cutoff.
         cuts: whether there is one with a cutoff.
         binary: whether every value is 0 or 1.
+        needs_all: whether it depends on relevant documents that were not retrieved.
     """
 
     compute: Callable[[Sample, int | None], Score]
     whole: bool = False
     cuts: bool = True
     binary: bool = False
+    needs_all: bool = False
 
     def metric(self, name: str, k: int | None) -> Metric:
         """Return the metric of that name and cutoff."""
 
         def compute(sample: Sample) -> Score:
-            return self.compute(sample, k)
+            unknown = self.needs_all and sample.case.relevance == "answers"
+            return UNKNOWN_RELEVANT if unknown else self.compute(sample, k)
 
-        return Metric(name, update_wrapper(compute, self.compute), binary=self.binary, of="retrieval")
+        return Metric(
+            name, update_wrapper(compute, self.compute), binary=self.binary, needs_all=self.needs_all, of="retrieval"
+        )
 
 
 def cut(name: str, head: str, measure: Measure) -> Metric:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from pytest_rageval.metrics.cutoffs import Measure, cut
 from pytest_rageval.metrics.retrieved import NO_RANKING, by_rank
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, page_of
@@ -77,16 +77,17 @@ def page_success(sample: Sample, k: int | None) -> Score:
     return _scored(sample, lambda pages, sets: float(_complete(pages, sets, k) > 0))
 
 
-def evidence_sets(instance: Instance) -> Sets:
-    """Return the distinct evidence sets of an instance, in order; none when nothing was judged."""
-    if instance.provenance:
-        return tuple(dict.fromkeys(frozenset(pages) for pages in instance.provenance))
-    relevant = frozenset(page_of(name) for name, grade in instance.qrels.items() if grade > 0)
-    return (relevant,) if instance.qrels else ()
+def evidence_sets(case: Case) -> Sets:
+    """Return the distinct evidence sets of a case, in order; none when nothing was judged."""
+    if case.instance.provenance:
+        return tuple(dict.fromkeys(frozenset(pages) for pages in case.instance.provenance))
+    qrels = case.qrels
+    relevant = frozenset(page_of(name) for name, grade in qrels.items() if grade > 0)
+    return (relevant,) if qrels else ()
 
 
 def _scored(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
-    sets, ranking = evidence_sets(sample.case.instance), sample.answer.ranking
+    sets, ranking = evidence_sets(sample.case), sample.answer.ranking
     if not sets:
         return NO_PROVENANCE
     return NO_RANKING if ranking is None else Score(value(_pages(ranking), sets))

@@ -2,6 +2,7 @@
 
 Ranks are those of `retrieved.by_rank`; a document is relevant when its grade is at least 1. An empty ranking scores 0.
 A case without qrels is not applicable ("no_qrels"), nor is an answer that does not say its ranking ("no_ranking").
+Where a testbed declares another `relevance`, `relevance.judgements` takes the place of the qrels.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_rageval.metrics.cutoffs import Measure, cut
-from pytest_rageval.metrics.retrieved import NO_QRELS, NO_RANKING, by_rank
+from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.retrieved import by_rank
 from pytest_rageval.metrics.trec import TREC_EVAL
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
@@ -111,24 +113,23 @@ def judged(sample: Sample, k: int | None = None) -> Score:
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
     Source: ir_measures' Judged (MacAvaney et al., ECIR 2022), with trec_eval's order of equal scores.
     """
-    qrels = sample.case.instance.qrels
-    if not qrels:
-        return NO_QRELS
-    if sample.answer.ranking is None:
-        return NO_RANKING
-    first = by_rank(sample.answer.ranking)[:k]
+    found = judgements(sample)
+    if isinstance(found, Score):
+        return found
+    qrels, ranking = found
+    first = by_rank(ranking)[:k]
     return Score(sum(item.doc_id in qrels for item in first) / len(first) if first else 0.0)
 
 
 MEASURES: dict[str, Measure] = {
-    "AP": Measure(average_precision, whole=True),
+    "AP": Measure(average_precision, whole=True, needs_all=True),
     "Judged": Measure(judged, whole=True),
     "P": Measure(precision),
-    "R": Measure(recall),
+    "R": Measure(recall, needs_all=True),
     "RR": Measure(reciprocal_rank, whole=True),
-    "Rprec": Measure(r_precision, whole=True, cuts=False),
+    "Rprec": Measure(r_precision, whole=True, cuts=False, needs_all=True),
     "Success": Measure(success, binary=True),
-    "nDCG": Measure(ndcg, whole=True),
+    "nDCG": Measure(ndcg, whole=True, needs_all=True),
 }
 
 

@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import Any
 
 from pytest_rageval.errors import CaseError, MissingDependencyError, found
-from pytest_rageval.metrics.retrieved import NO_QRELS, NO_RANKING, by_rank, scored
+from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.retrieved import by_rank, scored
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 
-__all__ = ["GREATEST", "TREC_EVAL", "TrecEval", "grades"]
+__all__ = ["GREATEST", "TREC_EVAL", "TrecEval"]
 
 GREATEST = 1_000
 """The highest grade of relevance: trec_eval's memory grows with it."""
@@ -44,15 +45,14 @@ class TrecEval:
         name = measure if k is None else f"{measure}_{k}"
         latest, values = self._latest
         if latest is not sample or name not in values:
-            ranking = sample.answer.ranking
-            if not sample.case.instance.qrels:
-                return NO_QRELS
-            if ranking is None:
-                return NO_RANKING
+            judged = judgements(sample)
+            if isinstance(judged, Score):
+                return judged
+            qrels, ranking = judged
             if not ranking:
                 return Score(0.0)  # trec_eval says nothing of a query without results
             self._asks(measure, k)
-            values = self._values(sample, ranking)
+            values = self._values(_grades(qrels), ranking)
             self._latest = (sample, values)
         return Score(values[name])
 
@@ -63,9 +63,9 @@ class TrecEval:
             cutoffs.add(k)
         self._measures = {f"{m}.{','.join(map(str, sorted(ks)))}" if ks else m for m, ks in self._cutoffs.items()}
 
-    def _values(self, sample: Sample, ranking: Ranking) -> Mapping[str, float]:
+    def _values(self, qrels: dict[str, int], ranking: Ranking) -> Mapping[str, float]:
         self.prepare()
-        qrels, run = grades(sample), scored(ranking)
+        run = scored(ranking)
         ids = "".join(run) + "".join(qrels)
         if not ids.isascii() or "\0" in ids:
             qrels, run = _numbered(qrels, ranking)
@@ -73,9 +73,9 @@ class TrecEval:
         return values
 
 
-def grades(sample: Sample) -> dict[str, int]:
-    """Return the judgements of a sample's case, none below 0; a grade beyond `GREATEST` is a `CaseError`."""
-    qrels = {name: max(int(grade), 0) for name, grade in sample.case.instance.qrels.items()}
+def _grades(judged: Mapping[str, int]) -> dict[str, int]:
+    """Return judgements, none below 0; a grade beyond `GREATEST` is a `CaseError`."""
+    qrels = {name: max(int(grade), 0) for name, grade in judged.items()}
     for name, grade in qrels.items():
         if grade > GREATEST:
             problem = f"the grade of {found(name)} is {found(grade)}, wanted one of at most {GREATEST:,}"

@@ -58,10 +58,10 @@ def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         if graded is not None and k is not None:
             return Score(graded(list(values.values()), k))
         qrels = {name: int(value) for name, value in values.items()}
-        case = replace(sample.case, instance=replace(sample.case.instance, qrels=qrels))
+        case = replace(sample.case, relevance="ids", instance=replace(sample.case.instance, qrels=qrels))
         return MEASURES[family].compute(replace(sample, case=case), k)
 
-    measure = replace(MEASURES[family], compute=erag, binary=False)
+    measure = replace(MEASURES[family], compute=erag, binary=False, needs_all=False)
     return replace(cut(name, f"{head}:{family}", measure), labels="any" if graded else "binary")
 
 

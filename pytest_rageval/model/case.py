@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-__all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Role", "Turn"]
+__all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
 
 Gold = tuple[tuple[str, ...], ...]
 """Gold answers: every slot must be met (all), each by one of its aliases (any)."""
 
 Role = Literal["", "positive", "negative", "counterfactual"]
+
+Relevance = Literal["ids", "overlap", "answers"]
+"""What makes a retrieved passage relevant: its id in the qrels, a gold passage that it overlaps, an answer in it."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -116,6 +119,7 @@ class Case:
             None when the system must retrieve.
         facets: every facet of the instance and of the setting, as strings.
         instructions: what the testbed asks of the answer.
+        relevance: what makes a retrieved passage relevant.
     """
 
     id: str
@@ -123,6 +127,7 @@ class Case:
     supplied: tuple[Passage, ...] | None
     facets: Mapping[str, str]
     instructions: str = ""
+    relevance: Relevance = "ids"
 
     @property
     def query(self) -> Query:
@@ -135,6 +140,17 @@ class Case:
             language=self.instance.language,
             instructions=self.instructions,
         )
+
+    @property
+    def qrels(self) -> Mapping[str, int]:
+        """The judgements of what is retrieved: document id -> grade; empty where nothing was judged.
+
+        Those of the record; where it has none and the system must retrieve, the documents that its positive passages
+        were taken from are the relevant ones.
+        """
+        if self.instance.qrels or self.supplied is not None:
+            return self.instance.qrels
+        return {p.page: 1 for p in self.instance.passages or () if p.role == "positive" and p.page}
 
     @property
     def evidence(self) -> bool | None:

@@ -14,11 +14,12 @@ from typing import Any
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Gold, Instance
+from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["decode_outcome", "encode_instance", "encode_outcome", "without_texts"]
+__all__ = ["decode_outcome", "encode_facts", "encode_instance", "encode_outcome", "without_texts"]
 
 Plain = dict[str, Any]
 
@@ -66,7 +67,8 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
 def encode_instance(instance: Instance) -> Plain:
     """Return an instance, with its whole passage pool, as results.json has it."""
     passages: Plain = {
-        _text(p.id): {"text": _text(p.text), "role": p.role} | ({"title": _text(p.title)} if p.title else {})
+        _text(p.id): {"text": _text(p.text), "role": p.role}
+        | {key: _text(value) for key, value in (("title", p.title), ("page", p.page)) if value}
         for p in instance.passages or ()
     }
     plain: Plain = {
@@ -84,19 +86,31 @@ def encode_instance(instance: Instance) -> Plain:
     return plain
 
 
+def encode_facts(facts: Facts) -> Plain:
+    """Return what a retriever tells of itself as builtins."""
+    return {_text(key): _scalar(value) for key, value in facts.items()}
+
+
 def without_texts(plain: Plain) -> Plain:
     """Return an encoded instance or outcome without any text of the data, of an answer or of a judge's reply."""
     if "passages" in plain:
-        roles = {name: {"role": passage["role"]} for name, passage in plain["passages"].items()}
-        return {"passages": roles} | {key: plain[key] for key in ("qrels", "provenance") if key in plain}
+        passages = {name: {k: p[k] for k in ("role", "page") if k in p} for name, p in plain["passages"].items()}
+        return {"passages": passages} | {key: plain[key] for key in ("qrels", "provenance") if key in plain}
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
         kept = ("doc_id", "score", "page")
         bare = None if ranking is None else [{key: d[key] for key in kept if key in d} for d in ranking]
-        answer = {**answer, "text": None, "ranking": bare, "trace": []}
+        answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
     scores = {name: _bare(score) if "label" in score else score for name, score in plain["scores"].items()}
     return {**plain, "answer": answer, "scores": scores, "error": None}
+
+
+def _times(trace: list[Plain]) -> list[Plain]:
+    """Return the steps of a trace that tell how long they took, without what else they tell."""
+    timed = [step for step in trace if isinstance(step["detail"].get("seconds"), int | float)]
+    kept = ("seconds", "retriever")
+    return [{**step, "detail": {key: step["detail"][key] for key in kept if key in step["detail"]}} for step in timed]
 
 
 def _slots(gold: Gold) -> list[list[str]]:

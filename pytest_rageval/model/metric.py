@@ -51,6 +51,7 @@ class Metric:
         binary: every value is 0 or 1, so that a mean is a rate and takes a Wilson interval.
         judge: whose verdict ``compute`` reads in ``sample.verdicts``; None for a metric that needs no model.
         closed_book: whether ``compute`` reads ``sample.closed_book``.
+        needs_all: whether ``compute`` depends on relevant documents that were not retrieved.
         of: what a value tells of: the answer, what was retrieved, or both.
         labels: which of ``sample.labels`` ``compute`` can read: none, labels that are all 0 or 1, or any in ``0..1``.
     """
@@ -61,6 +62,7 @@ class Metric:
     binary: bool = False
     judge: Judge | None = None
     closed_book: bool = False
+    needs_all: bool = False
     of: Literal["answer", "retrieval", "both"] = "answer"
     labels: Literal["none", "binary", "any"] = "none"
 

@@ -29,7 +29,12 @@ System = SyncSystem | AsyncSystem
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Finds passages for a question."""
+    """Finds passages for a question.
+
+    ``search`` may be a coroutine function. Two attributes are read where there are any: ``in_place``, True for one that
+    is so quick that it may be called on the event loop, and ``facts``, a mapping of what there is to tell of it and its
+    index, as builtins: ``index build_s load_s disk_bytes resident_bytes`` and its settings.
+    """
 
     def search(self, query: str, k: int, /) -> Ranking:
         """Return at most ``k`` passages, best first."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from pytest_rageval.folders import make_ignored
 from pytest_rageval.report.json_text import JsonText, json_lines
 
 __all__ = ["RunFolder", "write_atomically"]
@@ -22,11 +23,7 @@ class RunFolder:
     """
 
     def __init__(self, root: Path, started: datetime) -> None:
-        base = root / ".rageval"
-        base.mkdir(exist_ok=True)
-        ignore = base / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("# Created by pytest-rageval.\n*\n", encoding="utf-8")
+        base = make_ignored(root / ".rageval")
         self.path = _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
         self._stream: IO[str] = (self.path / "outcomes.jsonl").open("a", encoding="utf-8")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
@@ -11,8 +12,11 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.deployment import Stage, queries_of, stages_of
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
+from pytest_rageval.model.facts import RETRIEVE, retriever_of
+from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.views import Correlated, MatrixChoice
@@ -34,6 +38,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     """
     outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
+    deployment = _encode_deployment(run, outcomes)
     repeats = [_encode_repeats(each) for each in run.repeats()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
@@ -54,7 +59,11 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "matrix": wanted[0] if wanted else None,
         "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": asdict(run.calls()),
-    } | {key: each for key, each in (("repeats", repeats), ("correlations", correlations)) if each}
+    } | {
+        key: value
+        for key, value in (("repeats", repeats), ("correlations", correlations), ("deployment", deployment))
+        if value
+    }
 
 
 def schema() -> dict[str, Any]:
@@ -140,6 +149,28 @@ def _encode_cell(cell: Cell) -> dict[str, Any]:
 
 def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
     return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
+
+
+def _encode_deployment(run: Run, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what retrievers and stages take; nothing where no system retrieved and no retriever told of itself."""
+    queries, stages = queries_of(outcomes), stages_of(outcomes)
+    if not run.retrievers and all(stage.stage != RETRIEVE for stage in stages):
+        return {}
+    return {
+        "retrievers": [
+            {
+                "name": retriever_of(facts),
+                "facts": dict(facts),
+                "queries": _encode_times(queries.get(retriever_of(facts))),
+            }
+            for facts in run.retrievers
+        ],
+        "stages": [{"system": stage.name, "stage": stage.stage, "seconds": _encode_times(stage)} for stage in stages],
+    }
+
+
+def _encode_times(stage: Stage | None) -> dict[str, Any] | None:
+    return None if stage is None else {"n": stage.n, "p50_s": stage.p50_s, "p95_s": stage.p95_s}
 
 
 def _encode_correlated(each: Correlated) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from pytest_rageval.analysis.deployment import merged
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
@@ -16,6 +17,7 @@ from pytest_rageval.analysis.verdicts import GateResult, evaluate
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome, without_texts
 from pytest_rageval.model.facets import ANY
+from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
 from pytest_rageval.report.json_text import JsonText, to_json
@@ -48,6 +50,7 @@ class Run:
         gates: the gates' results, once they have been evaluated.
         interrupted: whether the session was cut short by the user.
         unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
+        retrievers: what the retrievers of the session tell of themselves.
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -59,6 +62,7 @@ class Run:
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
+    retrievers: list[Facts] = field(default_factory=list)
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
 
@@ -78,6 +82,11 @@ class Run:
         if instance is not None and encoded["case_id"] not in self.instances:
             self.instances[encoded["case_id"]] = to_json(instance if self.texts else without_texts(instance))
         return reported
+
+    def take_retrievers(self, told: Iterable[Facts]) -> None:
+        """Keep what a process tells of its retrievers."""
+        for facts in told:
+            self.retrievers = merged(self.retrievers, facts)
 
     def ordered(self) -> list[Outcome]:
         """Return the outcomes in the order of the data, whatever order they ran in."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of
-from pytest_rageval.analysis.matrix import FEW, Matrix, distinct
+from pytest_rageval.analysis.matrix import FEW, Matrix, distinct, macro_average
 from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
@@ -15,6 +15,7 @@ __all__ = ["MOST", "blocks_of", "curve_blocks", "legend", "matrix_blocks", "tabl
 
 ABSENT = "–"
 ALL = "all"
+MACRO = "macro"
 MOST = 100  # rows and columns that a terminal is given
 
 
@@ -35,8 +36,9 @@ def legend(metric: str) -> str:
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     """Return the matrix as one table, or as several blocks of columns that keep within ``width``.
 
-    The last column and the last row are the micro means of rows and columns. Of more than `MOST` rows or
-    columns the first are shown; results.json has them all.
+    The last column and the last row are the micro means of rows and columns; where there are several datasets, their
+    macro average follows, as BEIR and RaLLe print it. Of more than `MOST` rows or columns the first are shown;
+    results.json has them all.
     """
     shown = range(min(len(matrix.rows), MOST))
     metric = matrix.metric
@@ -49,9 +51,17 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
         columns.append(
             [ALL, *(_cell_text(matrix.row_margin[row], metric) for row in shown), _cell_text(matrix.total, metric)]
         )
+        if matrix.col_facet == "dataset" and metric not in _TOTALS:
+            per_row = (_macro_text(matrix.cells[row], metric) for row in shown)
+            columns.append([MACRO, *per_row, _macro_text(matrix.col_margin, metric)])
     if len(matrix.rows) == 1:
         head.pop()
         columns = [column[:-1] for column in columns]
+    elif matrix.row_facet == "dataset" and metric not in _TOTALS:
+        head.append(MACRO)
+        by_column = [*zip(*matrix.cells, strict=True)][:MOST] + [matrix.row_margin] * (len(matrix.cols) > 1)
+        for column, cells in zip(columns, by_column, strict=True):
+            column.append(_macro_text(cells, metric))
     return blocks_of(head, columns, width)
 
 
@@ -126,6 +136,11 @@ def _cell_text(cell: Cell | None, metric: str) -> str:
     few = "*" if n < FEW and metric not in _TOTALS else ""
     unscored = f"+{cell.n_unscored}" if cell.n_unscored else ""
     return f"{value} ({cell.n}{unscored}){few}"
+
+
+def _macro_text(cells: Sequence[Cell | None], metric: str) -> str:
+    mean = macro_average(cells)
+    return ABSENT if mean is None else _value_text(mean, metric)
 
 
 def _value_text(value: float, metric: str) -> str:

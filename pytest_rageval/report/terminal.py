@@ -9,6 +9,7 @@ from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.correlation_lines import correlation_lines
+from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.gate_lines import gate_lines
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.repeat_lines import repeat_lines
@@ -21,13 +22,13 @@ __all__ = ["summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, noise curves, repeats, correlations, gates, warnings.
+    """Yield the summary: counts, model calls, matrices, curves, repeats, correlations, retrievers, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out curves and gates that hold, -2 all but failed gates.
+        verbosity: pytest's; -1 leaves out curves, retrievers and gates that hold, -2 all but failed gates.
     """
     if verbosity > -2:
         yield Line(_counts(run), "bold")
@@ -38,6 +39,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             yield from _curves(run, width)
         yield from repeat_lines(run, width)
         yield from correlation_lines(run, width)
+        if verbosity > -1:
+            yield from deployment_lines(run, width)
     yield from gate_lines([g.result for g in run.gates if g.result.status == "failed" or verbosity > -1])
     if verbosity > -2:
         yield from _warnings(run)

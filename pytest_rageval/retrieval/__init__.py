@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTIN"]
+from pytest_rageval.retrieval.parts import RetrieverFactory, RetrieverParts
 
-BUILTIN: dict[str, str] = {"bm25": "pytest_rageval.retrieval.bm25:Bm25Retriever"}
-"""Retriever name -> ``"module:attribute"``, for a `Registry`."""
+__all__ = ["BUILTIN", "FAMILIES", "RetrieverFactory", "RetrieverParts"]
+
+BUILTIN: dict[str, str] = {
+    "bm25": "pytest_rageval.retrieval.bm25:build",
+    "dense": "pytest_rageval.retrieval.dense:build",
+    "hybrid": "pytest_rageval.retrieval.hybrid:build",
+}
+"""Retriever name -> ``"module:attribute"`` of its `RetrieverFactory`, for a `Registry`."""
+
+FAMILIES: dict[str, str] = {"run": "pytest_rageval.retrieval.run_file:family"}
+"""What stands before the ``:`` of a retriever's name -> where the function is that makes the factory of a name."""

@@ -1,101 +1,126 @@
-"""BM25 over passages held in memory, computed by bm25s."""
+"""BM25 over passages, computed by bm25s."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.text.words import words
+from pytest_rageval.retrieval.asked import checked
+from pytest_rageval.retrieval.bm25_index import Bm25Index
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.terms import STEMMERS, Terms, terms_by, versions
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+__all__ = ["KEPT_FROM", "Bm25Retriever", "build"]
 
-__all__ = ["Bm25Index", "Bm25Retriever"]
+KEPT_FROM = 2_000
+"""Passages from which on an index is kept on disk; below, building it takes a fraction of a second."""
 
 
-class Bm25Index:
-    """BM25 scores of tokenised documents (Lucene's variant: its idf is never negative).
+def build(parts: RetrieverParts) -> Retriever:
+    """Return BM25 over the passages, their index kept on disk where they are many.
 
-    Args:
-        documents: the terms of each document; documents may be empty.
-        k1: how fast repeated terms saturate, >= 0.
-        b: how much long documents are marked down, 0..1.
+    Its settings are ``k1`` (0.9: how fast repeated terms saturate, 0 or more), ``b`` (0.4: how much long passages are
+    marked down, 0..1), both Anserini's and Pyserini's defaults, and ``stemmer`` (``none``, or ``english`` for
+    Snowball's; Chinese words stay as they are).
+
+    Raises:
+        SettingError: a setting cannot be used, the corpus is empty, or two passages share an id.
+        MissingDependencyError: there is no stemmer.
+        DataError: the index on disk is not as it was written.
     """
+    from importlib.metadata import version
 
-    def __init__(self, documents: Sequence[Sequence[str]], k1: float, b: float) -> None:
-        import bm25s
+    params = Params(parts.params)
+    k1, b = params.number("k1", 0.9), params.number("b", 0.4, most=1.0)
+    stemmer = params.choice("stemmer", "none", STEMMERS)
+    params.finish()
+    _check(parts.passages)
+    settings = {"k1": k1, "b": b, "stemmer": stemmer}
+    terms = terms_by(stemmer)
 
-        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it builds at debug level
-        self._size = len(documents)
-        self._index = bm25s.BM25(k1=k1, b=b)
-        self._blank = not any(documents)
-        if not self._blank:
-            self._index.index(documents, create_empty_token=False, show_progress=False)
+    def indexed() -> Bm25Index:
+        return Bm25Index(_documents(parts, terms), k1, b)
 
-    def scores(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one score a document, in order; 0 exactly where a document holds none of the terms."""
-        import numpy as np
+    def saved(folder: Path) -> Mapping[str, object]:
+        indexed().save(folder)
+        return {"passages": len(parts.passages)}
 
-        known = [] if self._blank else self._index.get_tokens_ids(list(terms))
-        if not known:
-            return np.zeros(self._size, dtype=np.float32)
-        scores: npt.NDArray[np.float32] = self._index.get_scores_from_ids(known)
-        return scores
+    start = time.perf_counter()
+    if parts.store is None or len(parts.passages) < KEPT_FROM:
+        index = indexed()
+        took: dict[str, object] = {"build_s": time.perf_counter() - start, "load_s": None, "disk_bytes": None}
+    else:
+        made_by = {"bm25s": version("bm25s"), **versions(stemmer)}
+        stored = parts.store.get({"kind": "bm25", "corpus": parts.corpus_digest, **settings, **made_by}, saved)
+        start = time.perf_counter()
+        index = Bm25Index.load(stored.folder)
+        loaded = time.perf_counter() - start
+        took = {"build_s": stored.build_s, "load_s": loaded, "disk_bytes": stored.disk_bytes}
+    return Bm25Retriever(parts.passages, index, terms, {**settings, **took})
 
 
 class Bm25Retriever:
-    """A `Retriever` over a corpus in memory.
+    """A `Retriever` over passages and their index.
 
     A passage is indexed as its title and text, in case-folded words (jieba's tokens for Chinese).
 
     Args:
         passages: the corpus, with unique ids.
-        k1: how fast repeated terms saturate; 0.9 is the value of Anserini's and BEIR's baselines.
-        b: how much long passages are marked down; 0.4 likewise.
-
-    Raises:
-        SettingError: the corpus is empty, or two passages share an id.
+        index: of their terms, in the same order.
+        terms: cuts a query as the passages were cut.
+        told: what there is to tell of the index.
     """
 
-    def __init__(self, passages: Iterable[Passage], k1: float = 0.9, b: float = 0.4) -> None:
-        self._passages = tuple(passages)
-        if not self._passages:
-            raise SettingError("the corpus of the bm25 retriever is empty; give it at least one passage")
-        seen: set[str] = set()
-        for passage in self._passages:
-            if passage.id in seen:
-                raise SettingError(f"the corpus of the bm25 retriever has two passages with the id {found(passage.id)}")
-            seen.add(passage.id)
-        once: dict[str, str] = {}  # a word is held once, however often it occurs: most of the memory of an index
-        terms = [[once.setdefault(word, word) for word in _terms(f"{p.title} {p.text}")] for p in self._passages]
-        self._index = Bm25Index(terms, k1, b)
+    in_place = True
+
+    def __init__(
+        self, passages: tuple[Passage, ...], index: Bm25Index, terms: Terms, told: Mapping[str, object]
+    ) -> None:
+        self._passages = passages
+        self._index = index
+        self._terms = terms
+        self._told = told
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What there is to tell of it: its settings, passages, seconds to build and to load, and bytes."""
+        told = {"retriever": "bm25", "passages": len(self._passages), **self._told}
+        return {**told, "resident_bytes": self._index.resident_bytes}
 
     def search(self, query: str, k: int) -> Ranking:
         """Return the ``k`` best passages that hold a word of the query, best first, ties in corpus order.
 
-        Fewer come back when fewer match; a query without words finds nothing.
+        Fewer come back when fewer match; a query that holds no word finds nothing.
 
         Raises:
             SettingError: ``k`` is not positive.
+            CaseError: the query is blank ("empty_query").
         """
-        if k <= 0:
-            raise SettingError(
-                f"a retriever is asked for at least 1 passage, not {found(k)}; set rag_top_k to 1 or more"
-            )
-        scores = self._index.scores(_terms(query))
-        matched = scores.nonzero()[0]
-        best = matched[(-scores[matched]).argsort(kind="stable")][:k]
-        return Ranking(tuple(self._scored(int(i), float(scores[i])) for i in best))
-
-    def _scored(self, position: int, score: float) -> ScoredPassage:
-        passage = self._passages[position]
-        return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
+        checked(query, k)
+        best = self._index.best(self._terms(query), k)
+        return Ranking(tuple(_scored(self._passages[position], score) for position, score in best))
 
 
-def _terms(text: str) -> list[str]:
-    return [word.casefold() for word in words(text)]
+def _scored(passage: Passage, score: float) -> ScoredPassage:
+    return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
+
+
+def _check(passages: tuple[Passage, ...]) -> None:
+    if not passages:
+        raise SettingError("the corpus of the bm25 retriever is empty; give it at least one passage")
+    seen: set[str] = set()
+    for passage in passages:
+        if passage.id in seen:
+            raise SettingError(f"the corpus of the bm25 retriever has two passages with the id {found(passage.id)}")
+        seen.add(passage.id)
+
+
+def _documents(parts: RetrieverParts, terms: Terms) -> Iterator[list[str]]:
+    for passage in parts.watch(parts.passages, "indexing"):
+        yield terms(f"{passage.title} {passage.text}")

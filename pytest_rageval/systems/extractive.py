@@ -13,7 +13,7 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.model.protocols import System
-from pytest_rageval.retrieval.bm25 import Bm25Index
+from pytest_rageval.retrieval.bm25_index import Bm25Index
 from pytest_rageval.systems.conflict import Sentence, contradict
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts, no_passages

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from pytest_rageval.errors import SettingError, SystemContractError
+from pytest_rageval.errors import RagEvalError, RetrieverError, SettingError, SystemContractError
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Passage, Query
+from pytest_rageval.model.facts import RETRIEVE, facts_of, retriever_of
 from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, System
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.calling import checked, is_async, system_name
@@ -18,17 +21,19 @@ from pytest_rageval.systems.threads import Bound
 
 __all__ = ["AsyncRetrieveThenGenerate", "RetrieveThenGenerate", "naive"]
 
+T = TypeVar("T")
+
 
 def naive(parts: SystemParts) -> System:
-    """Return the system that retrieves and then generates; async when the generator is.
+    """Return the system that retrieves and then generates; async when the generator or the retriever is.
 
     Raises:
         SettingError: there is no generator.
     """
     if parts.generator is None:
         raise SettingError("retrieve-then-generate needs a generator; override the `rag_generator` fixture")
-    if is_async(parts.generator):
-        return AsyncRetrieveThenGenerate(parts.retriever, cast("AsyncSystem", parts.generator), parts.top_k)
+    if is_async(parts.generator) or is_async(getattr(parts.retriever, "search", None)):
+        return AsyncRetrieveThenGenerate(parts.retriever, parts.generator, parts.top_k)
     return RetrieveThenGenerate(parts.retriever, cast("SyncSystem", parts.generator), parts.top_k)
 
 
@@ -60,38 +65,49 @@ class RetrieveThenGenerate:
 
 @dataclass(frozen=True, slots=True)
 class AsyncRetrieveThenGenerate:
-    """The same as `RetrieveThenGenerate` with an async generator, on an event loop that other cases share.
+    """The same as `RetrieveThenGenerate` where one of the two is async, on an event loop that other cases share.
 
     A retriever whose ``search`` is a coroutine function is awaited there. Any other is called in a thread of its own,
     the same one for every case and one case at a time, while the generator is at others; where nothing is ever waited
-    for, as all is replayed, there is no event loop and it is called in place. BM25, which takes next to no time, always
-    is.
+    for, as all is replayed, there is no event loop and it is called in place. One that is ``in_place`` always is.
+    A generator that is not async is called in such a thread, too.
     """
 
     retriever: Retriever | None
-    generator: AsyncSystem
+    generator: System
     top_k: int = 5
     _bound: Bound = field(default_factory=lambda: Bound(1), init=False, repr=False, compare=False)
 
     async def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
-            return await self.generator(query)
+            return await self._generated(query)
         ranking, retrieved = await self._retrieved(query.question)
         start = time.perf_counter()
-        value = await self.generator(_with_passages(query, ranking))
+        value = await self._generated(_with_passages(query, ranking))
         return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
 
     async def _retrieved(self, question: str) -> tuple[Ranking, Step]:
         search: Any = getattr(self.retriever, "search", None)
         if is_async(search):
             start = time.perf_counter()
-            return _checked_ranking(self.retriever, await search(question, self.top_k)), _step("retrieve", start)
+            with _told(self.retriever):
+                ranking = await search(question, self.top_k)
+            return _checked_ranking(self.retriever, ranking), _retrieval(self.retriever, start)
         retrieve = partial(_retrieve, self.retriever, question, self.top_k)
-        ours = self.retriever is None or type(self.retriever).__module__.startswith("pytest_rageval.")
-        if ours or not _is_on_a_loop():
+        if self.retriever is None or getattr(self.retriever, "in_place", False):
             return retrieve()
+        return await self._apart(retrieve)
+
+    async def _generated(self, query: Query) -> Answer | str:
+        if is_async(self.generator):
+            return await cast("AsyncSystem", self.generator)(query)
+        return await self._apart(partial(cast("SyncSystem", self.generator), query))
+
+    async def _apart(self, call: Callable[[], T]) -> T:
+        if not _is_on_a_loop():
+            return call()
         async with self._bound.slots:
-            return await self._bound.threads.run(retrieve)
+            return await self._bound.threads.run(call)
 
 
 def _is_on_a_loop() -> bool:
@@ -108,7 +124,20 @@ def _retrieve(retriever: Retriever | None, question: str, top_k: int) -> tuple[R
     if retriever is None:
         raise no_passages()
     start = time.perf_counter()
-    return _checked_ranking(retriever, retriever.search(question, top_k)), _step("retrieve", start)
+    with _told(retriever):
+        ranking = retriever.search(question, top_k)
+    return _checked_ranking(retriever, ranking), _retrieval(retriever, start)
+
+
+@contextmanager
+def _told(retriever: Retriever | None) -> Iterator[None]:
+    """Turn what a retriever raises into a `RetrieverError`, with the traceback of its own code."""
+    try:
+        yield
+    except RagEvalError:
+        raise
+    except Exception as error:
+        raise RetrieverError(system_name(retriever), error).with_traceback(error.__traceback__) from error
 
 
 def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
@@ -128,6 +157,13 @@ def _answer(value: object, generator: str, ranking: Ranking, steps: tuple[Step, 
     retrieved, generated = steps
     read = ranking if answer.ranking is None else answer.ranking  # a generator that ranks anew has the last word
     return replace(answer, ranking=read, trace=(retrieved, *answer.trace, generated))
+
+
+def _retrieval(retriever: Retriever | None, start: float) -> Step:
+    """Return the step of a search that began at ``start``; it names a retriever that tells of itself."""
+    step = _step(RETRIEVE, start)
+    name = retriever_of(facts_of(retriever))
+    return replace(step, detail={**step.detail, "retriever": name}) if name else step
 
 
 def _step(kind: str, start: float) -> Step:

@@ -67,7 +67,9 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
                 every["noise_realised"] = _share(supplied or (), "negative")
             if "correct_rate" in asked_facets:
                 every["correct_realised"] = _share(supplied or (), "positive")
-            cases.append((name + suffix, Case(instance.id, instance, supplied, every, instructions)))
+            cases.append(
+                (name + suffix, Case(instance.id, instance, supplied, every, instructions, settings.relevance))
+            )
     return tuple(cases)
 
 
@@ -100,11 +102,14 @@ def _refuse_duplicates(instances: Sequence[Instance]) -> None:
         seen[instance.id] = instance.origin
 
 
-def _points(settings: Settings, ability: Ability) -> list[tuple[str, Composition, dict[str, str]]]:
-    """Return what is asked at each point of the axes: the end of its ids, the composition and its facets."""
+def _points(settings: Settings, ability: Ability) -> list[tuple[str, Composition | None, dict[str, str]]]:
+    """Return what is asked at each point of the axes: the end of its ids, the composition and its facets.
+
+    There is no composition where the system retrieves.
+    """
     points = []
-    for values in product(settings.passages, settings.noise_rate, settings.correct_rate):
-        texts = {name: facet_text(value) for name, value in zip(AXES, values, strict=True)}
+    for passages, *rates in product(settings.passages, settings.noise_rate, settings.correct_rate):
+        texts = {name: facet_text(value) for name, value in zip(AXES, (passages, *rates), strict=True)}
         suffix = "".join(f"-{name}={texts[name]}" for name in settings.multiplied)
         if settings.ability is None:
             facets = {"passages": texts["passages"]} if "passages" in settings.given else {}
@@ -112,13 +117,16 @@ def _points(settings: Settings, ability: Ability) -> list[tuple[str, Composition
             facets = {"ability": ability.name, "passages": texts["passages"], "noise_rate": texts["noise_rate"]}
             if ability.evidence == "counterfactual":
                 facets["correct_rate"] = texts["correct_rate"]
-        points.append((suffix, Composition(ability.evidence or "", *values), facets))
+        asked = Composition(ability.evidence or "", passages, *rates) if isinstance(passages, int) else None
+        points.append((suffix, asked, facets))
     return points
 
 
 def _supplied(
-    settings: Settings, ability: Ability, instance: Instance, asked: Composition, seed: int
+    settings: Settings, ability: Ability, instance: Instance, asked: Composition | None, seed: int
 ) -> tuple[Passage, ...] | None:
+    if asked is None:
+        return None
     if ability.evidence is not None:
         return _ASSEMBLE[settings.assembly](instance, asked, seed)
     if "passages" not in settings.given:

@@ -6,21 +6,26 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import cast, get_args
 
 from pytest_rageval.datasets.fields import RESERVED
 from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, did_you_mean, found
+from pytest_rageval.model.case import Relevance
 from pytest_rageval.model.facets import ABILITIES, FACETS, facet_text
 from pytest_rageval.testbeds import arguments
 from pytest_rageval.testbeds.composition import exact
 from pytest_rageval.testbeds.rgb_compat import float_count
 
-__all__ = ["ASSEMBLIES", "SETTINGS", "Settings", "parse_settings"]
+__all__ = ["ASSEMBLIES", "RETRIEVED", "SETTINGS", "Settings", "parse_settings"]
 
 ASSEMBLIES = ("balanced", "rgb-compat")
 
+RETRIEVED = "retrieved"
+"""In the place of a number of passages: none is supplied, the system retrieves."""
+
 SETTINGS = (
     "ability", "assembly", "correct_rate", "dataset", "facets", "gates", "limit", "metrics", "noise_rate", "passages",
-    "sample", "seed", "where",
+    "qrels", "relevance", "sample", "seed", "where",
 )  # fmt: skip
 """The names of all settings; in a marker, any other keyword is a facet."""
 
@@ -39,12 +44,14 @@ class Settings:
         ability: one of RGB's four, or None.
         metrics: names of metrics, the first one primary; None for the ability's own.
         gates: gate expressions, as written.
-        passages: how many passages to supply, one number a point of the axis.
+        passages: how many passages to supply, or `RETRIEVED`; one a point of the axis.
         noise_rate: shares of noise in 0..1; (1.0,) under negative rejection.
         correct_rate: shares of correct passages in 0..1.
         multiplied: which of passages, noise_rate and correct_rate were given as a list, in that order.
         given: the names of all settings that were given and not None.
         assembly: "balanced" or "rgb-compat".
+        qrels: the file whose judgements take the place of the records' own, or None.
+        relevance: what makes a retrieved passage relevant.
         limit: the first so many cases, or None.
         sample: so many cases, stratified, or None.
         seed: the testbed's own seed, or None for the session's.
@@ -57,12 +64,14 @@ class Settings:
     ability: str | None
     metrics: tuple[str, ...] | None
     gates: tuple[str, ...]
-    passages: tuple[int, ...]
+    passages: tuple[int | str, ...]
     noise_rate: tuple[float, ...]
     correct_rate: tuple[float, ...]
     multiplied: tuple[str, ...]
     given: frozenset[str]
     assembly: str
+    qrels: str | None
+    relevance: Relevance
     limit: int | None
     sample: int | None
     seed: int | None
@@ -97,6 +106,8 @@ def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bo
         multiplied=tuple(name for name in AXES if isinstance(values.get(name), (list, tuple))),
         given=frozenset(values).intersection(SETTINGS),
         assembly=_choice(values.get("assembly"), "assembly", ASSEMBLIES, where) or "balanced",
+        qrels=arguments.text(values["qrels"], "qrels", where) if "qrels" in values else None,
+        relevance=cast("Relevance", _choice(values.get("relevance"), "relevance", get_args(Relevance), where) or "ids"),
         limit=_number(values, "limit", where, 1),
         sample=_number(values, "sample", where, 1),
         seed=_number(values, "seed", where, None),
@@ -154,7 +165,11 @@ def _metrics(values: Mapping[str, object], where: str) -> tuple[str, ...] | None
     return metrics
 
 
-def _passages(value: object, name: str, where: str) -> int:
+def _passages(value: object, name: str, where: str) -> int | str:
+    if value == RETRIEVED:
+        return RETRIEVED
+    if isinstance(value, str):
+        raise SettingError(f"{where}: {name}: found {found(value)}, wanted an integer of at least 0, or {RETRIEVED!r}")
     return arguments.integer(value, name, where, 0)
 
 
@@ -173,6 +188,9 @@ def _refuse_without_effect(settings: Settings) -> None:
             if _asks(settings, name):
                 raise SettingError(f"{origin}: {name} has no effect without an ability; add ability=, or leave it out")
         return
+    if RETRIEVED in settings.passages:
+        problem = f"passages {RETRIEVED!r} supplies none, and {ability} is about those that are supplied"
+        raise SettingError(f"{origin}: {problem}; leave one of them out")
     if ability != "counterfactual_robustness" and _asks(settings, "correct_rate"):
         problem = f"correct_rate has no effect on {ability}, only on counterfactual_robustness; leave it out"
         raise SettingError(f"{origin}: {problem}")
@@ -191,11 +209,17 @@ def _refuse_contradictions(settings: Settings) -> None:
         raise SettingError(
             f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all"
         )
+    if settings.qrels is not None and settings.relevance != "ids":
+        problem = (
+            f"qrels has no effect with relevance {settings.relevance!r}, as it judges by ids; leave one of them out"
+        )
+        raise SettingError(f"{origin}: {problem}")
+    numbers = [passages for passages in settings.passages if isinstance(passages, int)]
     for noise, correct in product(settings.noise_rate, settings.correct_rate):
         if exact(noise) + exact(correct) > 1:
             problem = f"noise_rate {facet_text(noise)} and correct_rate {facet_text(correct)} add up to more than 1"
             raise SettingError(f"{origin}: {problem}; lower one of them")
-        for passages in settings.passages if settings.assembly == "rgb-compat" else ():
+        for passages in numbers if settings.assembly == "rgb-compat" else ():
             counts = float_count(passages, noise), float_count(passages, correct)
             if sum(counts) > passages:
                 problem = f"of {passages} passages, rgb-compat rounds noise_rate {facet_text(noise)} up to {counts[0]}"

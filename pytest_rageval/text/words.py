@@ -1,4 +1,4 @@
-"""Words: jieba's tokens for text with Chinese in it, runs of letters and digits otherwise."""
+"""Tokens and words: jieba's for text with Chinese in it, otherwise what white space or punctuation parts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,38 @@ import re
 
 from pytest_rageval.text.language import has_chinese
 
-__all__ = ["words"]
+__all__ = ["WORDS", "tokens", "words"]
+
+WORDS = "1"
+"""Which words `words` finds; another wherever it finds others, as indexes of them are kept."""
 
 _WORD = re.compile(r"\w+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("([\ud800-\udfff])")
 _PART = re.compile(r"[a-zA-Z0-9]+(?:\.\d+)?%?")
+
+_LATIN = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 
 _WHOLE = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 """The words of jieba's dictionary in ASCII that are not letters and digits alone."""
+
+
+def tokens(text: str) -> list[str]:
+    """Split ``text`` into tokens that are the whole of it, spaces and punctuation included, as jieba's ``cut`` does.
+
+    rjieba cuts with jieba's dictionary and HMM; a run such as ``2021-12-29`` that it keeps whole is cut here as jieba
+    cuts what its dictionary does not hold. A lone surrogate, which no UTF-8 can carry, is a token of its own.
+    """
+    import rjieba
+
+    found: list[str] = []
+    for part in _SURROGATE.split(text):
+        for token in [part] if _SURROGATE.match(part) else rjieba.cut(part):
+            if token.isascii() and len(token) > 1 and token not in _WHOLE:
+                found += filter(None, _LATIN.split(token))
+            else:
+                found.append(token)
+    return found
 
 
 def words(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.datasets import kilt
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
@@ -26,10 +27,15 @@ def pages(output: Any) -> list[str]:
     return [str(each["wikipedia_id"]).strip() for each in output.get("provenance", ())]
 
 
-def sample(gold: Any, guess: Any) -> Sample:
-    answers = tuple(dict.fromkeys(output["answer"].strip() for output in gold["output"]))
-    provenance = tuple(tuple(pages(output)) for output in gold["output"])
-    case = Case("q", Instance("q", "?", (answers,), provenance=provenance), None, {})
+def instances(path: Path, copy: Path) -> tuple[Instance, ...]:
+    """Read a gold file as the format ``kilt`` does; some lack the question, which KILT's own tests do not need."""
+    lines = (json.dumps({"input": "?"} | gold) for gold in rows(path))
+    copy.write_text("\n".join(lines), encoding="utf-8")
+    return kilt.load(copy)
+
+
+def sample(instance: Instance, guess: Any) -> Sample:
+    case = Case(instance.id, instance, None, {})
     output = guess["output"][0]
     found = Ranking(tuple(ScoredPassage(f"{page}#{at}", page=page) for at, page in enumerate(pages(output))))
     return Sample(case, Answer(output.get("answer", ""), found))
@@ -61,11 +67,12 @@ def sample(gold: Any, guess: Any) -> Sample:
     ],
     ids=["guess1_1", "gold1", "guess3_1", "guess2_1", "guess2_2"],
 )
-def test_means_are_kilts(rageval_data: Path, gold: str, guess: str, expected: dict[str, float]) -> None:
+def test_means_are_kilts(rageval_data: Path, tmp_path: Path, gold: str, guess: str, expected: dict[str, float]) -> None:
     folder = rageval_data / "kilt"
     if not folder.is_dir():
         pytest.skip(f"KILT's test files are not at {folder}")
-    pairs = zip(rows(folder / f"{gold}.jsonl"), rows(folder / f"{guess}.jsonl"), strict=True)
+    golds = instances(folder / f"{gold}.jsonl", tmp_path / "gold.jsonl")
+    pairs = zip(golds, rows(folder / f"{guess}.jsonl"), strict=True)
     samples = [sample(*pair) for pair in pairs]
     metrics = Catalog().metrics
     values = {name: fmean(metrics.get(name).compute(each).value or 0.0 for each in samples) for name in expected}

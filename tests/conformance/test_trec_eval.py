@@ -8,6 +8,7 @@ from statistics import fmean
 
 import pytest
 
+from pytest_rageval.datasets.qrels import read_qrels
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.metrics.retrieved import by_rank
 from pytest_rageval.model.answer import Answer
@@ -37,10 +38,7 @@ def trec(rageval_data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def samples(trec: Path) -> dict[str, Sample]:
-    qrels: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in (trec / "qrels.test").read_text().splitlines():
-        query, _, document, grade = line.split()
-        qrels[query][document] = int(grade)
+    qrels = read_qrels(trec / "qrels.test")
     found: dict[str, list[ScoredPassage]] = defaultdict(list)
     for line in (trec / "results.test").read_text().splitlines():
         query, _, document, _, score, _ = line.split()

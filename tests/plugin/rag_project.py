@@ -30,8 +30,8 @@ Mode = tuple[str, ...]
 
 MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 
-QUIET = ("-p", "no:hypothesispytest")
-"""What costs each run half a second and has no part in it."""
+QUIET = ("-p", "no:hypothesispytest", "-p", "no:langsmith_plugin")
+"""What costs each run half a second and has no part in it; the latter comes with LangChain."""
 
 SAYS = """
     import pytest

@@ -162,7 +162,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_bytes(GOOD.encode() + GOOD.replace("Who", "中国谁").encode("gbk")),
         "cases.jsonl:2: byte 0xd6 at offset 79 is not UTF-8; save the file as UTF-8",
     ),
-    "a directory": (Path.mkdir, "cases.jsonl: is a directory; name a file of JSON Lines or one JSON array"),
+    "a directory": (Path.mkdir, "cases.jsonl: is a directory; name a file in it"),
     "missing": (lambda path: None, "test_it.py:6: dataset 'cases.jsonl' is not there: no "),
 }
 

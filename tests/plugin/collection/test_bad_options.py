@@ -43,7 +43,7 @@ OPTIONS = {
     "no answers": (["--rag-answers", "none.jsonl"], "--rag-answers: there is no file none.jsonl; correct the path"),
     "answers broken": (["--rag-answers", "broken.jsonl"], "broken.jsonl:2: invalid JSON at column 8"),
     "answers empty": (["--rag-answers", "empty.jsonl"], "empty.jsonl:1: the file holds no record"),
-    "answers folder": (["--rag-answers", "."], ": is a directory; name a file of JSON Lines or one JSON array"),
+    "answers folder": (["--rag-answers", "."], ": is a directory; name a file in it"),
     "answer null": (["--rag-answers", "null.jsonl"], "null.jsonl:1: answer: found null, wanted a string"),
     "answer twice": (
         ["--rag-answers", "twice.jsonl"],

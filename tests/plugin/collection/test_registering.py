@@ -21,7 +21,7 @@ OWN = """
         return Score(1.0 if len(sample.answer.text) < 10 else 0.0)
 
     class Finds:
-        def __init__(self, corpus): self.corpus = corpus
+        def __init__(self, parts): self.corpus = parts.passages
         def search(self, query, k): ...
 
     def pytest_rageval_register(registry):

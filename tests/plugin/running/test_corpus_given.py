@@ -145,14 +145,14 @@ def test_a_registered_system_has_the_retriever_also_where_passages_are_supplied(
 
 def test_several_systems_share_one_index(shop: Project) -> None:
     conftest = """
-        from pytest_rageval.retrieval.bm25 import Bm25Retriever
+        from pytest_rageval.retrieval.bm25 import build as bm25
 
         made = []
 
-        def build(passages):
-            made.append(passages)
+        def build(parts):
+            made.append(parts)
             assert len(made) == 1
-            return Bm25Retriever(passages)
+            return bm25(parts)
 
         def pytest_rageval_register(registry):
             registry.retrievers.register("once", build)

@@ -107,8 +107,8 @@ def test_a_registered_retriever_is_named_in_the_ini(project: Project, mode: Mode
         from pytest_rageval import Passage, Ranking, ScoredPassage
 
         class Last:
-            def __init__(self, passages):
-                self.passages = passages
+            def __init__(self, parts):
+                self.passages = parts.passages
 
             def search(self, query, k):
                 last = self.passages[-1]

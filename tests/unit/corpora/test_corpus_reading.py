@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from pytest_rageval.corpora.chunking import Chunking
 from pytest_rageval.corpora.document import Document
 from pytest_rageval.corpora.places import places
 from pytest_rageval.corpora.reading import passages
+from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.model.case import Passage
@@ -116,3 +119,20 @@ def test_a_corpus_is_never_held_twice(chunking: Chunking) -> None:
         tracemalloc.stop()
     assert now > sum(len(passage.text) for passage in held)
     assert peak < 1.1 * now
+
+
+def test_rgb_has_each_text_of_all_its_records_and_files_once() -> None:
+    records = [
+        {"id": 1, "query": "Q?", "answer": "A", "positive": ["茶。", "b"], "negative": ["c"]},
+        {"id": 2, "query": "Q?", "answer": "A", "positive": [["c"], ["b", "e"]], "negative": ["茶。", "f", "f"]},
+        {"id": 3, "query": "Q?", "answer": "A", "fakeanswer": "F", "positive": ["g"], "positive_wrong": ["h"],
+         "negative": []},
+    ]  # fmt: skip
+    write(en_json="\n".join(map(json.dumps, records)), zh_json=json.dumps({**records[0], "negative": ["z"]}))
+    found = list(read("rgb:en.json", "rgb:zh.json"))
+    assert [passage.text for passage in found] == ["茶。", "b", "c", "e", "f", "g", "h", "z"]
+    assert found[1].id == found[1].page == hashlib.sha256(b"b").hexdigest()[:12]
+    assert [passage.id for passage in found] == [content_id(passage.text) for passage in found]
+    chunks = list(read("rgb:en.json", "rgb:zh.json", chunking=Chunking("tokens", 1)))
+    assert chunks[0].page == found[0].id
+    assert len({chunk.id for chunk in chunks}) == len(chunks)

@@ -85,7 +85,7 @@ def test_missing_file_and_directory(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(DataError, match=r"^none\.jsonl: no such file; a path is relative to the file that names it"):
         read_records(tmp_path / "none.jsonl")
-    with pytest.raises(DataError, match=r"^folder: is a directory; name a file of JSON Lines or one JSON array$"):
+    with pytest.raises(DataError, match=r"^folder: is a directory; name a file in it$"):
         read_records(tmp_path / "folder")
     with pytest.raises(DataError, match=r"^a\\x00b: "):
         read_records(Path("a\0b"))

@@ -7,7 +7,7 @@ import pytest
 from pytest_rageval.datasets import Loader
 from pytest_rageval.errors import DataError, SettingError, UnknownNameError
 from pytest_rageval.hooks.sources import Sources
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.registry import Registry
 
 
@@ -61,6 +61,75 @@ def test_a_folder_is_digested_with_all_below_it(sources: Sources, tmp_path: Path
     before = sources.load("counted:a", [tmp_path], "here").digest
     (tmp_path / "a" / "b" / "deep.txt").write_text("other", encoding="utf-8")
     assert sources.load("other:a", [tmp_path], "here").digest != before
+
+
+class Two:
+    """A loader of two files, of which the path is one."""
+
+    def files(self, path: Path) -> tuple[Path, Path]:
+        return path, path.with_name("other.txt")
+
+    def __call__(self, path: Path) -> tuple[Instance, ...]:
+        return (Instance("q1", path.name), Instance("q2", path.name, qrels={"d": 1}))
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Sources:
+    registry: Registry[Loader] = Registry("dataset format")
+    registry.register("two", Two())
+    for name in ("data.txt", "other.txt"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    return Sources(registry, tmp_path)
+
+
+def test_a_loader_of_several_files_says_what_is_digested(two: Sources, tmp_path: Path) -> None:
+    before = two.load("two:data.txt", [tmp_path], "here").digest
+    (tmp_path / "other.txt").write_text("changed", encoding="utf-8")
+    again = Sources(two._loaders, tmp_path)
+    assert again.load("two:data.txt", [tmp_path], "here").digest != before
+
+
+def test_a_file_of_judgements_takes_the_place_of_the_records_own(two: Sources, tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 2\nq9 0 d1 1\n", encoding="utf-8")
+    source = two.load("two:data.txt", [tmp_path], "here")
+    judged = two.judged(source, "a.qrels", [tmp_path], "here")
+    assert [each.qrels for each in judged.instances] == [{"d1": 2}, {}]
+    assert (judged.name, judged.digest != source.digest) == ("two:data.txt+a.qrels", True)
+    assert two.judged(source, "a.qrels", [], "there") is judged
+    assert [each.qrels for each in two.load("two:data.txt", [tmp_path], "here").instances] == [{}, {"d": 1}]
+    assert [each.name for each in two] == ["two:data.txt", "two:data.txt+a.qrels"]
+
+
+def test_what_the_file_does_not_judge_is_judged_by_nothing_else(tmp_path: Path) -> None:
+    pool = (Passage("p0", "Text.", role="positive", page="x"),)
+    registry: Registry[Loader] = Registry("dataset format")
+    registry.register("pool", lambda path: (Instance("q1", "?", passages=pool), Instance("q2", "?", passages=pool)))
+    (tmp_path / "a.qrels").write_text("q1 0 d1 2", encoding="utf-8")
+    sources = Sources(registry, tmp_path)
+    judged = sources.judged(sources.load("pool:a.qrels", [tmp_path], "here"), "a.qrels", [tmp_path], "here")
+    assert [Case(each.id, each, None, {}).qrels for each in judged.instances] == [{"d1": 2}, {}]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "sentence"),
+    [
+        (
+            "Q1 0 d 1",
+            SettingError,
+            "here: qrels 'a.qrels' judges no record of 'two:data.txt'; its ids are as 'Q1', the dataset's as 'q1'",
+        ),
+        (None, DataError, "here: qrels 'a.qrels' is not there: no "),
+    ],
+)
+def test_judgements_of_nothing_are_refused(
+    two: Sources, tmp_path: Path, text: str | None, kind: type[Exception], sentence: str
+) -> None:
+    if text is not None:
+        (tmp_path / "a.qrels").write_text(text, encoding="utf-8")
+    source = two.load("two:data.txt", [tmp_path], "here")
+    with pytest.raises(kind) as caught:
+        two.judged(source, "a.qrels", [tmp_path], "here")
+    assert str(caught.value).startswith(sentence)
 
 
 @pytest.mark.parametrize(

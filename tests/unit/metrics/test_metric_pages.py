@@ -9,7 +9,7 @@ from ranking_samples import ranking, retrieved
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.metrics.pages import PAGE_RPREC, evidence_sets
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.ranking import Ranking, ScoredPassage, page_of
 
 METRICS = Catalog().metrics
@@ -65,7 +65,7 @@ def test_scores_order_the_passages_of_pages_too() -> None:
 
 def test_the_pages_of_relevant_qrels_are_one_set() -> None:
     instance = Instance("q", "?", qrels={"a#1": 1, "a#2": 2, "b#1": 1, "c#1": 0})
-    assert evidence_sets(instance) == (frozenset("ab"),)
+    assert evidence_sets(Case("q", instance, None, {})) == (frozenset("ab"),)
     of = retrieved(ranking("a#9", "b#9"), instance.qrels)
     assert [value(METRICS.get(name), of) for name in NAMES] == [1.0, 0.2, 1.0, 1.0]
 

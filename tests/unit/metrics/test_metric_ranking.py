@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,9 @@ NAMES = ["AP", "AP@3", "Judged", "Judged@3", "P@3", "R@3", "RR", "RR@3", "Rprec"
 
 GRADED = {"a": 2, "b": 0, "c": 1, "e": 1}
 FOUND = ranking("b", "a", "x", "c")  # relevant at ranks 2 and 4; x is not judged, e is not found
+
+
+single: Any = np.float32
 
 
 def log2(rank: int) -> float:
@@ -109,7 +113,7 @@ def test_scores_decide_the_order_where_each_passage_has_one() -> None:
     assert ids(ranking(("a", 0.1), ("b", 0.3), ("c", None))) == "abc"
     assert ids(ranking("b", "a", "c")) == "bac"
     assert ids(ranking(("a", 1), ("b", 3), ("c", 2))) == "bca"
-    assert ids(Ranking((ScoredPassage("a", np.float32(0.5)), ScoredPassage("b", np.float32(0.75))))) == "ba"
+    assert ids(Ranking((ScoredPassage("a", single(0.5)), ScoredPassage("b", single(0.75))))) == "ba"
 
 
 def test_of_equal_scores_the_greater_id_comes_first_and_equal_is_in_single_precision() -> None:
@@ -129,7 +133,7 @@ def test_trec_eval_ranks_as_we_do(found: Ranking) -> None:
 
 
 def test_numbers_of_numpy_are_scores() -> None:
-    found = Ranking((ScoredPassage("a", np.float32(0.5)), ScoredPassage("b", np.float32(0.75))))
+    found = Ranking((ScoredPassage("a", single(0.5)), ScoredPassage("b", single(0.75))))
     assert value(METRICS.get("RR"), retrieved(found, {"a": 1})) == 0.5
 
 

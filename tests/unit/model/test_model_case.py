@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +92,15 @@ def test_a_query_tells_none_supplied_from_none_wanted() -> None:
     instance = Instance("q", "?", passages=(P0,))
     assert Case("q", instance, None, {}).query.passages is None
     assert Case("q", instance, (), {}).query.passages == ()
+
+
+def test_what_is_retrieved_is_judged_by_the_record_or_by_what_its_gold_passages_were_taken_from() -> None:
+    pool = (replace(P0, page="x"), replace(P1, page="y"), replace(N0, page="z"), PLAIN)
+    instance = Instance("q", "?", passages=pool)
+    assert Case("q", instance, None, {}).qrels == {"x": 1, "y": 1}
+    assert Case("q", instance, pool, {}).qrels == {}
+    judged = replace(instance, qrels={"d": 2})
+    assert Case("q", judged, None, {}).qrels == Case("q", judged, pool, {}).qrels == {"d": 2}
 
 
 def test_a_case_is_varied_and_not_changed() -> None:

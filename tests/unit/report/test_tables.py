@@ -95,3 +95,28 @@ def test_a_curve_of_one_known_rate_has_no_change() -> None:
     outcomes = [outcome(1, 1.0, noise_rate="0"), outcome(2, None, noise_rate="0.5")]
     [block] = curve_blocks([("t", True, outcomes)], "accuracy", 100)
     assert block[2].split()[-1] == "–"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_datasets_are_averaged_each_counted_once_and_not_where_one_is_missing(turned: bool) -> None:
+    outcomes = [
+        *(outcome(at, 1.0, dataset="large", system="a") for at in range(8)),
+        outcome(8, 0.0, dataset="small", system="a"),
+        outcome(9, 0.5, dataset="small", system="b"),
+    ]
+    facets = ("dataset", "system") if turned else ("system", "dataset")
+    [block] = matrix_blocks(matrix_of("accuracy", False, outcomes, *facets), 80)
+    rows = [line.replace("(", "").split() for line in block]
+    if turned:
+        assert (rows[-1][0], rows[-1][1:]) == ("macro", ["0.50", "–", "0.62"])
+    else:
+        assert rows[0][-1] == "macro"
+        assert [row[-1] for row in rows[2:]] == ["0.50", "–", "0.62"]
+        assert rows[2][-3] == "0.89"  # of all cases alike
+
+
+def test_sums_and_other_facets_are_not_averaged() -> None:
+    outcomes = [outcome(at, 1.0, dataset=name, topic=name, system="a") for at, name in enumerate("xy")]
+    for metric, facet in (("n", "dataset"), ("accuracy", "topic")):
+        for facets in ((facet, "system"), ("system", facet)):
+            assert "macro" not in str(matrix_blocks(matrix_of(metric, True, outcomes, *facets), 80))

@@ -4,16 +4,17 @@ import logging
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import pytest
 
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
-from pytest_rageval.retrieval import BUILTIN
-from pytest_rageval.retrieval.bm25 import Bm25Index, Bm25Retriever
+from pytest_rageval.retrieval import BUILTIN, RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.bm25 import build
+from pytest_rageval.retrieval.bm25_index import Bm25Index
 
 CORPUS = (
     Passage("d1", "The harbour ferry leaves at noon.", title="Ferries"),
@@ -23,8 +24,12 @@ CORPUS = (
 )
 
 
+def bm25(corpus: Sequence[Passage], **params: object) -> Retriever:
+    return build(RetrieverParts(tuple(corpus), params))
+
+
 def test_the_best_passage_comes_first_with_its_text_title_and_score() -> None:
-    ranking = Bm25Retriever(CORPUS).search("When does the FERRY leave the harbour?", 2)
+    ranking = bm25(CORPUS).search("When does the FERRY leave the harbour?", 2)
     best = ranking[0]
     assert (best.doc_id, best.text, best.title) == ("d1", CORPUS[0].text, "Ferries")
     assert best.score is not None
@@ -32,7 +37,7 @@ def test_the_best_passage_comes_first_with_its_text_title_and_score() -> None:
 
 
 def test_it_meets_the_protocol_and_is_registered() -> None:
-    made = Registry[type[Bm25Retriever]]("retriever", BUILTIN).get("bm25")(CORPUS)
+    made = Registry[RetrieverFactory]("retriever", BUILTIN).get("bm25")(RetrieverParts(CORPUS))
     assert isinstance(made, Retriever)
 
 
@@ -45,63 +50,61 @@ def test_scores_are_lucenes_bm25() -> None:
 
 
 def test_titles_are_searched() -> None:
-    assert Bm25Retriever(CORPUS).search("ferries", 5).doc_ids == ("d1",)
+    assert bm25(CORPUS).search("ferries", 5).doc_ids == ("d1",)
 
 
 def test_chinese_is_searched_by_word() -> None:
-    assert Bm25Retriever(CORPUS).search("谁为铁路剪彩？", 5).doc_ids == ("d4",)
+    assert bm25(CORPUS).search("谁为铁路剪彩？", 5).doc_ids == ("d4",)
 
 
 def test_ties_keep_the_order_of_the_corpus() -> None:
     same = [Passage(name, "twin text") for name in ("z", "a", "m")]
-    assert Bm25Retriever(same).search("twin", 3).doc_ids == ("z", "a", "m")
-    assert Bm25Retriever(same).search("twin", 2).doc_ids == ("z", "a")
+    assert bm25(same).search("twin", 3).doc_ids == ("z", "a", "m")
+    assert bm25(same).search("twin", 2).doc_ids == ("z", "a")
 
 
 def test_passages_without_a_term_of_the_query_are_not_returned() -> None:
-    assert Bm25Retriever(CORPUS).search("railway", 4).doc_ids == ("d2",)
+    assert bm25(CORPUS).search("railway", 4).doc_ids == ("d2",)
 
 
 def test_more_than_the_corpus_holds_is_cut() -> None:
-    assert len(Bm25Retriever(CORPUS).search("the", 1000)) == 2
+    assert len(bm25(CORPUS).search("the", 1000)) == 2
 
 
-@pytest.mark.parametrize("query", ["", "   ", "?!…", "unheard-of", "\u202e"])
+@pytest.mark.parametrize("query", ["?!…", "unheard-of", "\u202e"])
 def test_a_query_that_meets_nothing_finds_nothing(query: str) -> None:
-    assert len(Bm25Retriever(CORPUS).search(query, 5)) == 0
+    assert len(bm25(CORPUS).search(query, 5)) == 0
 
 
 @pytest.mark.parametrize("text", ["", " ", "...", "\u200f"])
 def test_a_corpus_without_words_finds_nothing(text: str) -> None:
-    assert len(Bm25Retriever([Passage("d", text)]).search("anything", 5)) == 0
+    assert len(bm25([Passage("d", text)]).search("anything", 5)) == 0
 
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_asking_for_no_passage_is_an_error(k: int) -> None:
     with pytest.raises(SettingError, match=f"at least 1 passage, not {k}"):
-        Bm25Retriever(CORPUS).search("ferry", k)
+        bm25(CORPUS).search("ferry", k)
+
+
+def test_a_blank_query_is_an_error() -> None:
+    with pytest.raises(CaseError, match="an empty query cannot be searched for"):
+        bm25(CORPUS).search(" ", 5)
 
 
 def test_an_empty_corpus_is_an_error() -> None:
     with pytest.raises(SettingError, match="corpus of the bm25 retriever is empty"):
-        Bm25Retriever([])
+        bm25([])
 
 
 def test_two_passages_of_one_id_are_an_error() -> None:
     with pytest.raises(SettingError, match="two passages with the id 'd1'"):
-        Bm25Retriever([Passage("d1", "one"), Passage("d1", "two")])
-
-
-def test_a_corpus_may_be_an_iterator() -> None:
-    def corpus() -> Iterator[Passage]:
-        yield from CORPUS
-
-    assert Bm25Retriever(corpus()).search("mayor", 1).doc_ids == ("d2",)
+        bm25([Passage("d1", "one"), Passage("d1", "two")])
 
 
 def test_indexing_prints_and_logs_nothing(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    Bm25Retriever(CORPUS).search("ferry", 1)
+    bm25(CORPUS).search("ferry", 1)
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []
 
@@ -109,9 +112,10 @@ def test_indexing_prints_and_logs_nothing(capfd: pytest.CaptureFixture[str], cap
 def test_the_order_does_not_depend_on_the_hash_seed() -> None:
     program = (
         "from pytest_rageval.model.case import Passage\n"
-        "from pytest_rageval.retrieval.bm25 import Bm25Retriever\n"
-        "corpus = [Passage(str(i), f'word{i % 7} other{i % 3} shared text {i % 2}') for i in range(60)]\n"
-        "print([(s.doc_id, s.score) for s in Bm25Retriever(corpus).search('word1 other2 shared 1 text', 30)])\n"
+        "from pytest_rageval.retrieval.bm25 import build\n"
+        "from pytest_rageval.retrieval.parts import RetrieverParts\n"
+        "corpus = tuple(Passage(str(i), f'word{i % 7} other{i % 3} shared text {i % 2}') for i in range(60))\n"
+        "print([(s.doc_id, s.score) for s in build(RetrieverParts(corpus)).search('word1 other2 shared 1 text', 30)])\n"
     )
     run = [
         subprocess.run([sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True)
@@ -121,5 +125,8 @@ def test_the_order_does_not_depend_on_the_hash_seed() -> None:
 
 
 def test_importing_the_module_imports_no_numpy() -> None:
-    program = "import sys, pytest_rageval.retrieval.bm25; print({'numpy', 'bm25s', 'rjieba'} & set(sys.modules))"
+    program = (
+        "import sys, pytest_rageval.retrieval.bm25, pytest_rageval.retrieval.store\n"
+        "print({'numpy', 'bm25s', 'rjieba', 'filelock', 'Stemmer'} & set(sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout.strip() == b"set()"

@@ -12,7 +12,8 @@ from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.chat import Completion
 from pytest_rageval.model.protocols import System
 from pytest_rageval.registry import Registry
-from pytest_rageval.retrieval.bm25 import Bm25Retriever
+from pytest_rageval.retrieval.bm25 import build
+from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.systems import BUILTIN, SystemFactory, SystemParts
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.prompting import Prompts, closed_book_messages, load_prompts, messages_for
@@ -57,7 +58,7 @@ def test_the_llm_system_reads_what_it_is_given_or_what_it_finds() -> None:
         Passage("b", "The mountain railway was opened by Ida Holm.", "Railways"),
     ]
     model = ScriptedLLM({"mountain railway": "Ida Holm", "ferry": "east pier"})
-    system = SYSTEMS.get("llm")(SystemParts(Bm25Retriever(corpus), llm=model, top_k=1))
+    system = SYSTEMS.get("llm")(SystemParts(build(RetrieverParts(tuple(corpus))), llm=model, top_k=1))
     answer = ask(system, Query("Who opened the mountain railway?"))
     assert answer.text == "Ida Holm"
     assert answer.ranking is not None

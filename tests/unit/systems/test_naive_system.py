@@ -16,6 +16,8 @@ from pytest_rageval.model.protocols import Retriever, System
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval.bm25 import Bm25Retriever
+from pytest_rageval.retrieval.bm25 import build as bm25
+from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.systems import BUILTIN, SystemFactory, SystemParts
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
@@ -220,7 +222,7 @@ def test_bm25_is_asked_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
     threads: list[int] = []
     monkeypatch.setattr(Bm25Retriever, "search", search)
-    system = naive(SystemParts(Bm25Retriever([Passage("a", "text")]), as_system(AsyncGenerator())))
+    system = naive(SystemParts(bm25(RetrieverParts((Passage("a", "text"),))), as_system(AsyncGenerator())))
     ask(system, Query("q?"))
     assert threads == [threading.get_ident()]
 
@@ -236,7 +238,7 @@ def test_the_named_system_extractive_retrieves_and_reads() -> None:
         Passage("b", "The mountain railway was opened by Ida Holm."),
     ]
     build = Registry[SystemFactory]("system", BUILTIN).get("extractive")
-    parts = SystemParts(Bm25Retriever(corpus), as_system(Generator("not asked")), top_k=1)
+    parts = SystemParts(bm25(RetrieverParts(tuple(corpus))), as_system(Generator("not asked")), top_k=1)
     answer = ask(build(parts), Query("Who opened the mountain railway?"))
     assert isinstance(answer, Answer)
     assert answer.text == corpus[1].text

@@ -34,6 +34,19 @@ def supplied(case: Case) -> list[str]:
     return [p.id for p in case.supplied]
 
 
+def test_where_the_system_retrieves_nothing_is_supplied(folder: Path) -> None:
+    instances = rgb.load(folder / "rgb" / "en.json")[:1]
+    cases = cases_of(instances, passages=["retrieved", 2], relevance="overlap")
+    retrieves, reads = cases.values()
+    assert list(cases) == [f"{instances[0].id}-passages=retrieved", f"{instances[0].id}-passages=2"]
+    assert (retrieves.supplied, retrieves.facets["passages"], retrieves.relevance) == (None, "retrieved", "overlap")
+    assert retrieves.query.passages is None
+    positives = [p for p in instances[0].passages or () if p.role == "positive"]
+    assert retrieves.qrels == {rgb.content_id(p.text): 1 for p in positives}
+    assert (supplied(reads), reads.qrels) == (["p0", "p1"], {})
+    assert shortfalls([retrieves]) == Shortfalls(0, 1, ())
+
+
 def test_every_ability_declares_itself() -> None:
     primary = {name: ability_named(name).metrics[0] for name in BUILTIN}
     assert primary == {

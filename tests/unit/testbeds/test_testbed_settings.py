@@ -36,6 +36,20 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({**NOISE, "passages": -1}, "passages: found -1, wanted an integer of at least 0"),
     ({**NOISE, "passages": 5.0}, "passages: found 5.0, wanted an integer of at least 0"),
     ({**NOISE, "passages": True}, "passages: found True, wanted an integer of at least 0"),
+    (
+        {**NOISE, "passages": "retreived"},
+        "passages: found 'retreived', wanted an integer of at least 0, or 'retrieved'",
+    ),
+    (
+        {**NOISE, "passages": [3, "retrieved"]},
+        "passages 'retrieved' supplies none, and noise_robustness is about those ",
+    ),
+    ({**NOISE, "relevance": "id"}, "unknown relevance 'id'; did you mean 'ids'?"),
+    ({**NOISE, "qrels": 3}, "qrels: found 3, wanted a string that is not empty"),
+    (
+        {**NOISE, "qrels": "q", "relevance": "overlap"},
+        "qrels has no effect with relevance 'overlap', as it judges by ids; leave one of them out",
+    ),
     ({**NOISE, "passages": []}, "passages is an empty list, wanted at least one value"),
     ({**NOISE, "passages": [5, 5]}, "passages: found [5, 5], wanted each value once"),
     ({**NOISE, "noise_rate": 1.1}, "noise_rate: found 1.1, wanted a number in 0..1"),
@@ -161,6 +175,8 @@ def test_defaults() -> None:
         multiplied=(),
         given=frozenset({"dataset"}),
         assembly="balanced",
+        qrels=None,
+        relevance="ids",
         limit=None,
         sample=None,
         seed=None,
@@ -183,7 +199,7 @@ def test_everything_given() -> None:
     assert (settings.assembly, settings.limit, settings.sample, settings.seed) == ("rgb-compat", None, 9, -1)
     assert settings.where == {"topic": "*", "noise_rate": "0.4", "checked": "true"}
     assert settings.facets == {"team": "3", "release": "1.5", "level": "l"}
-    assert settings.given == frozenset(SETTINGS) - {"limit"}
+    assert settings.given == frozenset(SETTINGS) - {"limit", "qrels", "relevance"}
 
 
 def test_rates_that_fill_the_passages_exactly_are_taken() -> None:
@@ -199,6 +215,13 @@ def test_a_default_written_out_is_as_good_as_left_out(ability: str | None) -> No
     full = parse(dataset="rgb:a", ability=ability, noise_rate=0.0, correct_rate=0, assembly="balanced")
     assert replace(full, given=plain.given) == plain
     assert parse(dataset="rgb:a", ability="negative_rejection", correct_rate=0.0).correct_rate == (0.0,)
+
+
+def test_what_is_retrieved_stands_among_numbers_of_passages() -> None:
+    settings = parse(dataset="rgb:a", passages=[0, "retrieved"], relevance="overlap")
+    assert (settings.passages, settings.multiplied) == ((0, "retrieved"), ("passages",))
+    assert settings.relevance == "overlap"
+    assert parse(dataset="rgb:a", qrels="q.txt").qrels == "q.txt"
 
 
 def test_negative_rejection_is_all_noise() -> None:

@@ -1,0 +1,71 @@
+"""BEIR: a folder with ``queries.jsonl``, and ``qrels/test.tsv`` or other splits that judge the queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.qrels import read_qrels
+from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.case import Instance
+from pytest_rageval.text.language import detect_language
+
+__all__ = ["Beir", "load"]
+
+KEYS = ("_id", "language", "metadata", "text")
+
+
+class Beir:
+    """Loads the queries that a split judges; the path is the folder, or the file of a split other than test."""
+
+    def files(self, path: Path) -> tuple[Path, Path]:
+        """Return the files of the queries and of the split; one that is not there is a `DataError`."""
+        folder, split = (path, path / "qrels" / "test.tsv") if path.is_dir() else (path.absolute().parent.parent, path)
+        queries = folder / "queries.jsonl"
+        if not queries.exists():
+            raise DataError(shown_path(queries), "no such file; a BEIR folder holds its queries there")
+        if not split.exists():
+            others = sorted(other.name for other in split.parent.glob("*.tsv"))
+            hint = f"name a split of the folder, as qrels/{others[0]}" if others else "it judges the queries"
+            raise DataError(shown_path(split), f"no such file; {hint}")
+        return queries, split
+
+    def __call__(self, path: Path) -> tuple[Instance, ...]:
+        """Return an instance for each query that the split judges, in the order of the queries; it has no gold answer.
+
+        An instance's id is the query's, its facet ``dataset`` the folder's name. ``metadata`` is not read. A judged
+        query that is not there, or a record that is not as the format promises, is a `DataError`.
+        """
+        queries, split = self.files(path)
+        qrels = read_qrels(split)
+        name = shown_path(queries)
+        dataset = queries.absolute().parent.name
+        seen: dict[object, int] = {}
+        instances = []
+        for line, values in read_records(queries):
+            record = Fields(f"{name}:{line}", values)
+            query = record.identifier("_id")
+            claim(seen, query, f"the _id {found(query)}", name, line)
+            if query in qrels:
+                instances.append(_instance(record, query, qrels[query], dataset))
+        missing = next((query for query in qrels if query not in seen), None)
+        if missing is not None:
+            raise DataError(shown_path(split), f"judges the query {found(missing)}, which {name} does not have")
+        return tuple(instances)
+
+
+def _instance(record: Fields, query: str, grades: dict[str, int], dataset: str) -> Instance:
+    question = record.text("text")
+    language = record.language("language", detect_language(question))
+    return Instance(
+        id=query,
+        question=question,
+        qrels=grades,
+        language=language,
+        facets={"dataset": dataset, "language": language, **record.facets(KEYS)},
+        origin=record.where,
+    )
+
+
+load = Beir()

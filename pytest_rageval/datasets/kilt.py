@@ -1,0 +1,88 @@
+"""KILT's files, and RaLLe's of the same form: questions with answers, and for each of them the pages that prove it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.case import Instance
+from pytest_rageval.text.language import detect_language
+
+__all__ = ["TASK_OF", "load"]
+
+KEYS = ("id", "input", "language", "meta", "output")
+
+TASK_OF = {
+    "aidayago2": "entity_linking", "cweb": "entity_linking", "eli5": "open_domain_qa", "fever": "fact_checking",
+    "hotpotqa": "open_domain_qa", "nq": "open_domain_qa", "structured_zeroshot": "slot_filling", "trex": "slot_filling",
+    "triviaqa": "open_domain_qa", "wned": "entity_linking", "wow": "dialogue",
+}  # fmt: skip
+"""KILT's datasets, by the names of their files, and the task of each."""
+
+_PUBLISHED = re.compile(r"(\w+)-(?:train|dev|test)\w*-kilt")
+"""The name of a published file: ``nq-dev-kilt``, ``triviaqa-dev_id-kilt``."""
+
+Evidence = tuple[tuple[str, ...], ...]
+
+
+def load(path: Path) -> tuple[Instance, ...]:
+    """Return the instances of a KILT file; an instance's id is the record's id.
+
+    Any of the answers of a record is right. Each output with a provenance is one evidence set, of the pages it names by
+    ``wikipedia_id``; where in a page the evidence stands is not read, nor is ``meta``. The facet ``task`` is set in
+    files that are named as KILT publishes them. A record without an answer or without evidence leaves unscored what
+    needs them; one without both, or that is not as the format promises, is a `DataError`.
+
+    Source: KILT (Petroni et al., NAACL 2021); RaLLe (Hoshi et al., EMNLP 2023) reads the same.
+    """
+    name = shown_path(path)
+    published = _PUBLISHED.fullmatch(path.stem)
+    task = TASK_OF.get(published[1], "") if published else ""
+    facets = {"dataset": path.stem, **({"task": task} if task else {})}
+    seen: dict[object, int] = {}
+    instances = []
+    for line, values in read_records(path):
+        instance = _instance(Fields(f"{name}:{line}", values), facets)
+        claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+        instances.append(instance)
+    return tuple(instances)
+
+
+def _instance(record: Fields, facets: dict[str, str]) -> Instance:
+    name = record.identifier("id")
+    question = record.text("input")
+    language = record.language("language", detect_language(question))
+    answers, evidence = _outputs(record)
+    if not answers and not evidence:
+        problem = "output: found no answer and no provenance, wanted one of them, as there is nothing else to score by"
+        raise DataError(record.where, problem)
+    return Instance(
+        id=name,
+        question=question,
+        gold=(answers,) if answers else (),
+        language=language,
+        facets={**facets, "language": language, **record.facets(KEYS)},
+        origin=record.where,
+        provenance=evidence,
+    )
+
+
+def _outputs(record: Fields) -> tuple[tuple[str, ...], Evidence]:
+    """Return the answers, each once, and the evidence sets; one that names no page is never found, as in KILT."""
+    wanted = "a list of objects with answer and provenance"
+    if "output" not in record:
+        raise record.error("output", wanted)
+    answers: dict[str, None] = {}
+    evidence = []
+    for output in record.objects("output", wanted):
+        fields = output.without_nulls()
+        answer = fields.string("answer", "").strip()
+        if answer:
+            answers[answer] = None
+        if "provenance" in fields:
+            pages = fields.objects("provenance", "a list of objects with wikipedia_id")
+            evidence.append(tuple(dict.fromkeys(page.identifier("wikipedia_id").strip() for page in pages)))
+    return tuple(answers), tuple(evidence)

@@ -1,0 +1,151 @@
+"""OmniEval's tree of files: one a topic and task, of questions or of conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.source import JsonObject, read_groups, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.case import Instance, Passage, Turn
+from pytest_rageval.text.language import detect_language
+
+__all__ = ["TASK_OF", "load"]
+
+KEYS = (
+    "answer", "id", "language", "question", "relevant_node", "relevant_passage", "round", "task_name",
+    "though_process", "thought_process", "topic_name",
+)  # fmt: skip
+
+TASK_OF = {
+    "抽取类问答": "extractive_qa",
+    "多跳推理类问答": "multi_hop_qa",
+    "对比类问答": "contrast_qa",
+    "长答案形式问答": "long_form_qa",
+    "多轮对话能力": "conversational_qa",
+}
+"""OmniEval's names of its tasks, which its files bear, and ours."""
+
+TREE = "<level 1>/<level 2>/<task>.jsonl"
+
+
+def load(path: Path) -> tuple[Instance, ...]:
+    """Return the instances of OmniEval's tree, or of one of its files.
+
+    A file is JSON Lines: a record, or a list of records that are the turns of one conversation. Each turn is an
+    instance with the turns before it as its history, answered by the first spelling of their gold answers. The facets
+    ``topic_1``, ``topic`` (level 2) and ``task`` are what the tree says, or ``topic_name`` and ``task_name`` where one
+    file is named; a topic name of three parts begins with the ``domain``. Turns have the facets ``dialogue`` and
+    ``round``. A record without an id is named by its place: ``<level 1>-<level 2>-<task>-<line>``, a turn by its
+    dialogue's id and its round, from 1. All spellings in ``answer`` are aliases of one slot, the chunks in
+    ``relevant_node`` have grade 1, and the passages in ``relevant_passage`` are its positive ones.
+
+    A record that is not as the format promises is a `DataError`, and so is a file that lies elsewhere in the tree.
+
+    Source: OmniEval (Wang et al., 2024).
+    """
+    instances: dict[str, Instance] = {}
+    for file, levels in _files(path):
+        name = shown_path(file)
+        for line, turns in read_groups(file):
+            for instance in _group(turns, f"{name}:{line}", file.stem, levels, line):
+                first = instances.setdefault(instance.id, instance)
+                if first is not instance:
+                    problem = f"the id {found(instance.id)} stands in {first.origin} already, wanted each once"
+                    raise DataError(instance.origin, problem)
+    return tuple(replace(each, facets={"dataset": path.stem, **each.facets}) for each in instances.values())
+
+
+def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Yield the files with their two levels, or the one file with none."""
+    if not path.is_dir():
+        yield path, ()
+        return
+    files = sorted(path.rglob("*.jsonl"))
+    if not files:
+        raise DataError(shown_path(path), f"holds no file {TREE}; name the root of the tree, or one file")
+    for file in files:
+        levels = file.relative_to(path).parts[:-1]
+        if len(levels) != 2:
+            raise DataError(shown_path(file), f"lies {len(levels)} levels deep below the root, wanted {TREE}")
+        yield file, levels
+
+
+def _group(
+    turns: list[JsonObject] | JsonObject, where: str, stem: str, levels: tuple[str, ...], line: int
+) -> Iterator[Instance]:
+    """Yield the instance of a record, or those of the turns of a conversation."""
+    if not isinstance(turns, list):
+        yield _instance(Fields(where, turns), stem, levels, line)
+        return
+    history: tuple[Turn, ...] = ()
+    name = ""
+    for number, values in enumerate(turns, 1):
+        record = Fields(where, values, f"turn {number}: ")
+        name = name or _name(record, stem, levels, line)
+        yield _instance(record, stem, levels, line, history, (name, number))
+        history = (*history, Turn(record.text("question"), record.aliases("answer")[0]))
+
+
+def _instance(
+    record: Fields,
+    stem: str,
+    levels: tuple[str, ...],
+    line: int,
+    history: tuple[Turn, ...] = (),
+    place: tuple[str, int] | None = None,
+) -> Instance:
+    question = record.text("question")
+    language = record.language("language", detect_language(question))
+    nodes = _texts(record, "relevant_node")
+    facets = {**_names(record, stem, levels), "language": language, **record.facets(KEYS)}
+    if place is not None:
+        facets |= {"dialogue": place[0], "round": str(place[1])}
+    return Instance(
+        id=_name(record, stem, levels, line) if place is None else f"{place[0]}.{place[1]}",
+        question=question,
+        gold=(record.aliases("answer"),),
+        passages=_passages(_texts(record, "relevant_passage"), nodes),
+        qrels=dict.fromkeys(nodes, 1),
+        history=history,
+        language=language,
+        facets=facets,
+        origin=record.where,
+    )
+
+
+def _name(record: Fields, stem: str, levels: tuple[str, ...], line: int) -> str:
+    return record.identifier("id") if "id" in record else "-".join((*levels, stem, str(line)))
+
+
+def _names(record: Fields, stem: str, levels: tuple[str, ...]) -> dict[str, str]:
+    """Return the facets that say where in the matrix a record belongs."""
+    task = record.string("task_name", stem) if not levels else stem
+    parts = [part.strip() for part in record.string("topic_name", "").split(" - ")]
+    if not levels and len(parts) > 1:
+        levels = tuple(parts[-2:])
+    facets = {"task": TASK_OF.get(task, task)}
+    if levels:
+        facets |= {"topic_1": levels[0], "topic": levels[1]}
+    return facets | ({"domain": parts[0]} if len(parts) > 2 else {})
+
+
+def _texts(record: Fields, field: str) -> tuple[str, ...]:
+    """Return the distinct strings of a field that is one, or a list of some; blank ones are none."""
+    value = record.values.get(field, [])
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list):
+        raise record.error(field, "a string or a list of strings")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise record.wrong(f"{field}[{index}]", text, "a string")
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def _passages(texts: tuple[str, ...], nodes: tuple[str, ...]) -> tuple[Passage, ...] | None:
+    """Return the passages that a record was made from; each is of the chunk at its place where there are as many."""
+    pages = nodes if len(nodes) == len(texts) else ("",) * len(texts)
+    pairs = enumerate(zip(texts, pages, strict=True))
+    return tuple(Passage(f"p{at}", text, role="positive", page=page) for at, (text, page) in pairs) or None

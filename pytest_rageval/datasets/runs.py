@@ -1,0 +1,90 @@
+"""Rankings in a file: a run as trec_eval reads it, or rankings recorded as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.recorded import ranking_in
+from pytest_rageval.datasets.source import read_records, read_text, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+__all__ = ["Run", "load_run"]
+
+Run = dict[tuple[str, str], Ranking]
+"""Rankings by what they are found by: ``("id", the case's)`` or ``("question", its text)``."""
+
+WANTED = "6 (query Q0 document rank score run)"
+
+
+def load_run(path: Path) -> Run:
+    """Return the rankings of a file, at least one.
+
+    Where the file begins with ``{`` or ``[`` it has JSON objects with ``id`` or ``question`` and ``ranking``, an empty
+    list or objects with ``id``, ``score``, ``text``; as in a file of recorded answers, other keys are not read. Any
+    other has lines ``query Q0 document rank score run`` between white space; of these, Q0, rank and run are not read.
+    A line that is not so, or that ranks anew what is ranked already, is a `DataError`.
+    """
+    text = read_text(path)
+    if text.lstrip()[:1] in ("{", "["):
+        return _recorded(path)
+    name = shown_path(path)
+    rows: dict[str, dict[str, float]] = {}
+    for where, query, document, score in _rows(text, name):
+        scores = rows.setdefault(query, {})
+        if document in scores:
+            twice = f"the document {found(document)} is ranked for the query {found(query)} already, wanted each once"
+            raise DataError(where, twice)
+        scores[document] = score
+    if not rows:
+        raise DataError(f"{name}:1", "the file holds no ranking; it needs at least one")
+    return {
+        ("id", query): Ranking(tuple(ScoredPassage(document, score) for document, score in scores.items()))
+        for query, scores in rows.items()
+    }
+
+
+def _rows(text: str, name: str) -> Iterator[tuple[str, str, str, float]]:
+    for line, row in enumerate(text.split("\n"), 1):
+        columns = row.split()
+        if not columns:
+            continue
+        where = f"{name}:{line}"
+        if len(columns) != 6:
+            raise DataError(where, f"found {len(columns)} columns in {found(row.strip())}, wanted {WANTED}")
+        query, _, document, _, told, _ = columns
+        try:
+            score = float(told)
+        except ValueError:
+            score = math.nan
+        if not math.isfinite(score):
+            raise DataError(where, f"score: found {found(told)}, wanted a finite number")
+        yield where, query, document, score
+
+
+def _recorded(path: Path) -> Run:
+    name = shown_path(path)
+    run: Run = {}
+    seen: dict[object, int] = {}
+    for line, values in read_records(path):
+        fields = Fields(f"{name}:{line}", values)
+        key = ("id", fields.identifier("id")) if "id" in fields else ("question", fields.text("question"))
+        claim(seen, key, f"a ranking of the {key[0]} {found(key[1])}", name, line)
+        ranking = ranking_in(fields)
+        if ranking is None:
+            raise fields.error("ranking", "a list of objects with id, score and text")
+        _refuse_twice(ranking, fields)
+        run[key] = ranking
+    return run
+
+
+def _refuse_twice(ranking: Ranking, fields: Fields) -> None:
+    first: dict[str, int] = {}
+    for place, document in enumerate(ranking.doc_ids):
+        if document in first:
+            twice = f"the document {found(document)} stands at ranking[{first[document]}] already, wanted each once"
+            raise DataError(fields.where, f"ranking[{place}]: {twice}")
+        first[document] = place

@@ -1,0 +1,178 @@
+"""The indexes of a project's ini, for the command `rageval index`: built ahead of the tests, and told of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import pytest
+
+from pytest_rageval.errors import RagEvalError, SettingError
+from pytest_rageval.hooks.corpus import corpus_of
+from pytest_rageval.hooks.given import Options, read_options
+from pytest_rageval.hooks.keys import CATALOG
+from pytest_rageval.hooks.progress import on_stderr
+from pytest_rageval.hooks.setup import registered
+from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
+from pytest_rageval.registry import Registry
+from pytest_rageval.retrieval import RetrieverFactory
+from pytest_rageval.retrieval.adapters import adapted
+from pytest_rageval.retrieval.parts import RetrieverParts, Watch
+from pytest_rageval.retrieval.store import Build, IndexStore, StoredIndex, name_of, stored
+
+__all__ = ["Built", "Kept", "build_index", "built_retriever", "kept_indexes", "store_in"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What building the ini's index came to.
+
+    Attributes:
+        retriever: its name.
+        passages: of the corpus.
+        seconds: that making the retriever took.
+        indexes: what it keeps on disk; () where it keeps nothing.
+    """
+
+    retriever: str
+    passages: int
+    seconds: float
+    indexes: tuple[StoredIndex, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept in a project.
+
+    Attributes:
+        folder: of the indexes.
+        indexes: folder name -> the index, or what is wrong with it.
+        used: the names of those that the retriever of the ini asks for; of one that is not there, no more is known.
+        problem: why the retriever of the ini could not be asked, or "".
+    """
+
+    folder: Path
+    indexes: Mapping[str, StoredIndex | str]
+    used: tuple[str, ...]
+    problem: str
+
+
+def store_in(rootdir: Path) -> IndexStore:
+    """Return where a project keeps its indexes."""
+    return IndexStore(rootdir / ".rageval" / "indexes")
+
+
+def built_retriever(
+    options: Options,
+    retrievers: Registry[RetrieverFactory],
+    passages: tuple[Passage, ...],
+    digest: str,
+    store: IndexStore,
+    watch: Watch,
+) -> Retriever:
+    """Return the retriever that the ini names over passages."""
+    parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, retrievers.get, watch)
+    return adapted(retrievers.get(options.retriever)(parts))
+
+
+def build_index() -> Built:
+    """Build what the retriever of the ini keeps on disk, where it is not there yet.
+
+    Raises:
+        RagEvalError: the ini names no corpus, or its corpus or its retriever cannot be used.
+    """
+    return _in_project(_build)
+
+
+def kept_indexes() -> Kept:
+    """Return what is kept on disk, and what of it the retriever of the ini uses; nothing is built."""
+    return _in_project(_kept)
+
+
+def _build(config: pytest.Config) -> Built:
+    store = store_in(config.rootpath)
+    start = time.perf_counter()
+    options, passages = _retriever_over(config, store)
+    return Built(options.retriever, passages, time.perf_counter() - start, tuple(store.given))
+
+
+def _kept(config: pytest.Config) -> Kept:
+    store, problem = _Looking(store_in(config.rootpath).folder), ""
+    try:
+        _retriever_over(config, store)
+    except RagEvalError as error:
+        problem = str(error)
+    except _NotThereError:
+        pass
+    return Kept(store.folder, {path.name: _told(path) for path in store.folders()}, tuple(store.asked), problem)
+
+
+def _told(folder: Path) -> StoredIndex | str:
+    try:
+        return stored(folder)
+    except RagEvalError as error:
+        return str(error)
+
+
+def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, int]:
+    """Make the retriever of the ini; return the options and the number of passages."""
+    options, corpus = read_options(config), corpus_of(config, on_stderr())
+    passages = corpus.passages
+    if passages is None:
+        raise SettingError("the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests")
+    built_retriever(options, config.stash[CATALOG].retrievers, passages, corpus.digest.hex(), store, corpus.watch)
+    return options, len(passages)
+
+
+class _NotThereError(Exception):
+    """An index was asked for that is not there."""
+
+
+class _Looking(IndexStore):
+    """A store that builds nothing, and notes what it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked: list[str] = []
+
+    def get(self, made_of: Mapping[str, object], build: Build) -> StoredIndex:
+        self.asked.append(name_of(made_of))
+        if not (self.folder / self.asked[-1]).exists():
+            raise _NotThereError
+        return super().get(made_of, build)
+
+
+def _in_project(work: Callable[[pytest.Config], T]) -> T:
+    """Return what ``work`` makes of the project that pytest finds here: its ini, its conftests and plugins."""
+    asked = _Asked(work)
+    status = pytest.main([], [asked])
+    if asked.error is not None:
+        raise asked.error
+    if not asked.made:
+        raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; mend what it says above")
+    return asked.made[0]
+
+
+class _Asked(Generic[T]):
+    """A plugin of a pytest that collects and runs nothing, but does one work where its configuration is known."""
+
+    def __init__(self, work: Callable[[pytest.Config], T]) -> None:
+        self._work = work
+        self.made: list[T] = []
+        self.error: Exception | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> int:
+        """Do the work in place of a session."""
+        try:
+            config.stash[CATALOG] = registered(config)
+            self.made.append(self._work(config))
+        except (RagEvalError, pytest.UsageError) as error:
+            self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))
+        return 0

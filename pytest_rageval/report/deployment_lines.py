@@ -1,0 +1,88 @@
+"""What retrieval costs to run, as a section of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.analysis.deployment import Stage, queries_of, stages_of
+from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
+from pytest_rageval.report.lines import Line
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.tables import ABSENT, blocks_of
+
+__all__ = ["deployment_lines"]
+
+RECALL = "recall@"
+
+
+def deployment_lines(run: Run, width: int) -> Iterator[Line]:
+    """Yield a table of the retrievers that tell of themselves, and one of the stages of systems that retrieve."""
+    outcomes = run.ordered()
+    if run.retrievers:
+        queries = queries_of(outcomes)
+        yield Line("")
+        yield Line("retrievers - seconds; memory of each process")
+        yield from _table([retriever_of(facts) for facts in run.retrievers], _weights(run.retrievers, queries), width)
+    stages = stages_of(outcomes)
+    retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
+    stages = [stage for stage in stages if stage.name in retrieving]
+    if stages:
+        yield Line("")
+        yield Line("stages - seconds of an answer")
+        columns = [["stage", *(stage.stage for stage in stages)], *_quantiles(stages)]
+        yield from _table([stage.name for stage in stages], columns, width, head="system")
+
+
+def _weights(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[str]]:
+    asked = [queries.get(retriever_of(facts)) for facts in retrievers]
+    recalls = sorted({key for facts in retrievers for key in facts if key.startswith(RECALL)})
+    return [
+        ["passages", *(_count(facts.get("passages")) for facts in retrievers)],
+        ["build", *(_seconds(facts.get("build_s")) for facts in retrievers)],
+        ["load", *(_seconds(facts.get("load_s")) for facts in retrievers)],
+        ["memory", *(_bytes(facts.get("resident_bytes")) for facts in retrievers)],
+        ["disk", *(_bytes(facts.get("disk_bytes")) for facts in retrievers)],
+        *([key, *(_share(facts.get(key)) for facts in retrievers)] for key in recalls),
+        *_quantiles(asked, "queries"),
+    ]
+
+
+def _quantiles(stages: list[Stage] | list[Stage | None], n: str = "n") -> list[list[str]]:
+    return [
+        [n, *(ABSENT if stage is None else f"{stage.n:,}" for stage in stages)],
+        ["p50", *(ABSENT if stage is None else _seconds(stage.p50_s) for stage in stages)],
+        ["p95", *(ABSENT if stage is None else _seconds(stage.p95_s) for stage in stages)],
+    ]
+
+
+def _table(labels: list[str], columns: list[list[str]], width: int, head: str = "retriever") -> Iterator[Line]:
+    for block in blocks_of([head, *labels], columns, width):
+        yield Line("")
+        yield from map(Line, block)
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else ABSENT
+
+
+def _share(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, int | float) else ABSENT
+
+
+def _seconds(value: object) -> str:
+    """Return ``0.00012``: two digits that count, and never more than five behind the point."""
+    if not isinstance(value, int | float):
+        return ABSENT
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.5f}".rstrip("0").rstrip(".") or "0"
+
+
+def _bytes(value: object) -> str:
+    """Return ``1.2 MB``, in powers of 1,000."""
+    if not isinstance(value, int | float):
+        return ABSENT
+    size = float(value)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

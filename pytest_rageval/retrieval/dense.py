@@ -1,0 +1,236 @@
+"""Dense retrieval: passages whose vectors are near the question's."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from pytest_rageval.errors import DataError, MissingDependencyError, SettingError, found
+from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval.asked import checked
+from pytest_rageval.retrieval.embedding import embedded, query_vector
+from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.store import IndexStore, StoredIndex
+from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10, resident_bytes
+
+__all__ = ["DenseRetriever", "DenseSettings", "build", "dense"]
+
+INDEXES = ("flat", "hnsw", "diskann")
+
+
+@dataclass(frozen=True, slots=True)
+class DenseSettings:
+    """What the vectors depend on beside the model.
+
+    Attributes:
+        model: its folder or name.
+        query_prefix: what stands before a question; e5 wants ``query: ``.
+        passage_prefix: what stands before a passage's title and text; e5 wants ``passage: ``.
+        pooling: how the vectors of tokens become one.
+        normalize: whether vectors are made as long as 1, so that their product is their cosine.
+    """
+
+    model: str
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    pooling: str = "model"
+    normalize: bool = True
+
+
+def build(parts: RetrieverParts) -> Retriever:
+    """Return dense retrieval over the passages, their vectors and index kept on disk.
+
+    Its settings are those of `DenseSettings`, ``batch_size`` (32), ``device`` (``cpu``; "" leaves it to torch),
+    ``index`` (``flat``, ``hnsw`` or ``diskann``) and those of the index.
+
+    Raises:
+        SettingError: a setting cannot be used, the model is not there, or the corpus is empty.
+        MissingDependencyError: a library is not installed.
+        DataError: what is on disk is not as it was written, or of another model or corpus.
+    """
+    params = Params(parts.params)
+    settings = DenseSettings(
+        _model(params.text("model", ""), parts.folder),
+        params.text("query_prefix", ""),
+        params.text("passage_prefix", ""),
+        params.choice("pooling", "model", POOLINGS),
+        params.flag("normalize", True),
+    )
+    batch_size, device = params.whole("batch_size", 32), params.text("device", "cpu")
+    index = _index(params)
+    params.finish()
+    if find_spec("sentence_transformers") is None:
+        raise MissingDependencyError("the retriever 'dense'", "dense")
+    return dense(parts, settings, SentenceEncoder(settings.model, settings.pooling, device, batch_size), index)
+
+
+def dense(parts: RetrieverParts, settings: DenseSettings, encoder: Encoder, index: VectorIndex | None) -> Retriever:
+    """Return dense retrieval with an encoder and an index, None for the exact search.
+
+    Raises:
+        SettingError: the corpus is empty, or the model gives a passage a vector that cannot be used.
+        DataError: what is on disk is not as it was written, or of another model or corpus.
+    """
+    if not parts.passages:
+        raise SettingError("the corpus of the dense retriever is empty; give it at least one passage")
+    store = parts.store or _temporary()
+    prefix, normalize = settings.passage_prefix, settings.normalize
+    made_of: dict[str, object] = {
+        "kind": "vectors",
+        "corpus": parts.corpus_digest,
+        "model": encoder.digest,
+        "passage_prefix": prefix,
+        "pooling": settings.pooling,
+        "normalize": normalize,
+    }
+
+    def embed(folder: Path) -> dict[str, object]:
+        passages = parts.watch(parts.passages, "embedding")
+        dimension = embedded(passages, len(parts.passages), encoder, prefix, normalize, folder)
+        return {"model": settings.model, "dimension": dimension, "passages": len(parts.passages)}
+
+    kept = _of(store.get(made_of, embed), made_of)
+    start = time.perf_counter()
+    vectors = Vectors.load(kept.folder, len(parts.passages))
+    took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
+    told = {**asdict(settings), "index": "flat", "dimension": vectors.dimension, "passages": len(vectors)}
+    if index is None:
+        return DenseRetriever(
+            parts.passages, vectors, encoder, settings, kept, None, {**told, **took, "recall@10": 1.0}
+        )
+    searcher, more = _opened(store, made_of, vectors, index)
+    took = {name: seconds + more[name] for name, seconds in took.items()}
+    told |= {"index": index.name, **index.built_with, **index.searched_with, **took, "recall@10": more["recall@10"]}
+    return DenseRetriever(parts.passages, vectors, encoder, settings, kept, searcher, told)
+
+
+class DenseRetriever:
+    """A `Retriever` of the passages whose vectors have the largest inner product with the question's.
+
+    A passage is embedded as its prefix, title and text.
+    """
+
+    def __init__(
+        self,
+        passages: tuple[Passage, ...],
+        vectors: Vectors,
+        encoder: Encoder,
+        settings: DenseSettings,
+        kept: StoredIndex,
+        searcher: Searcher | None,
+        told: Mapping[str, object],
+    ) -> None:
+        self._passages = passages
+        self._vectors = vectors
+        self._encoder = encoder
+        self._settings = settings
+        self._folder = kept.folder
+        self._searcher = searcher
+        self._told = told
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What there is to tell of it: settings, seconds to build and to load, bytes, and the recall of its index.
+
+        ``build_s`` has the embedding in it, ``resident_bytes`` what is in memory of vectors and index.
+        """
+        parts = [resident_bytes(self._folder), *([self._searcher.resident_bytes()] if self._searcher else [])]
+        known = [part for part in parts if part is not None]
+        resident = sum(known) if len(known) == len(parts) else None
+        return {"retriever": "dense", **self._told, "resident_bytes": resident}
+
+    def search(self, query: str, k: int) -> Ranking:
+        """Return the ``k`` best passages, best first, ties in corpus order; all of them where there are no more.
+
+        What an approximate index finds is scored with the exact vectors; where it finds fewer, all are searched.
+
+        Raises:
+            SettingError: ``k`` is not positive.
+            CaseError: the query is blank ("empty_query"), or the model gives it a vector that cannot be used.
+        """
+        checked(query, k)
+        prefix, normalize = self._settings.query_prefix, self._settings.normalize
+        vector = query_vector(self._encoder, prefix + query, normalize, self._vectors.dimension)
+        k = min(k, len(self._vectors))
+        near = self._vectors.nearest(vector, k) if self._searcher is None else self._searcher.nearest(vector, k)
+        if len(near) < k:
+            near = self._vectors.nearest(vector, k)
+        positions, scores = self._vectors.ranked(vector, near, k)
+        return Ranking(tuple(map(self._scored, positions.tolist(), scores.tolist())))
+
+    def _scored(self, position: int, score: float) -> ScoredPassage:
+        passage = self._passages[position]
+        return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
+
+
+def _opened(
+    store: IndexStore, made_of: Mapping[str, object], vectors: Vectors, index: VectorIndex
+) -> tuple[Searcher, dict[str, float]]:
+    """Return the index of the vectors, built where there is none, and what it took and finds."""
+
+    def built(folder: Path) -> dict[str, object]:
+        index.build(vectors, folder)
+        return {"dimension": vectors.dimension, "passages": len(vectors)}
+
+    made = {"kind": index.name, "vectors": dict(made_of), **index.built_with}
+    kept = _of(store.get(made, built), made)
+    start = time.perf_counter()
+    searcher = index.open(kept.folder, len(vectors))
+    took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
+    measured = {"kind": "recall", "index": made, **index.searched_with}
+    facts = store.get(measured, lambda folder: {"recall@10": recall_at_10(vectors, searcher)}).facts
+    return searcher, {**took, "recall@10": facts["recall@10"]}
+
+
+def _of(kept: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
+    """Return an index, which has to be made of what was asked for: a folder may have been renamed."""
+    wanted = json.loads(json.dumps(made_of))
+    other = next((name for name in wanted if kept.made_of.get(name) != wanted[name]), None)
+    if other is not None:
+        what = {"corpus": "another corpus", "model": "another model"}.get(other, f"another {other}")
+        raise DataError(str(kept.folder), f"is the index of {what} than is asked for; remove it, and it is built anew")
+    return kept
+
+
+def _model(name: str, folder: Path) -> str:
+    """Return where a model is, or its name on the hub."""
+    if not name:
+        raise SettingError(
+            "the retriever 'dense' needs a model; write 'model = FOLDER or NAME' in rag_retriever_params, "
+            "for instance 'model = intfloat/e5-base-v2'"
+        )
+    if (folder / name).is_dir():
+        return str(folder / name)
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
+        raise SettingError(f"rag_retriever_params has model = {found(name)}, and there is no such folder in {folder}")
+    return name
+
+
+def _index(params: Params) -> VectorIndex | None:
+    kind = params.choice("index", "flat", INDEXES)
+    if kind == "hnsw":
+        from pytest_rageval.retrieval.hnsw import Hnsw
+
+        return Hnsw.of(params)
+    if kind == "diskann":
+        from pytest_rageval.retrieval.diskann import DiskAnn
+
+        return DiskAnn.of(params)
+    return None
+
+
+def _temporary() -> IndexStore:
+    folder = Path(tempfile.mkdtemp(prefix="rageval-indexes-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return IndexStore(folder)

@@ -1,0 +1,128 @@
+"""What other retrievers return, read as a `Ranking`: texts, pairs, dicts, LangChain's and LlamaIndex's documents."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+__all__ = ["content_id", "ranking_of"]
+
+WANTED = "texts, (text, score) pairs, dicts with a text or an id, documents of LangChain or LlamaIndex, or a Ranking"
+
+TEXTS = ("text", "page_content", "content")
+PAGES = ("page_id", "source", "file_path", "doc_id", "ref_doc_id")
+"""What tells the document that a passage is a part of; many passages may share one, so that it is no id of theirs."""
+
+
+def content_id(text: str) -> str:
+    """Return the id of a passage that has none: the same wherever the same text is found."""
+    return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def ranking_of(value: object, k: int, name: str) -> Ranking:
+    """Return the first ``k`` of what a retriever returned, best first.
+
+    The order is the retriever's own. Scores are kept where every passage has one and they fall from place to place: a
+    distance is not a score, and would turn the order around. An id is the ``id`` of the metadata, the one that the
+    document has, the ``doc_id`` of the metadata, or else made of the text (`content_id`); the ``title`` and the page
+    (see `PAGES`) come from the metadata. The same passage again is left out; another text under an id that stands there
+    already is a part of the same document, and named ``id#number`` by its content.
+
+    Args:
+        value: a `Ranking`, or an iterable of passages in any form that `WANTED` names.
+        k: how many passages are wanted, >= 1.
+        name: the retriever's name, for messages.
+
+    Raises:
+        SystemContractError: ``value`` or one of its items has another form.
+    """
+    if isinstance(value, Ranking):
+        return Ranking(value.items[:k])
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        hint = "; declare it with async def to have it awaited" if inspect.isawaitable(value) else ""
+        if inspect.iscoroutine(value):
+            value.close()  # it will never be awaited, and Python would warn of that
+        raise SystemContractError(
+            f"rag_retriever {name!r} returned a {type(value).__name__}; it must return {WANTED}{hint}"
+        )
+    kept: dict[str, ScoredPassage] = {}
+    for place, item in enumerate(value, 1):
+        passage = _passage(item)
+        if passage is None:
+            problem = f"returned {found(item)} at place {place}"
+            raise SystemContractError(f"rag_retriever {name!r} {problem}; it must return {WANTED}")
+        if passage.doc_id in kept and kept[passage.doc_id].text != passage.text:
+            part = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
+            passage = replace(passage, doc_id=f"{passage.doc_id}#{part}", page=passage.page_id)
+        kept.setdefault(passage.doc_id, passage)
+        if len(kept) == k:
+            break
+    return Ranking(_scored(tuple(kept.values())))
+
+
+def _scored(items: tuple[ScoredPassage, ...]) -> tuple[ScoredPassage, ...]:
+    """Return the passages, without scores unless these say the same order."""
+    scores = [item.score for item in items if item.score is not None]
+    if len(scores) == len(items) and all(after <= before for before, after in pairwise(scores)):
+        return items
+    return tuple(replace(item, score=None) for item in items)
+
+
+def _passage(item: object) -> ScoredPassage | None:
+    if isinstance(item, ScoredPassage):
+        return item
+    if isinstance(item, str):
+        return ScoredPassage(content_id(item), None, item)
+    if isinstance(item, tuple | list):
+        passage = _passage(item[0]) if len(item) == 2 and _is_score(item[1]) else None
+        return passage and replace(passage, score=_score(item[1]))
+    return _read(dict(item) if isinstance(item, Mapping) else _fields(item))
+
+
+def _fields(document: object) -> dict[str, Any]:
+    """Return what a document of a library says, with the score that LlamaIndex has beside its node."""
+    node = getattr(document, "node", document)
+    content = getattr(node, "get_content", None)
+    names = ("id", "metadata", "page", "ref_doc_id", "title", *TEXTS)
+    fields = {name: getattr(node, name, None) for name in names}
+    if callable(content):
+        fields["text"] = content()
+    fields["id"] = fields["id"] or getattr(node, "node_id", None)
+    return {**fields, "score": getattr(document, "score", None)}
+
+
+def _read(fields: Mapping[str, Any]) -> ScoredPassage | None:
+    told = fields.get("metadata")
+    metadata: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
+    ids = (metadata.get("id"), fields.get("id"), fields.get("_id"), fields.get("doc_id"), metadata.get("doc_id"))
+    doc_id = next((str(each) for each in ids if each not in (None, "")), None)
+    score = fields.get("score")
+    if (doc_id is None and text is None) or not _is_score(score):
+        return None
+    title = fields.get("title") or metadata.get("title")
+    pages = [fields.get("page"), *(metadata.get(name) or fields.get(name) for name in PAGES)]
+    page = next((each for each in pages if isinstance(each, str) and each and each != doc_id), "")
+    return ScoredPassage(
+        content_id(text or "") if doc_id is None else doc_id,
+        _score(score),
+        text or "",
+        title if isinstance(title, str) else "",
+        page,
+    )
+
+
+def _is_score(value: object) -> bool:
+    return value is None or (hasattr(value, "__float__") and not isinstance(value, bool))
+
+
+def _score(value: Any) -> float | None:
+    return None if value is None else float(value)

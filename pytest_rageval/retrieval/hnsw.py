@@ -1,0 +1,121 @@
+"""A graph of vectors that is walked towards a query (HNSW), by usearch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.errors import DataError, MissingDependencyError
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.vectors import resident_bytes
+
+if TYPE_CHECKING:
+    from pytest_rageval.retrieval.vectors import Matrix, Positions, Vectors
+
+__all__ = ["Hnsw", "HnswSearcher"]
+
+FILE = "graph.usearch"
+ROWS = 8_192
+HALF = 60_000.0  # below what a number of 16 bits can hold
+
+
+@dataclass(frozen=True)
+class Hnsw:
+    """HNSW over vectors (Malkov and Yashunin, 2018).
+
+    Its vectors are kept with 16 bits a number, which takes half the memory and time; what it finds is scored again with
+    the exact ones. It is built by one thread, and so is the same each time.
+
+    Attributes:
+        m: neighbours of a vector; more find more, and take more memory.
+        ef_construction: candidates for them while it is built.
+        ef_search: candidates of a search; more find more, and take longer.
+    """
+
+    m: int
+    ef_construction: int
+    ef_search: int
+
+    name = "hnsw"
+
+    @classmethod
+    def of(cls, params: Params) -> Hnsw:
+        """Return it with the settings ``m`` (16), ``ef_construction`` (128) and ``ef_search`` (64).
+
+        Raises:
+            SettingError: a setting cannot be used.
+            MissingDependencyError: usearch is not installed.
+        """
+        made = cls(
+            params.whole("m", 16, least=2, most=256),
+            params.whole("ef_construction", 128, most=65_536),
+            params.whole("ef_search", 64, most=65_536),
+        )
+        if find_spec("usearch") is None:
+            raise MissingDependencyError("the index 'hnsw'", "dense")
+        return made
+
+    @property
+    def built_with(self) -> dict[str, object]:
+        """What another graph has to be built for."""
+        return {"m": self.m, "ef_construction": self.ef_construction}
+
+    @property
+    def searched_with(self) -> dict[str, object]:
+        """What a search takes."""
+        return {"ef_search": self.ef_search}
+
+    def build(self, vectors: Vectors, folder: Path) -> None:
+        """Write the graph of the vectors into a folder."""
+        import numpy as np
+        from usearch.index import Index
+
+        blocks = [vectors.matrix[start : start + ROWS] for start in range(0, len(vectors), ROWS)]  # views
+        index: Any = Index(
+            ndim=vectors.dimension,
+            metric="ip",
+            dtype="f16" if all(np.abs(block).max() < HALF for block in blocks) else "f32",
+            connectivity=self.m,
+            expansion_add=self.ef_construction,
+        )
+        for number, block in enumerate(blocks):
+            index.add(np.arange(len(block)) + number * ROWS, block, threads=1)
+        index.save(str(folder / FILE))
+
+    def open(self, folder: Path, size: int) -> HnswSearcher:
+        """Return the graph in a folder.
+
+        Raises:
+            DataError: it is not of ``size`` vectors.
+        """
+        return HnswSearcher(folder, size, self.ef_search)
+
+
+class HnswSearcher:
+    """A graph on disk, mapped into memory, so that all processes share it."""
+
+    def __init__(self, folder: Path, size: int, ef_search: int) -> None:
+        from usearch.index import Index
+
+        self._folder, self._ef_search = folder, ef_search
+        try:
+            self._index: Any = Index.restore(str(folder / FILE), view=True)
+        except (OSError, RuntimeError, ValueError):
+            self._index = None
+        if self._index is None or len(self._index) != size:
+            problem = f"holds no graph of {size:,} vectors; remove the folder {folder}, and it is built anew"
+            raise DataError(str(folder / FILE), problem)
+        self._index.expansion_search = ef_search
+
+    def nearest(self, query: Matrix, k: int) -> Positions:
+        """Return the positions of all candidates, ``k`` or more; fewer, where a walk cannot reach as many."""
+        import numpy as np
+
+        count = min(max(k, self._ef_search), len(self._index))
+        return np.asarray(self._index.search(query, count, threads=1).keys, dtype=np.int64)
+
+    def resident_bytes(self) -> int | None:
+        """Return what of the graph is in memory."""
+        return resident_bytes(self._folder)

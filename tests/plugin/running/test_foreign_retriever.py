@@ -1,0 +1,110 @@
+"""A retriever of the user's own that is no object with ``search``."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import Mode, Project, case
+
+ASKED = [case("q1", "What is the warranty of a kettle?", "two years")]
+CONFTEST = """
+    import pytest
+
+    TEXTS = ["The warranty of a kettle lasts two years.", "Refunds take fourteen days."]
+
+    KEYWORD find(query, k):
+        BODY
+
+    @pytest.fixture(scope="session")
+    def rag_retriever():
+        return find
+"""
+
+
+def conftest(keyword: str, body: str) -> str:
+    return CONFTEST.replace("KEYWORD", keyword).replace("BODY", body)
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_a_function_is_a_retriever(project: Project, mode: Mode, keyword: str) -> None:
+    body = 'return [{"id": f"d{k}", "text": TEXTS[0], "title": query}, TEXTS[1]]'
+    project.says(ASKED, "gates=['accuracy >= 1']", conftest=conftest(keyword, body))
+    project.file("test_own.py", "def test_own(rag_retriever):\n    assert rag_retriever.__name__ == 'find'")
+    run = project.run(*mode)
+    assert run.status == 0
+    answer = run.outcomes["q1"]["answer"]
+    first, second = answer["ranking"]
+    assert first["doc_id"] == "d5"
+    assert second["text"] == "Refunds take fourteen days."
+    assert [step["kind"] for step in answer["trace"]] == ["retrieve", "generate"]
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_what_it_raises_is_told_with_its_name(project: Project, mode: Mode, keyword: str) -> None:
+    project.says(ASKED, conftest=conftest(keyword, "raise OSError('no route to the index')"))
+    outcome = project.run(*mode).outcomes["q1"]
+    assert outcome["error_type"] == "system_error"
+    first, *frames = outcome["error"].splitlines()
+    said = "RetrieverError: rag_retriever 'find' raised OSError: no route to the index"
+    assert first == f"system 'rag_system' failed on case 'q1': {said}"
+    assert "conftest.py:6 in find: raise OSError" in frames[-1]
+
+
+def test_what_is_no_retriever_is_one_sentence(project: Project) -> None:
+    project.says(
+        ASKED, conftest="import pytest\n@pytest.fixture(scope='session')\ndef rag_retriever():\n    return 3\n"
+    )
+    outcome = project.run().outcomes["q1"]
+    assert outcome["error_type"] == "system_build"
+    assert "rag_retriever gave int 3; give an object with search(query, k)" in outcome["error"]
+    assert "\n" not in outcome["error"]
+
+
+def test_a_default_system_of_the_fixture_takes_it_too(project: Project) -> None:
+    more = """
+    @pytest.fixture(scope="session")
+    def rag_system(rag_system):
+        return rag_system
+    """
+    project.says(ASKED, conftest=conftest("def", "return TEXTS") + more)
+    assert "two years" in project.run().outcomes["q1"]["answer"]["text"]
+
+
+def test_a_registered_retriever_may_be_one(project: Project) -> None:
+    project.says(
+        ASKED,
+        conftest="""
+    def pytest_rageval_register(registry):
+        registry.retrievers.register("first", lambda parts: lambda query: [parts.passages[0]])
+    """,
+    )
+    project.file("pytest.ini", "[pytest]\nrag_retriever = first\nrag_corpus = corpus.txt")
+    project.file("corpus.txt", "The warranty of a kettle lasts two years.")
+    assert [item["doc_id"] for item in project.run().outcomes["q1"]["answer"]["ranking"]] == ["corpus.txt"]
+
+
+def test_one_that_is_named_and_waits_does_so_where_the_model_is_replayed(project: Project) -> None:
+    project.says(
+        ASKED,
+        conftest="""
+    import asyncio
+    import pytest
+    from pytest_rageval.testing import ScriptedLLM
+
+    async def find(query):
+        await asyncio.sleep(0.001)
+        return ["The warranty of a kettle lasts two years."]
+
+    def pytest_rageval_register(registry):
+        registry.retrievers.register("late", lambda parts: find)
+
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        return ScriptedLLM("two years")
+    """,
+    )
+    project.file("pytest.ini", "[pytest]\nrag_retriever = late\nrag_corpus = corpus.txt")
+    project.file("corpus.txt", "Not asked for.")
+    for record in ("once", "none"):
+        run = project.run("--rag-record-mode", record)
+        assert run.outcomes["q1"]["error"] is None
+        assert run.outcomes["q1"]["answer"]["text"] == "two years"

@@ -1,0 +1,65 @@
+"""A run file in the ini in place of a retriever."""
+
+from __future__ import annotations
+
+from rag_project import Mode, Project, case
+
+QRELS = {"d1": 1}
+ASKED = [case("q1", "What is the warranty of a kettle?", "two years", qrels=QRELS), case("q2", "Who?", qrels=QRELS)]
+RUN = "q1 Q0 d2 1 0.5 t\nq1 Q0 d1 2 1.5 t\nq2 Q0 d1 1 1 t\nq2 Q0 d2 2 3 t\n"
+INI = "[pytest]\nrag_retriever = run:runs/mine.trec\n"
+
+
+def made(project: Project, ini: str = INI, run: str = RUN) -> None:
+    project.says(ASKED, "gates=['RR >= 0.7']", conftest="")
+    project.file("test_it.py", (project.path / "test_it.py").read_text().replace('["accuracy"]', '["RR"]'))
+    project.file("pytest.ini", ini)
+    project.file("runs/mine.trec", run)
+
+
+def test_a_run_is_judged_without_a_corpus(project: Project, mode: Mode) -> None:
+    made(project)
+    run = project.run(*mode)
+    assert run.status == 0
+    assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]
+    assert run.outcomes["q1"]["answer"]["abstained"] is True  # there is no text to read
+
+
+def test_texts_are_read_from_the_corpus(project: Project) -> None:
+    made(project, f"{INI}rag_corpus = corpus.jsonl\n")
+    texts = ("The warranty of a kettle lasts two years.", "Refunds take fourteen days.")
+    project.data([{"id": f"d{number}", "text": text} for number, text in enumerate(texts, 1)], "corpus.jsonl")
+    assert "two years" in project.run().outcomes["q1"]["answer"]["text"]
+
+
+def test_a_case_that_is_not_in_the_run_is_an_error_and_no_zero(project: Project, mode: Mode) -> None:
+    made(project, run=RUN[: RUN.index("q2")])
+    run = project.run(*mode)
+    assert run.outcomes["q2"]["error_type"] == "not_in_run"
+    assert run.outcomes["q1"]["status"] == "scored"
+    assert run.outcomes["q2"]["error"].startswith("runs/mine.trec has no ranking of the id 'q2'; add one")
+
+
+def test_a_run_that_cannot_be_read_is_one_error_that_names_the_line(project: Project) -> None:
+    made(project, run=RUN.replace("1.5", "high"))
+    run = project.run()
+    assert run.outcomes["q1"]["error_type"] == "system_build"
+    assert "runs/mine.trec:2: score: found 'high', wanted a finite number" in run.outcomes["q1"]["error"]
+    assert run.outcomes["q2"]["status"] == "skipped"
+
+
+def test_a_model_reads_what_the_run_has_ahead_of_its_test(project: Project, mode: Mode) -> None:
+    made(project)
+    project.file(
+        "conftest.py",
+        """
+        import pytest
+        from pytest_rageval.testing import ScriptedLLM
+
+        @pytest.fixture(scope="session")
+        def rag_llm():
+            return ScriptedLLM("said", delay_s=0.01)
+        """,
+    )
+    run = project.run(*mode)
+    assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.datasets import omnieval
+from pytest_rageval.errors import DataError
+from pytest_rageval.model.case import Instance, Passage, Turn
+
+GOOD: dict[str, object] = {"question": "Q?", "answer": ["A"], "relevant_passage": ["P"], "relevant_node": ["n1"]}
+
+
+@pytest.fixture
+def tree(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "datasets" / "omnieval"
+
+
+def by_id(path: Path) -> dict[str, Instance]:
+    return {instance.id: instance for instance in omnieval.load(path)}
+
+
+def written(folder: Path, *lines: object, place: str = "A/B/extractive_qa.jsonl") -> Path:
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_a_tree_gives_each_record_its_place_in_the_matrix(tree: Path) -> None:
+    found = by_id(tree)
+    assert list(found) == [
+        "b1",
+        "投资-基金-多轮对话能力-1.1",
+        "投资-基金-多轮对话能力-1.2",
+        "投资-基金-抽取类问答-1",
+        "投资-基金-抽取类问答-2",
+    ]
+    assert found["投资-基金-抽取类问答-1"].facets == {
+        "dataset": "omnieval",
+        "topic_1": "投资",
+        "topic": "基金",
+        "task": "extractive_qa",
+        "domain": "金融",
+        "language": "zh",
+        "evaluation": "2",
+    }
+    assert found["b1"].facets == {
+        "dataset": "omnieval", "topic_1": "Banking", "topic": "Retail", "task": "long_form_qa", "language": "en",
+    }  # fmt: skip
+
+
+def test_the_fields_of_a_record(tree: Path) -> None:
+    one, two = (by_id(tree)[f"投资-基金-抽取类问答-{n}"] for n in (1, 2))
+    assert one.gold == (("1.2%", "百分之一点二"),)
+    assert one.qrels == {"fund-17": 1}
+    assert one.passages == (Passage("p0", "晨星稳健基金的申购费率为1.2%。", role="positive", page="fund-17"),)
+    assert one.origin.endswith("抽取类问答.jsonl:1")
+    assert two.gold == (("海岸银行",),)
+    assert two.qrels == {"fund-18": 1}
+    bare = by_id(tree)["b1"]
+    assert (bare.passages, bare.qrels) == (None, {})
+
+
+def test_each_turn_of_a_conversation_is_asked_with_those_before_it(tree: Path) -> None:
+    first, second = (by_id(tree)[f"投资-基金-多轮对话能力-1.{n}"] for n in (1, 2))
+    assert first.history == ()
+    assert second.history == (Turn("晨星稳健基金什么时候成立？", "2015年"),)
+    assert second.gold == (("30亿元", "三十亿元"),)
+    assert second.facets["task"] == "conversational_qa"
+    assert (second.facets["dialogue"], second.facets["round"]) == ("投资-基金-多轮对话能力-1", "2")
+    assert [p.page for p in second.passages or ()] == ["fund-20", "fund-19"]
+
+
+def test_one_file_of_the_tree_says_its_topic_itself(tree: Path) -> None:
+    found = omnieval.load(tree / "投资" / "基金" / "抽取类问答.jsonl")
+    assert [instance.id for instance in found] == ["抽取类问答-1", "抽取类问答-2"]
+    assert found[0].facets["topic_1"] == "投资"
+    assert found[0].facets["topic"] == "基金"
+    assert found[0].facets["task"] == "extractive_qa"
+    assert found[0].facets["dataset"] == "抽取类问答"
+
+
+def test_passages_are_of_no_chunk_where_their_numbers_differ(tmp_path: Path) -> None:
+    path = written(tmp_path, {**GOOD, "relevant_node": ["n1", "n2"]})
+    (instance,) = omnieval.load(path)
+    assert instance.passages == (Passage("p0", "P", role="positive"),)
+    assert instance.qrels == {"n1": 1, "n2": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ({**GOOD, "question": " "}, "question: found ' ', wanted a string that is not empty"),
+        (
+            {**GOOD, "answer": []},
+            "answer: found an array of 0, wanted a string that is not empty or a list of at least one",
+        ),
+        ({**GOOD, "answer": ["A", ""]}, "answer[1]: found '', wanted a string that is not empty"),
+        ({**GOOD, "relevant_node": 7}, "relevant_node: found 7, wanted a string or a list of strings"),
+        ({**GOOD, "relevant_passage": [7]}, "relevant_passage[0]: found 7, wanted a string"),
+        ({**GOOD, "task_name": 7}, None),
+        ([], "found a list of no records, wanted at least one"),
+        ([GOOD, {**GOOD, "question": ""}], "turn 2: question: found '', wanted a string that is not empty"),
+        ([GOOD, {"question": "Q?"}], "the field turn 2: answer is missing, wanted a string or a list of strings"),
+        ([GOOD, 5], "found 5 for a record, wanted a JSON object"),
+        ("text", "found 'text' for a record, wanted a JSON object"),
+        (None, "found null for a record, wanted a JSON object"),
+    ],
+)
+def test_a_bad_record_is_named_by_file_and_line(tmp_path: Path, line: object, problem: str | None) -> None:
+    path = written(tmp_path, GOOD, line)
+    if problem is None:  # the tree says it
+        assert len(omnieval.load(tmp_path)) == 2
+        return
+    with pytest.raises(DataError) as error:
+        omnieval.load(tmp_path)
+    assert str(error.value) == f"{path}:2: {problem}"
+
+
+def test_an_id_stands_once_in_the_tree(tmp_path: Path) -> None:
+    written(tmp_path, {**GOOD, "id": "x"})
+    written(tmp_path, {**GOOD, "id": "x"}, place="A/C/extractive_qa.jsonl")
+    with pytest.raises(
+        DataError, match=r"C/extractive_qa.jsonl:1: the id 'x' stands in .*B/extractive_qa.jsonl:1 already"
+    ):
+        omnieval.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("A/extractive_qa.jsonl", "lies 1 levels deep below the root, wanted <level 1>/<level 2>/<task>.jsonl"),
+        ("A/B/C/extractive_qa.jsonl", "lies 3 levels deep below the root, wanted <level 1>/<level 2>/<task>.jsonl"),
+        ("A/B/notes.txt", "holds no file <level 1>/<level 2>/<task>.jsonl; name the root of the tree, or one file"),
+    ],
+)
+def test_a_tree_of_another_shape_is_refused(tmp_path: Path, place: str, problem: str) -> None:
+    written(tmp_path, GOOD, place=place)
+    with pytest.raises(DataError) as error:
+        omnieval.load(tmp_path)
+    assert str(error.value).endswith(problem)
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    with pytest.raises(DataError, match="the file holds no record"):
+        omnieval.load(path)

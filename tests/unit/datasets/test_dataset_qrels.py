@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.datasets.qrels import read_qrels
+from pytest_rageval.errors import DataError
+
+HEADER = "query-id\tcorpus-id\tscore\n"
+WANTED = (
+    "wanted 4 (query, iteration, document, grade), or the header query-id, corpus-id, score between tabs "
+    "in the first line"
+)
+
+
+def test_trec_s_form_is_read(fixtures_dir: Path) -> None:
+    assert read_qrels(fixtures_dir / "datasets" / "cases.qrels") == {
+        "aliases": {"bridge#1": 2, "bridge#4": -1},
+        "5": {"bücher": 1},
+        "elsewhere": {"x": 1},
+    }
+
+
+def test_beir_s_form_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "dev.tsv"
+    path.write_bytes(b"\xef\xbb\xbf" + HEADER.encode() + b"\r\nq 1\td 1\t2\r\nq 1\td2\t0")
+    assert read_qrels(path) == {"q 1": {"d 1": 2, "d2": 0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "1: the file holds no judgement; it needs at least one"),
+        (HEADER, "1: the file holds no judgement; it needs at least one"),
+        ("q 0 d 1\nq 0 d", f"2: found 3 columns in 'q 0 d', {WANTED}"),
+        ("q\td\t1", f"1: found 3 columns in 'q\\td\\t1', {WANTED}"),
+        ("q 0 d 1 x", f"1: found 5 columns in 'q 0 d 1 x', {WANTED}"),
+        ("q 0 d 1\n" + HEADER, f"2: found 3 columns in 'query-id\\tcorpus-id\\tscore', {WANTED}"),
+        (HEADER + "q 0 d 1", "2: found 1 columns in 'q 0 d 1', wanted the 3 of the header between tabs"),
+        (HEADER + "q\t\t1", "2: found 3 columns in 'q\\t\\t1', wanted the 3 of the header between tabs"),
+        ("q 0 d 1.5", "1: grade: found '1.5', wanted an integer"),
+        ("q 0 d ２", "1: grade: found '２', wanted an integer"),
+        ("q 0 d 1\n\nq 0 d 0",
+         "3: the document 'd' has the grade 0 for the query 'q', and 1 in a line before; remove one"),
+    ],
+)  # fmt: skip
+def test_what_is_not_so_is_refused_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as error:
+        read_qrels(Path("q.txt"))
+    assert str(error.value) == f"q.txt:{problem}"
+
+
+def test_it_has_to_be_a_file_of_text(tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_bytes(b"q 0 d 1\nq 0 \xff 1\n")
+    with pytest.raises(DataError, match=r"q\.txt:2: byte 0xff at offset 12 is not UTF-8"):
+        read_qrels(tmp_path / "q.txt")
+    with pytest.raises(DataError, match="is a directory; name a file in it"):
+        read_qrels(tmp_path)

@@ -1,0 +1,104 @@
+"""What retrieval takes, in the summary and in results.json."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from run_samples import FINISHED, STARTED
+from wcwidth import wcswidth
+
+from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.codec import encode_facts, encode_outcome
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.results_json import results_of, schema
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.views import MatrixChoice
+
+TESTBED = "t.py::test_a"
+BM25 = {"retriever": "bm25", "passages": 12_000, "build_s": 1.234, "disk_bytes": 4_560_000, "resident_bytes": 999}
+HNSW = {"retriever": "dense", "index": "hnsw", "passages": 12_000, "load_s": 0.0123, "recall@10": 0.9871, "m": 16}
+
+
+def run_of(*facts: dict[str, Any], kinds: tuple[str, ...] = ("retrieve", "generate"), texts: bool = True) -> Run:
+    plan = Plan({TESTBED: TestbedPlan(TESTBED, "test_a", ("accuracy",), ("accuracy >= 0",))})
+    run = Run(STARTED, plan, texts=texts)
+    for number in (1, 2, 3):
+        name = "bm25" if facts else None
+        steps = [Step(kind, {"seconds": 0.001 * number, "said": "§"}) for kind in kinds]
+        if name and steps:
+            steps[0] = Step(kinds[0], {"seconds": 0.001 * number, "retriever": name})
+        answer = Answer("", trace=tuple(steps), usage=Usage(latency_s=1.0))
+        node = f"{TESTBED}[q{number}]"
+        outcome = Outcome(node, f"q{number}", TESTBED, {}, "mine", "scored", answer, {"accuracy": Score(1.0)})
+        run.take(encode_outcome(outcome), None)
+        run.plan.cases[node] = (f"q{number}", TESTBED, "mine", 0)
+    run.plan.facets.append({})
+    run.take_retrievers(map(encode_facts, facts))
+    run.evaluate_gates()
+    return run
+
+
+def text_of(run: Run, width: int = 120, verbosity: int = 0) -> str:
+    return "\n".join(line.text for line in summary_lines(run, MatrixChoice(), width, verbosity))
+
+
+def results(run: Run) -> dict[str, Any]:
+    made = plain(results_of(run, "run", FINISHED, MatrixChoice()))
+    jsonschema.Draft202012Validator(schema()).validate(made)
+    return made
+
+
+def test_the_tables() -> None:
+    text = text_of(run_of(BM25, HNSW), 200)
+    rows = {line.split()[0]: line.split()[1:] for line in text[text.index("retrievers -") :].splitlines() if line}
+    columns = ["passages", "build", "load", "memory", "disk", "recall@10", "queries", "p50", "p95"]
+    assert rows["retriever"] == columns
+    assert rows["bm25"] == ["12,000", "1.23", "–", "999", "B", "4.6", "MB", "–", "3", "0.002", "0.0029"]
+    assert rows["dense/hnsw"] == ["12,000", "–", "0.0123", "–", "–", "0.987", "–", "–", "–"]
+    assert rows["system"] == ["stage", "n", "p50", "p95"]
+    assert rows["mine"] == ["generate", "3", "0.002", "0.0029"]
+    assert "mine      retrieve    3  0.002  0.0029" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_tables_keep_within_the_terminal(width: int) -> None:
+    text = text_of(run_of(BM25, HNSW), width)
+    lines = text[text.index("retrievers -") : text.index("gates")].splitlines()
+    assert max(map(wcswidth, lines[1:])) <= width
+    assert sum("dense/hnsw" in line for line in lines) > 1
+
+
+def test_a_quiet_summary_leaves_them_out() -> None:
+    assert "retrievers -" not in text_of(run_of(BM25), verbosity=-1)
+
+
+def test_nothing_is_told_where_nothing_retrieves() -> None:
+    for run in (run_of(kinds=("generate",)), run_of(kinds=())):
+        assert "stages -" not in text_of(run)
+        assert "deployment" not in results(run)
+
+
+def test_results_hold_the_facts_and_the_times() -> None:
+    times = {"n": 3, "p50_s": 0.002, "p95_s": pytest.approx(0.0029)}
+    assert results(run_of(BM25))["deployment"] == {
+        "retrievers": [{"name": "bm25", "facts": BM25, "queries": times}],
+        "stages": [
+            {"system": "mine", "stage": "retrieve", "seconds": times},
+            {"system": "mine", "stage": "generate", "seconds": times},
+        ],
+    }
+    assert results(run_of(HNSW))["deployment"]["retrievers"][0]["queries"] is None
+
+
+def test_without_texts_the_seconds_of_each_case_stay() -> None:
+    run = run_of(BM25, texts=False)
+    made = results(run)
+    assert "§" not in str(made)
+    assert [step["kind"] for step in made["outcomes"][0]["answer"]["trace"]] == ["retrieve", "generate"]
+    assert made["outcomes"][0]["answer"]["trace"][0]["detail"] == {"seconds": 0.001, "retriever": "bm25"}
+    assert len(made["deployment"]["stages"]) == 2

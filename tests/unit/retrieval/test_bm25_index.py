@@ -1,0 +1,93 @@
+"""The scores of an index: bm25s's own, in one order, the same from memory and from disk."""
+
+from __future__ import annotations
+
+import pickletools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.retrieval import postings
+from pytest_rageval.retrieval.bm25_index import Bm25Index
+
+Documents = list[list[str]]
+
+some_terms = st.lists(st.sampled_from("abcdefgh"), max_size=8)
+some_documents = st.lists(some_terms, min_size=1, max_size=25)
+weights = st.tuples(st.sampled_from([0.0, 0.9, 1.5]), st.sampled_from([0.0, 0.4, 1.0]))
+
+
+def theirs(documents: Documents, query: Sequence[str], k1: float, b: float) -> Any:
+    """Return the scores that bm25s gives where it makes the index itself."""
+    index = bm25s.BM25(k1=k1, b=b)
+    index.index(documents, create_empty_token=False, show_progress=False)
+    return index.get_scores_from_ids(index.get_tokens_ids(list(query)))
+
+
+@given(some_documents.filter(any), some_terms.filter(len), weights)
+def test_scores_are_those_of_bm25s(documents: Documents, query: list[str], settings: tuple[float, float]) -> None:
+    scores = Bm25Index(documents, *settings).scores(query)
+    np.testing.assert_allclose(scores, theirs(documents, query, *settings), rtol=1e-6, atol=0)
+
+
+@given(some_documents, some_terms, st.integers(1, 30))
+def test_the_best_are_by_score_and_then_by_place(documents: Documents, query: list[str], k: int) -> None:
+    index = Bm25Index(documents, 0.9, 0.4)
+    scores = index.scores(query).tolist()
+    order = sorted((place for place, score in enumerate(scores) if score > 0), key=lambda place: -scores[place])
+    assert index.best(query, k) == [(place, scores[place]) for place in order[:k]]
+
+
+@pytest.mark.parametrize("block", [1, 3, 7])
+def test_postings_do_not_depend_on_how_many_are_sorted_at_a_time(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    documents = [[f"w{(i * j) % 11}" for j in range(i % 5)] for i in range(40)]
+    whole = postings.postings_of(documents, 0.9, 0.4)
+    monkeypatch.setattr(postings, "BLOCK", block)
+    pieces = postings.postings_of((iter(terms) for terms in documents), 0.9, 0.4)
+    assert whole.vocabulary == pieces.vocabulary
+    for name, kind in (("data", "float32"), ("indices", "int32"), ("indptr", "int64")):
+        assert getattr(whole, name).dtype == kind
+        np.testing.assert_array_equal(getattr(whole, name), getattr(pieces, name))
+    assert whole.documents == pieces.documents == 40
+
+
+@pytest.mark.parametrize(
+    "documents", [[["a", "b", "a"], ["b"], [], ["铁路", "c"]], [[], []], [["a"] * 70_000, ["a"]]], ids=str
+)
+def test_a_saved_index_is_the_same_and_nothing_in_it_is_pickled(tmp_path: Path, documents: Documents) -> None:
+    made = Bm25Index(documents, 0.9, 0.4)
+    made.save(tmp_path)
+    loaded = Bm25Index.load(tmp_path)
+    for query in (["a"], ["b", "b", "铁路"], ["unheard-of"]):
+        assert loaded.best(query, 9) == made.best(query, 9)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json"}
+    for path in tmp_path.glob("*.npy"):
+        assert not np.load(path, allow_pickle=False).dtype.hasobject
+    for path in tmp_path.iterdir():
+        with pytest.raises(ValueError, match=r"pickle|opcode"):
+            list(pickletools.genops(path.read_bytes()))
+
+
+def test_a_loaded_index_is_mapped_into_memory(tmp_path: Path) -> None:
+    made = Bm25Index([["a", "b"], ["b"]], 0.9, 0.4)
+    made.save(tmp_path)
+    loaded = Bm25Index.load(tmp_path)
+    scores = loaded._index.scores
+    assert all(isinstance(scores[name], np.memmap) for name in ("data", "indices", "indptr"))
+    assert loaded.resident_bytes == made.resident_bytes > 3 * 8
+
+
+@pytest.mark.parametrize("name", ["params.index.json", "vocab.index.json", "data.csc.index.npy"])
+@pytest.mark.parametrize("content", [b"", b"{", b"\x80\x04N."])
+def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    Bm25Index([["a"]], 0.9, 0.4).save(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match="holds no index of bm25s; remove it, and it is built anew"):
+        Bm25Index.load(tmp_path)

@@ -1,0 +1,210 @@
+"""The pgvector retriever on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pytest_rageval.errors import CaseError, SettingError
+from pytest_rageval.model.ranking import ScoredPassage
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.pgvector import PgVector, Table, dsn_of, table_of
+
+MADE = """
+CREATE EXTENSION vector;
+CREATE TABLE passages (id int PRIMARY KEY, text text, title text, embedding vector(3));
+INSERT INTO passages VALUES (1, 'east', 'E', '[1,0,0]'), (2, 'north', 'N', '[0,2,0]'), (3, 'none', '', NULL),
+    (4, 'north-east', NULL, '[3,3,0]');
+CREATE SCHEMA "Own";
+CREATE TABLE "Own"."a ""big"" table" ("the id" text, "Body" text, vector vector, other text);
+INSERT INTO "Own"."a ""big"" table" VALUES ('x', 'ex', '[1,0,0]', '');
+CREATE TABLE many AS SELECT i AS id, 'text ' || i AS text, ('[1,' || i || ',0]')::vector(3) AS embedding
+    FROM generate_series(1, 500) i;
+CREATE INDEX ON many USING hnsw (embedding vector_cosine_ops);
+CREATE TABLE hollow (id int, text text, embedding vector(3));
+CREATE TABLE zeros AS SELECT 7 AS id, 'nothing' AS text, '[0,0,0]'::vector(3) AS embedding;
+CREATE ROLE guarded LOGIN PASSWORD 'right';
+CREATE ROLE stranger LOGIN;
+"""
+GUARD = "local all guarded scram-sha-256\n"
+
+
+ENDED = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+
+
+class Compass:
+    """Knows the directions; what it is asked for besides is nowhere."""
+
+    def __init__(self, size: int = 3) -> None:
+        self._size = size
+
+    def encode_query(self, text: str) -> list[float]:
+        known = {"east": [1.0, 0.0, 0.0], "north": [0.0, 1.0, 0.0], "nowhere": [0.0] * 3}
+        return [*known.get(text, [0.5, 0.5, 0.5]), *[0.0] * 9][: self._size]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("postgres")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
+        started = pgserver.get_server(folder, cleanup_mode="delete")
+    with psycopg.connect(started.get_uri(), autocommit=True) as connection:
+        connection.execute(MADE)
+    rules = Path(folder, "pg_hba.conf")
+    rules.write_text(GUARD + rules.read_text())
+    started.psql("SELECT pg_reload_conf()")
+    yield started
+    started.cleanup()
+
+
+@pytest.fixture
+def dsn(server: Any) -> str:
+    return str(server.get_uri())
+
+
+def test_the_nearest_come_first_with_their_cosine(dsn: str) -> None:
+    found = PgVector(dsn, Table("passages", titles="title"), Compass()).search("north", 2)
+    assert [(item.doc_id, item.text, item.title) for item in found] == [("2", "north", "N"), ("4", "north-east", "")]
+    assert [item.score for item in found] == pytest.approx([1.0, 0.5**0.5])
+
+
+@pytest.mark.parametrize(
+    ("distance", "found"),
+    [("l2", {"1": 0.0, "2": -(5**0.5), "4": -(13**0.5)}), ("inner_product", {"4": 3.0, "1": 1.0, "2": 0.0})],
+)
+def test_a_score_is_higher_the_nearer(dsn: str, distance: str, found: dict[str, float]) -> None:
+    ranking = PgVector(dsn, Table("passages", distance=distance), Compass()).search("east", 5)
+    assert ranking.doc_ids == tuple(found)  # the row without a vector is not found
+    assert [item.score for item in ranking] == pytest.approx(list(found.values()))
+
+
+def test_names_may_be_anything(dsn: str) -> None:
+    table = Table('Own.a "big" table', ids="the id", texts="Body", embeddings="vector")
+    assert PgVector(dsn, table, Compass()).search("east", 1).items == (ScoredPassage("x", 1.0, "ex"),)
+
+
+def test_as_many_come_from_an_index_as_are_asked_for(dsn: str) -> None:
+    retriever = PgVector(dsn, Table("many"), Compass())
+    assert retriever.search("east", 3).doc_ids == ("1", "2", "3")
+    assert len(retriever.search("east", 100)) == 100
+
+
+def test_what_there_is_to_tell_of_it(dsn: str) -> None:
+    facts = PgVector(dsn, Table("passages"), Compass()).facts
+    assert {**facts, "disk_bytes": 0} == {
+        "retriever": "pgvector",
+        "table": "passages",
+        "distance": "cosine",
+        "disk_bytes": 0,
+    }
+    assert int(facts["disk_bytes"]) > 8_000
+
+
+def test_a_connection_that_is_lost_is_made_anew(server: Any, dsn: str) -> None:
+    retriever = PgVector(dsn, Table("passages"), Compass())
+    before = retriever.search("east", 1)
+    server.psql(ENDED)
+    assert retriever.search("east", 1) == before
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (Table("pasages"), "the database of pgvector has no table 'pasages'; write table = NAME or SCHEMA.NAME"),
+        (Table("passages; DROP TABLE passages"), "has no table 'passages; DROP TABLE passages'"),
+        (Table("passages", ids="idd"), "the table 'passages' has no column 'idd'; did you mean 'id'?"),
+        (Table("passages", embeddings="text"), "the column 'text' of 'passages' is of the type text, wanted vector"),
+        (Table("hollow"), "the table 'hollow' has no row with a vector; fill it before it is searched"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_one_sentence(dsn: str, table: Table, said: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        PgVector(dsn, table, Compass())
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_dimension_is_one_sentence(dsn: str) -> None:
+    with pytest.raises(SettingError, match="'passages' have 3 numbers, and those of the questions 4; set model to the"):
+        PgVector(dsn, Table("passages"), Compass(4))
+
+
+def test_a_database_that_is_not_there_is_one_sentence(dsn: str) -> None:
+    for missing, said in (
+        ("postgresql://nobody@127.0.0.1:1/none", "Connection refused"),
+        (dsn.replace("/postgres?", "/nowhere?"), 'database "nowhere" does not exist'),
+    ):
+        with pytest.raises(SettingError) as caught:
+            PgVector(missing, Table("passages"), Compass())
+        assert str(caught.value).startswith("pgvector has no connection to the database: ")
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_password_is_never_told(dsn: str) -> None:
+    for wrong in (dsn.replace("postgres:@", "guarded:wr0ng@"), "postgresql://me:wr0ng@host:port:/x", "password wr0ng"):
+        with pytest.raises(SettingError) as caught:
+            PgVector(wrong, Table("passages"), Compass())
+        assert "wr0ng" not in str(caught.value)
+    with pytest.raises(SettingError, match='password authentication failed for user "guarded"'):
+        PgVector(dsn.replace("postgres:@", "guarded:wr0ng@"), Table("passages"), Compass())
+
+
+def test_a_table_that_one_may_not_read_is_one_sentence(dsn: str) -> None:
+    with pytest.raises(SettingError, match="'passages' cannot be read: permission denied for table passages"):
+        PgVector(dsn.replace("postgres:@", "stranger:@"), Table("passages"), Compass())
+
+
+def test_a_row_at_no_distance_is_an_error_of_the_case(dsn: str) -> None:
+    with pytest.raises(CaseError, match="the row '7' of 'zeros' is at no distance of the question; one of the two"):
+        PgVector(dsn, Table("zeros"), Compass()).search("east", 1)
+    with pytest.raises(CaseError, match="at no distance of the question"):
+        PgVector(dsn, Table("passages"), Compass()).search("nowhere", 1)
+    with pytest.raises(CaseError, match="an empty query"):
+        PgVector(dsn, Table("passages"), Compass()).search(" ", 1)
+
+
+def test_a_database_that_goes_away_is_an_error_of_the_case(server: Any, dsn: str) -> None:
+    server.psql("CREATE DATABASE short")
+    there = dsn.replace("/postgres?", "/short?")
+    with psycopg.connect(there, autocommit=True) as connection:
+        connection.execute(MADE.partition("CREATE SCHEMA")[0])
+    retriever = PgVector(there, Table("passages"), Compass())
+    server.psql("DROP DATABASE short WITH (FORCE)")
+    with pytest.raises(CaseError, match=r'pgvector has no connection .*"short" does not exist') as caught:
+        retriever.search("east", 1)
+    assert caught.value.kind == "connection"
+
+
+def test_the_settings_name_the_table_and_the_database() -> None:
+    given = {"table": "t", "id_column": "i", "text_column": "x", "title_column": "h", "embedding_column": "e"}
+    assert table_of(Params({**given, "distance": "l2"})) == Table("t", "i", "x", "h", "e", "l2")
+    assert dsn_of(Params({"dsn": "postgresql://here"})) == "postgresql://here"
+    assert dsn_of(Params({"dsn_env": "PASSAGES"}), {"PASSAGES": "postgresql://there"}) == "postgresql://there"
+    assert dsn_of(Params({})) == ""
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "rag_retriever_params names no table for pgvector to search; write table = NAME"),
+        ({"table": "t", "distance": "cosin"}, "has distance = 'cosin'; did you mean 'cosine'?"),
+        ({"table": "t", "dsn": "x", "dsn_env": "Y"}, "gives both dsn and dsn_env; give one of them"),
+        ({"table": "t", "dsn_env": "NOT_SET"}, "has dsn_env = 'NOT_SET', and the environment has no such variable"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(params: dict[str, object], said: str) -> None:
+    assert "NOT_SET" not in os.environ
+    with pytest.raises(SettingError) as caught:
+        (table_of(Params(params)), dsn_of(Params(params)))
+    assert said in str(caught.value)

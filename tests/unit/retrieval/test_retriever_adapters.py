@@ -1,0 +1,192 @@
+"""What `adapted` makes of retrievers that are not ours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_rageval.errors import SystemContractError
+from pytest_rageval.model.case import Passage
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval.adapters import adapted
+from pytest_rageval.retrieval.found import content_id
+
+
+def search(retriever: object, k: int = 3) -> Ranking:
+    """Return what a retriever finds once it is adapted, awaited where it is to be."""
+    found: Any = adapted(retriever).search("Where?", k)
+    if not isinstance(found, Ranking):
+        found = asyncio.run(awaited(found))
+    assert isinstance(found, Ranking)
+    return found
+
+
+async def awaited(value: Awaitable[object]) -> object:
+    return await value
+
+
+class Ours:
+    def search(self, query: str, k: int) -> Ranking:
+        return Ranking((ScoredPassage("a"),))
+
+
+def test_a_retriever_of_the_protocol_is_left_as_it_is() -> None:
+    ours = Ours()
+    assert adapted(ours) is ours
+
+
+def test_texts_are_named_by_what_they_say() -> None:
+    found = search(lambda query: ["one", "two", "one"])
+    assert found.doc_ids == (content_id("one"), content_id("two"))
+    assert [item.text for item in found] == ["one", "two"]
+    assert found[0].score is None
+
+
+def test_pairs_keep_scores_that_fall() -> None:
+    assert [item.score for item in search(lambda query: [("one", 0.9), ("two", 0.9), ("three", -1)])] == [0.9, 0.9, -1]
+
+
+@pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, None), (0.9, float("nan"))])
+def test_scores_that_say_another_order_are_left_out(scores: tuple[float | None, ...]) -> None:
+    found = search(lambda query: list(zip(("near", "far"), scores, strict=True)))
+    assert [(item.text, item.score) for item in found] == [("near", None), ("far", None)]
+
+
+def test_dicts_may_say_all() -> None:
+    rows: list[object] = [
+        {"id": 7, "text": "seven", "score": 2, "title": "T", "page": "p"},
+        {"doc_id": "d", "page_content": "dee", "metadata": {"source": "s.md", "title": "S"}},
+        {"_id": "x"},
+    ]
+    found = search(lambda query: rows)
+    assert found.items == (
+        ScoredPassage("7", None, "seven", "T", "p"),
+        ScoredPassage("d", None, "dee", "S", "s.md"),
+        ScoredPassage("x"),
+    )
+
+
+def test_our_passages_and_rankings_are_read() -> None:
+    assert search(lambda query: (Passage("a", "A", "T", page="p") for _ in "1")).items == (
+        ScoredPassage("a", None, "A", "T", "p"),
+    )
+    ranking = Ranking((ScoredPassage("a", 0.1), ScoredPassage("b", 0.2)))
+    assert search(lambda query: ranking) == ranking
+    assert search(lambda query: ranking, 1).doc_ids == ("a",)
+
+
+def test_no_more_than_k_are_taken_and_the_rest_is_not_looked_at() -> None:
+    def endless(query: str) -> Iterator[str]:
+        yield from ("one", "one", "two")
+        raise AssertionError("more was asked for than is wanted")
+
+    assert len(search(endless, 2)) == 2
+    assert len(search(lambda query: [])) == 0
+
+
+def test_another_text_under_an_id_is_a_part_of_that_document() -> None:
+    rows = [{"id": "d", "text": "one"}, {"id": "d", "text": "one"}, {"id": "d", "text": "two"}]
+    first, second = search(lambda query: rows)
+    assert (first.doc_id, first.page_id) == ("d", "d")
+    assert second.doc_id.startswith("d#")
+    assert (second.text, second.page_id) == ("two", "d")
+
+
+def of_two(query: str, wanted: int) -> list[str]:
+    return [str(wanted)]
+
+
+def named(query: str, threshold: float = 0.5, *, top_k: int = 10) -> list[str]:
+    return [f"{threshold} {top_k}"]
+
+
+def default_k(query: str, k: int = 10) -> list[str]:
+    return [str(k)]
+
+
+def other(query: str, threshold: float = 0.5) -> list[str]:
+    return [str(threshold)]
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [(of_two, "3"), (named, "0.5 3"), (default_k, "3"), (other, "0.5")],
+)
+def test_a_callable_is_given_k_where_it_takes_it(function: Callable[..., object], said: str) -> None:
+    assert search(function)[0].text == said
+
+
+def test_async_callables_are_awaited() -> None:
+    async def find(query: str) -> list[str]:
+        return [query]
+
+    class Finder:
+        async def __call__(self, query: str, k: int) -> list[str]:
+            return [f"{query} {k}"]
+
+    assert search(find)[0].text == "Where?"
+    assert search(partial(find))[0].text == "Where?"
+    assert search(Finder())[0].text == "Where? 3"
+
+
+def test_a_library_is_told_by_its_methods() -> None:
+    document = SimpleNamespace(page_content="text", metadata={"source": "s"}, id=None)
+    node = SimpleNamespace(node_id="n", get_content=lambda: "node", metadata={}, ref_doc_id="r")
+    langchain = SimpleNamespace(invoke=lambda query: [document])
+    store = SimpleNamespace(similarity_search=lambda query, k: [document] * k, search=lambda query, search_type: 1 / 0)
+    llama = SimpleNamespace(retrieve=lambda query: [SimpleNamespace(node=node, score=0.5)])
+    expected = ScoredPassage(content_id("text"), None, "text", "", "s")
+    assert search(langchain).items == search(store).items == (expected,)
+    assert search(llama).items == (ScoredPassage("n", 0.5, "node", "", "r"),)
+
+
+async def aretrieve(query: str) -> list[str]:
+    return ["awaited"]
+
+
+def test_what_is_only_async_is_awaited() -> None:
+    assert search(SimpleNamespace(aretrieve=aretrieve))[0].text == "awaited"
+    assert search(SimpleNamespace(ainvoke=aretrieve))[0].text == "awaited"
+    assert search(SimpleNamespace(invoke=lambda query: ["called"], ainvoke=aretrieve))[0].text == "called"
+
+
+@pytest.mark.parametrize("value", [3, "bm25", ["a"], SimpleNamespace(find=len)])
+def test_what_is_no_retriever_is_refused(value: object) -> None:
+    with pytest.raises(SystemContractError, match=r"rag_retriever gave \w+ .*; give an object with search\(query, k\)"):
+        adapted(value)
+
+
+def test_a_class_is_no_retriever() -> None:
+    with pytest.raises(SystemContractError, match=r"gave the class Ours; give an instance, as Ours\(\)"):
+        adapted(Ours)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "returned a NoneType; it must return texts"),
+        ("text", "returned a str; it must return texts"),
+        ({"a": 1.0}, "returned a dict; it must return texts"),
+        ([3], "returned 3 at place 1; it must return texts"),
+        (["a", ("b", "c")], r"returned \('b', 'c'\) at place 2"),
+        ([("a", True)], r"returned \('a', True\) at place 1"),
+        ([{"score": 1.0}], r"returned \{'score': 1.0\} at place 1"),
+        ([{"id": "a", "score": "high"}], "returned .* at place 1"),
+    ],
+)
+def test_what_is_no_ranking_is_refused(value: object, said: str) -> None:
+    def find(query: str) -> object:
+        return value
+
+    with pytest.raises(SystemContractError, match=f"rag_retriever 'find' {said}"):
+        search(find)
+
+
+def test_a_coroutine_that_nobody_awaits_says_what_to_do() -> None:
+    with pytest.raises(SystemContractError, match=r"returned a coroutine; .*; declare it with async def"):
+        search(lambda query: aretrieve(query))
