@@ -13,6 +13,7 @@ from pytest_rageval.errors import CaseError, MissingDependencyError, SettingErro
 from pytest_rageval.judges.scoring import as_metric
 from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.model.case import Relevance
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
@@ -138,12 +139,29 @@ def test_without_labels_there_is_no_value_but_a_reason(measure: str) -> None:
 
 def test_documents_are_labelled_by_the_first_metric_of_the_answer_that_asks_nobody() -> None:
     polite = as_metric("polite", lambda sample: True)
-    names = ["erag:P@5", "nDCG@5", "page_Rprec", "kilt:accuracy", "closed_book_accuracy", "fake_answer_rate"]
+    names = [
+        "erag:P@5",
+        "nDCG@5",
+        "omnieval_map_compat",
+        "answer_in_context",
+        "page_Rprec",
+        "kilt:accuracy",
+        "closed_book_accuracy",
+        "fake_answer_rate",
+    ]
     others = [polite, *map(METRICS.get, names)]
     wanted = METRICS.get("token_f1")
     assert downstream_of([*others, wanted, METRICS.get("accuracy")]) is wanted
     with pytest.raises(SettingError, match="erag:P@5 labels documents by a metric of the answer, and there is none"):
         downstream_of(others)
+
+
+@pytest.mark.parametrize("relevance", ["ids", "overlap", "answers"])
+@pytest.mark.parametrize("measure", ["AP", "P@2", "R@2", "Rprec", "nDCG", "Judged@2"])
+def test_labels_judge_whatever_the_testbed_takes_for_relevant(measure: str, relevance: Relevance) -> None:
+    metric, sample = METRICS.get(f"erag:{measure}"), labelled(0, 1, 1)
+    assert not metric.needs_all
+    assert metric.compute(replace(sample, case=replace(sample.case, relevance=relevance))) == metric.compute(sample)
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG@5", "R@5", "RR", "Rprec", "Judged@5"])
