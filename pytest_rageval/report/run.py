@@ -76,6 +76,7 @@ class Run:
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
         self.outcomes[nodeid] = decode_outcome(encoded)
+        self._correlations = None
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
         if instance is not None and encoded["case_id"] not in self.instances:
