@@ -18,7 +18,9 @@ REGISTERED = """
             return Ranking(())
 
     def build(parts):
-        parts.store.get({"kind": "mine", **parts.params}, lambda folder: {"passages": len(parts.passages)})
+        made_of = {"kind": "mine", "model": "a" * 64, **parts.params}
+        parts.store.get(made_of, lambda folder: {"passages": len(parts.passages)})
+        parts.store.get({"kind": "more", "of": made_of}, lambda folder: {})
         return Mine()
 
     def pytest_rageval_register(registry):
@@ -87,11 +89,14 @@ def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_a_retriever_of_one_s_own_is_known_below_the_tests_too(project: Project) -> None:
+def test_a_retriever_of_one_s_own_that_keeps_two_indexes_is_known_below_the_tests_too(project: Project) -> None:
     shop(project, "rag_retriever = mine", "rag_retriever_params = size = 3", conftest="")
     project.file("tests/conftest.py", REGISTERED)
     assert "mine over 2,000 passages" in rageval(project, "index", "build").stdout
-    assert "size=3" in rageval(project, "index", "info").stdout
+    lines = rageval(project, "index", "info").stdout.splitlines()
+    mine, more = names(project)
+    assert [line.split()[:3] for line in lines[1::2]] == [[mine, "yes", "2,000"], [more, "yes", "?"]]
+    assert lines[2::2] == ["  model=aaaaaaaaaaaaaaaa... size=3", f"  of={mine}"]
 
 
 def test_a_small_corpus_needs_no_index(project: Project) -> None:
