@@ -21,10 +21,10 @@ from pytest_rageval.retrieval.embedding import embedded, query_vector
 from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
 from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.parts import RetrieverParts
-from pytest_rageval.retrieval.store import IndexStore, StoredIndex
-from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10, resident_bytes
+from pytest_rageval.retrieval.store import IndexStore, StoredIndex, name_of
+from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10
 
-__all__ = ["DenseRetriever", "DenseSettings", "build", "dense"]
+__all__ = ["DenseRetriever", "DenseSettings", "build", "dense", "model_of"]
 
 INDEXES = ("flat", "hnsw", "diskann")
 
@@ -61,7 +61,7 @@ def build(parts: RetrieverParts) -> Retriever:
     """
     params = Params(parts.params)
     settings = DenseSettings(
-        _model(params.text("model", ""), parts.folder),
+        model_of(params, parts.folder, "dense"),
         params.text("query_prefix", ""),
         params.text("passage_prefix", ""),
         params.choice("pooling", "model", POOLINGS),
@@ -106,38 +106,43 @@ def dense(parts: RetrieverParts, settings: DenseSettings, encoder: Encoder, inde
     took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
     told = {**asdict(settings), "index": "flat", "dimension": vectors.dimension, "passages": len(vectors)}
     if index is None:
-        return DenseRetriever(
-            parts.passages, vectors, encoder, settings, kept, None, {**told, **took, "recall@10": 1.0}
-        )
+        told |= {**took, "recall@10": 1.0}
+        return DenseRetriever(parts.passages, vectors, vectors, encoder, settings, told)
     searcher, more = _opened(store, made_of, vectors, index)
     took = {name: seconds + more[name] for name, seconds in took.items()}
     told |= {"index": index.name, **index.built_with, **index.searched_with, **took, "recall@10": more["recall@10"]}
-    return DenseRetriever(parts.passages, vectors, encoder, settings, kept, searcher, told)
+    return DenseRetriever(parts.passages, vectors, searcher, encoder, settings, told)
 
 
 class DenseRetriever:
     """A `Retriever` of the passages whose vectors have the largest inner product with the question's.
 
-    A passage is embedded as its prefix, title and text.
+    Args:
+        passages: the corpus.
+        vectors: of its passages, in the same order.
+        searcher: the index of the vectors, or themselves.
+        encoder: what made them.
+        settings: what they were made with.
+        told: what there is to tell of it.
     """
 
     def __init__(
         self,
         passages: tuple[Passage, ...],
         vectors: Vectors,
+        searcher: Searcher,
         encoder: Encoder,
         settings: DenseSettings,
-        kept: StoredIndex,
-        searcher: Searcher | None,
         told: Mapping[str, object],
     ) -> None:
         self._passages = passages
         self._vectors = vectors
         self._encoder = encoder
         self._settings = settings
-        self._folder = kept.folder
         self._searcher = searcher
         self._told = told
+        self._searches = self._measure_at = 0
+        self._resident: int | None = None
 
     @property
     def facts(self) -> dict[str, object]:
@@ -145,10 +150,11 @@ class DenseRetriever:
 
         ``build_s`` has the embedding in it, ``resident_bytes`` what is in memory of vectors and index.
         """
-        parts = [resident_bytes(self._folder), *([self._searcher.resident_bytes()] if self._searcher else [])]
-        known = [part for part in parts if part is not None]
-        resident = sum(known) if len(known) == len(parts) else None
-        return {"retriever": "dense", **self._told, "resident_bytes": resident}
+        if self._searches >= self._measure_at:
+            parts = [part.resident_bytes() for part in {self._vectors, self._searcher}]
+            self._resident = None if None in parts else sum(filter(None, parts))
+            self._measure_at = 2 * self._searches + 1  # it takes milliseconds, and facts are read after every test
+        return {"retriever": "dense", **self._told, "resident_bytes": self._resident}
 
     def search(self, query: str, k: int) -> Ranking:
         """Return the ``k`` best passages, best first, ties in corpus order; all of them where there are no more.
@@ -160,10 +166,11 @@ class DenseRetriever:
             CaseError: the query is blank ("empty_query"), or the model gives it a vector that cannot be used.
         """
         checked(query, k)
+        self._searches += 1
         prefix, normalize = self._settings.query_prefix, self._settings.normalize
         vector = query_vector(self._encoder, prefix + query, normalize, self._vectors.dimension)
         k = min(k, len(self._vectors))
-        near = self._vectors.nearest(vector, k) if self._searcher is None else self._searcher.nearest(vector, k)
+        near = self._searcher.nearest(vector, k)
         if len(near) < k:
             near = self._vectors.nearest(vector, k)
         positions, scores = self._vectors.ranked(vector, near, k)
@@ -183,12 +190,12 @@ def _opened(
         index.build(vectors, folder)
         return {"dimension": vectors.dimension, "passages": len(vectors)}
 
-    made = {"kind": index.name, "vectors": dict(made_of), **index.built_with}
+    made = {"kind": index.name, "vectors": name_of(made_of), **index.built_with}
     kept = _of(store.get(made, built), made)
     start = time.perf_counter()
     searcher = index.open(kept.folder, len(vectors))
     took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
-    measured = {"kind": "recall", "index": made, **index.searched_with}
+    measured = {"kind": "recall", "index": name_of(made), **index.searched_with}
     facts = store.get(measured, lambda folder: {"recall@10": recall_at_10(vectors, searcher)}).facts
     return searcher, {**took, "recall@10": facts["recall@10"]}
 
@@ -198,20 +205,22 @@ def _of(kept: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
     wanted = json.loads(json.dumps(made_of))
     other = next((name for name in wanted if kept.made_of.get(name) != wanted[name]), None)
     if other is not None:
-        what = {"corpus": "another corpus", "model": "another model"}.get(other, f"another {other}")
-        raise DataError(str(kept.folder), f"is the index of {what} than is asked for; remove it, and it is built anew")
+        what = f"is an index of another {other} than is asked for; remove it, and it is built anew"
+        raise DataError(str(kept.folder), what)
     return kept
 
 
-def _model(name: str, folder: Path) -> str:
-    """Return where a model is, or its name on the hub."""
+def model_of(params: Params, folder: Path, retriever: str) -> str:
+    """Return where the model of the settings is, or its name on the hub; none is a `SettingError`."""
+    name = params.text("model", "")
     if not name:
         raise SettingError(
-            "the retriever 'dense' needs a model; write 'model = FOLDER or NAME' in rag_retriever_params, "
+            f"the retriever {retriever!r} needs a model; write 'model = FOLDER or NAME' in rag_retriever_params, "
             "for instance 'model = intfloat/e5-base-v2'"
         )
-    if (folder / name).is_dir():
-        return str(folder / name)
+    path = folder / Path(name).expanduser()
+    if path.is_dir():
+        return str(path)
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
         raise SettingError(f"rag_retriever_params has model = {found(name)}, and there is no such folder in {folder}")
     return name

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pytest_rageval.errors import SettingError, did_you_mean, found
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.retrieval.asked import checked
 from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.parts import RetrieverParts
@@ -61,7 +62,7 @@ class HybridRetriever:
     def facts(self) -> dict[str, object]:
         """What there is to tell of it: its settings, those of each as ``bm25.k1``, and seconds and bytes of all."""
         told = {name: dict(getattr(part, "facts", None) or {}) for name, part in self._of.items()}
-        own: dict[str, object] = {"retriever": "hybrid", "retrievers": list(self._of)}
+        own: dict[str, object] = {"retriever": "hybrid", "retrievers": ", ".join(self._of)}
         own |= {"rrf_k": self._rrf_k, "depth": self._depth}
         own |= {name: _sum([facts.get(name) for facts in told.values()]) for name in SUMS}
         return own | {f"{of}.{name}": value for of, facts in told.items() for name, value in facts.items()}
@@ -104,7 +105,7 @@ def _part(name: str, parts: RetrieverParts, params: Mapping[str, object]) -> Ret
         raise SettingError("the retriever 'hybrid' is made of others, and there is nobody to ask for them by name")
     factory = parts.get(name)
     try:
-        part = factory(replace(parts, params=params))
+        part = adapted(factory(replace(parts, params=params)))
     except SettingError as error:
         raise SettingError(f"{error} (of the {name} in 'hybrid': its settings begin with '{name}.')") from error
     if inspect.iscoroutinefunction(part.search):

@@ -64,14 +64,16 @@ class VectorIndex(Protocol):
 
 
 class Vectors:
-    """The vectors of a corpus, one row a passage, searched by their inner product with a query's.
+    """The vectors of a corpus, one row a passage, searched by their inner product with a query's: exactly.
 
     Args:
         matrix: float32, in memory or mapped.
+        folder: where it is mapped from.
     """
 
-    def __init__(self, matrix: Matrix) -> None:
+    def __init__(self, matrix: Matrix, folder: Path | None = None) -> None:
         self.matrix = matrix
+        self._folder = folder
 
     @classmethod
     def load(cls, folder: Path, passages: int) -> Vectors:
@@ -90,7 +92,7 @@ class Vectors:
         if matrix.ndim != 2 or matrix.dtype != np.float32 or len(matrix) != passages:
             what = " x ".join(map(str, matrix.shape))
             raise DataError(str(path), f"holds {what} of {matrix.dtype}, not a vector a passage ({passages}); {again}")
-        return cls(matrix)
+        return cls(matrix, folder)
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -109,6 +111,10 @@ class Vectors:
             return self.ranked(query, np.arange(len(scores)), k)[0]
         bound = np.partition(scores, len(scores) - k)[len(scores) - k]
         return self.ranked(query, np.flatnonzero(scores >= bound - SLACK * np.abs(scores).max()), k)[0]
+
+    def resident_bytes(self) -> int | None:
+        """Return what of them is in memory; None where that is not known."""
+        return self.matrix.nbytes if self._folder is None else resident_bytes(self._folder)
 
     def ranked(self, query: Matrix, positions: Positions, k: int) -> tuple[Positions, npt.NDArray[np.float64]]:
         """Return the ``k`` best of ``positions`` and their scores, best first, ties in corpus order.

@@ -53,4 +53,5 @@ def test_an_extra_adds_to_the_closure(core: set[str]) -> None:
     assert "hypothesis" not in core
     assert "hypothesis" in closure("pytest-rageval[properties]")
     assert "litellm" in closure("pytest-rageval[llm]")
+    assert {"sentence-transformers", "torch", "usearch"} <= closure("pytest-rageval[dense]") - core
     assert "pytrec-eval-terrier" in closure("pytest-rageval[ranking]") - core

@@ -63,3 +63,28 @@ def test_a_model_reads_what_the_run_has_ahead_of_its_test(project: Project, mode
     )
     run = project.run(*mode)
     assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]
+
+
+def test_a_retriever_that_needs_no_corpus_is_made_without_one(project: Project, mode: Mode) -> None:
+    made(project, "[pytest]\nrag_retriever = mine\n")
+    project.file(
+        "conftest.py",
+        """
+        def mine(parts):
+            assert parts.passages == ()
+            return lambda query: [{"id": "d1", "text": query}]
+
+        mine.needs_corpus = False
+
+        def pytest_rageval_register(registry):
+            registry.retrievers.register("mine", mine)
+        """,
+    )
+    assert project.run(*mode).outcomes["q1"]["scores"]["RR"]["value"] == 1.0
+
+
+def test_a_database_without_a_table_is_one_sentence(project: Project) -> None:
+    made(project, "[pytest]\nrag_retriever = pgvector\n")
+    error = project.run().outcomes["q1"]["error"]
+    said = "rag_retriever_params names no table for pgvector to search; write table = NAME"
+    assert error == f"system 'extractive' could not be built: {said}"

