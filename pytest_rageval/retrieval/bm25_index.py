@@ -48,14 +48,14 @@ class Bm25Index:
         """
         index = cls.__new__(cls)
         try:
-            index._index = _bm25s().BM25.load(folder, mmap=True, allow_pickle=False, show_progress=False)
+            index._index = _bm25s().BM25.load(folder, mmap=True, allow_pickle=False)
         except (OSError, EOFError, ValueError, LookupError, TypeError):
             raise DataError(str(folder), "holds no index of bm25s; remove it, and it is built anew") from None
         return index
 
     def save(self, folder: Path) -> None:
         """Write the index to files in a folder: arrays of numbers and JSON, nothing pickled."""
-        self._index.save(folder, allow_pickle=False, show_progress=False)
+        self._index.save(folder, allow_pickle=False)
 
     @property
     def resident_bytes(self) -> int:

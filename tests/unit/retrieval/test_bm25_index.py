@@ -10,7 +10,7 @@ from typing import Any
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rageval.errors import DataError
@@ -21,7 +21,7 @@ Documents = list[list[str]]
 
 some_terms = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 some_documents = st.lists(some_terms, min_size=1, max_size=25)
-weights = st.tuples(st.sampled_from([0.0, 0.9, 1.5]), st.sampled_from([0.0, 0.4, 1.0]))
+some_weights = st.tuples(st.sampled_from([0.0, 0.9, 1.5]), st.sampled_from([0.0, 0.4, 1.0]))
 
 
 def theirs(documents: Documents, query: Sequence[str], k1: float, b: float) -> Any:
@@ -31,12 +31,14 @@ def theirs(documents: Documents, query: Sequence[str], k1: float, b: float) -> A
     return index.get_scores_from_ids(index.get_tokens_ids(list(query)))
 
 
-@given(some_documents.filter(any), some_terms.filter(len), weights)
-def test_scores_are_those_of_bm25s(documents: Documents, query: list[str], settings: tuple[float, float]) -> None:
-    scores = Bm25Index(documents, *settings).scores(query)
-    np.testing.assert_allclose(scores, theirs(documents, query, *settings), rtol=1e-6, atol=0)
+@settings(deadline=None)
+@given(some_documents.filter(any), some_terms.filter(len), some_weights)
+def test_scores_are_those_of_bm25s(documents: Documents, query: list[str], weights: tuple[float, float]) -> None:
+    scores = Bm25Index(documents, *weights).scores(query)
+    np.testing.assert_allclose(scores, theirs(documents, query, *weights), rtol=1e-6, atol=0)
 
 
+@settings(deadline=None)
 @given(some_documents, some_terms, st.integers(1, 30))
 def test_the_best_are_by_score_and_then_by_place(documents: Documents, query: list[str], k: int) -> None:
     index = Bm25Index(documents, 0.9, 0.4)
