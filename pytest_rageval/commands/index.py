@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.indexes import Kept, build_index, kept_indexes
-from pytest_rageval.retrieval.store import FACTS, StoredIndex
+from pytest_rageval.retrieval.store import FACTS, StoredIndex, name_of
 
 __all__ = ["build", "info"]
 
@@ -49,7 +49,7 @@ def info(*, as_json: bool) -> Iterator[str]:
     if missing:
         yield f"The ini asks for {missing[0]}, which is not there yet; rageval index build makes it."
     elif kept.problem and not any(row["used"] for row in rows):
-        yield f"The ini's retriever cannot be made: {kept.problem}"
+        yield f"The ini cannot be used: {kept.problem}"
     elif not kept.used:
         yield "The ini's retriever keeps nothing on disk."
 
@@ -86,7 +86,13 @@ def _listed(rows: list[dict[str, Any]]) -> Iterator[str]:
             continue
         passages = "?" if row["passages"] is None else f"{row['passages']:,}"
         yield f"{head}  {passages:>10}  {_size(row['disk_bytes']):>10}  {row['built']}"
-        yield ascii_safe("  " + " ".join(f"{key}={value}" for key, value in sorted(row["settings"].items())))
+        yield "  " + " ".join(f"{key}={_shown(value)}" for key, value in sorted(row["settings"].items()))
+
+
+def _shown(value: Any) -> str:
+    """Return a setting in short: of an index that another is made of its name, of a digest its beginning."""
+    text = name_of(value) if isinstance(value, dict) and "kind" in value else ascii_safe(str(value))
+    return text if len(text) <= 32 else f"{text[:16]}..."
 
 
 def _size(count: int) -> str:

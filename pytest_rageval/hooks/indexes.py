@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError
+from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, found
 from pytest_rageval.hooks.corpus import corpus_of
 from pytest_rageval.hooks.given import Options, read_options
 from pytest_rageval.hooks.keys import CATALOG
@@ -126,7 +126,14 @@ def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, 
     passages = corpus.passages
     if passages is None:
         raise SettingError("the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests")
-    built_retriever(options, config.stash[CATALOG].retrievers, passages, corpus.digest.hex(), store, corpus.watch)
+    retrievers = config.stash[CATALOG].retrievers
+    try:
+        built_retriever(options, retrievers, passages, corpus.digest.hex(), store, corpus.watch)
+    except (RagEvalError, _NotThereError):
+        raise
+    except Exception as error:  # of a user's own retriever
+        problem = f"{type(error).__name__}: {ascii_safe(str(error))}"
+        raise SettingError(f"the retriever {found(options.retriever)} cannot be made: {problem}") from error
     return options, len(passages)
 
 

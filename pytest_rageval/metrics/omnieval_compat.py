@@ -27,4 +27,4 @@ def omnieval_map_compat(sample: Sample) -> Score:
     return Score(sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0)
 
 
-OMNIEVAL_MAP_COMPAT = Metric("omnieval_map_compat", omnieval_map_compat)
+OMNIEVAL_MAP_COMPAT = Metric("omnieval_map_compat", omnieval_map_compat, of="retrieval")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.analysis.deployment import Stage, queries_of, stages_of
+from pytest_rageval.analysis.deployment import Stage
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
@@ -17,13 +17,11 @@ RECALL = "recall@"
 
 def deployment_lines(run: Run, width: int) -> Iterator[Line]:
     """Yield a table of the retrievers that tell of themselves, and one of the stages of systems that retrieve."""
-    outcomes = run.ordered()
+    stages, queries = run.times()
     if run.retrievers:
-        queries = queries_of(outcomes)
         yield Line("")
         yield Line("retrievers - seconds; memory of each process")
         yield from _table([retriever_of(facts) for facts in run.retrievers], _weights(run.retrievers, queries), width)
-    stages = stages_of(outcomes)
     retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
     stages = [stage for stage in stages if stage.name in retrieving]
     if stages:

@@ -7,10 +7,12 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from pytest_rageval.analysis.deployment import Stage
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.model.facts import RETRIEVE
 from pytest_rageval.report.plan import Plan, TestbedPlan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -34,6 +36,11 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
         key: None if total is None else total - (claimed[key] or 0) for key, total in results["usage"].items()
     }
     run.unclaimed = Calls(**unclaimed)
+    deployment = results.get("deployment", {"retrievers": [], "stages": []})
+    run.retrievers = [each["facts"] for each in deployment["retrievers"]]
+    stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]
+    asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
+    run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
     run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 

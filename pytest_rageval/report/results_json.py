@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
@@ -12,11 +11,10 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
-from pytest_rageval.analysis.deployment import Stage, queries_of, stages_of
+from pytest_rageval.analysis.deployment import Stage
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
-from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.views import Correlated, MatrixChoice
@@ -38,7 +36,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     """
     outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
-    deployment = _encode_deployment(run, outcomes)
+    deployment = _encode_deployment(run)
     repeats = [_encode_repeats(each) for each in run.repeats()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
@@ -151,9 +149,9 @@ def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
     return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
 
 
-def _encode_deployment(run: Run, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _encode_deployment(run: Run) -> dict[str, Any]:
     """Return what retrievers and stages take; nothing where no system retrieved and no retriever told of itself."""
-    queries, stages = queries_of(outcomes), stages_of(outcomes)
+    stages, queries = run.times()
     if not run.retrievers and all(stage.stage != RETRIEVE for stage in stages):
         return {}
     return {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from pytest_rageval.analysis.deployment import merged
+from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
@@ -51,6 +51,8 @@ class Run:
         interrupted: whether the session was cut short by the user.
         unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
         retrievers: what the retrievers of the session tell of themselves.
+        measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
+            outcomes do not tell them.
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -63,6 +65,7 @@ class Run:
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
     retrievers: list[Facts] = field(default_factory=list)
+    measured: tuple[list[Stage], dict[str, Stage]] | None = None
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
 
@@ -76,6 +79,7 @@ class Run:
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
         self.outcomes[nodeid] = decode_outcome(encoded)
+        self._correlations = None
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
         if instance is not None and encoded["case_id"] not in self.instances:
@@ -139,6 +143,11 @@ class Run:
     def repeats(self) -> list[Repeats]:
         """Return what repeats tell of each testbed and system whose cases were asked more than once."""
         return views.repeats(self.plan, self.ordered())
+
+    def times(self) -> tuple[list[Stage], dict[str, Stage]]:
+        """Return the stages of each system, and the queries of each retriever by its name."""
+        outcomes = self.ordered()
+        return self.measured or (stages_of(outcomes), queries_of(outcomes))
 
     def correlations(self) -> list[Correlated]:
         """Return how metrics of what was retrieved go together with those of the answers.

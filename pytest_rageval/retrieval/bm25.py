@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from pytest_rageval.model.case import Passage
@@ -86,7 +87,7 @@ class Bm25Retriever:
         self._terms = terms
         self._told = told
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, object]:
         """What there is to tell of it: its settings, passages, seconds to build and to load, and bytes."""
         told = {"retriever": "bm25", "passages": len(self._passages), **self._told}

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from rag_project import Project, case
 
-__all__ = ["COUNTED", "RAGEVAL", "built", "corpus", "rageval", "shop"]
+__all__ = ["QUICK", "RAGEVAL", "built", "corpus", "rageval", "shop"]
 
 ASKED = [case(f"q{number}", f"What is kept in drawer {number}?", f"item {number}") for number in range(8)]
 
 COUNTED = """
     from pathlib import Path
 
-    import pytest_rageval.retrieval.bm25
-    from pytest_rageval.retrieval.bm25_index import Bm25Index
+    from pytest_rageval.retrieval.bm25 import build
 
-    pytest_rageval.retrieval.bm25.KEPT_FROM = 100
-    Bm25Index.__init__ = (lambda make: lambda *args: (note(args[1:]), make(*args))[1])(Bm25Index.__init__)
+    def counted(parts):
+        get = parts.store.get
 
-    def note(args):
-        if args[1:] == (0.9, 0.4):
-            with open(Path(__file__).parent / "count.txt", "a") as stream:
-                stream.write("built\\n")
+        def counting(made_of, make):
+            def noted(folder):
+                with open(Path(__file__).parent / "count.txt", "a") as stream:
+                    stream.write("built\\n")
+                return make(folder)
+
+            return get(made_of, noted)
+
+        parts.store.get = counting
+        return build(parts)
+
+    def pytest_rageval_register(registry):
+        registry.retrievers.register("counted", counted)
 """
-"""A conftest that has an index of 100 passages kept, and counts in a file how often one is built."""
+"""A conftest with BM25 as the retriever "counted", which notes in a file when an index is built."""
 
 RAGEVAL = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
 
+QUICK = {"PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in ("hypothesispytest", "langsmith_plugin", "randomly"))}
+"""The environment of a process that does not load plugins that have no part in it."""
 
-def corpus(project: Project, count: int = 200) -> None:
+
+def corpus(project: Project, count: int = 2_000) -> None:
+    """Write a corpus that has just as many passages as an index on disk needs."""
     lines = (f"In drawer {number} is item {number}, beside other things." for number in range(count))
     project.file("kb.txt", "\n".join(lines))
 
@@ -40,7 +51,8 @@ def corpus(project: Project, count: int = 200) -> None:
 def shop(project: Project, *ini: str, conftest: str = COUNTED) -> Project:
     """Make a project whose cases are answered from its corpus."""
     project.says(ASKED, "gates=['accuracy >= 1']", conftest=conftest)
-    project.file("pytest.ini", "\n".join(["[pytest]", "rag_corpus = lines:kb.txt", *ini]))
+    chosen = ["rag_retriever = counted"] if conftest is COUNTED else []
+    project.file("pytest.ini", "\n".join(["[pytest]", "rag_corpus = lines:kb.txt", *chosen, *ini]))
     corpus(project)
     return project
 
@@ -51,6 +63,7 @@ def built(project: Project) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-def rageval(project: Project, *args: str, env: Mapping[str, str] | None = None) -> Any:
+def rageval(project: Project, *args: str) -> subprocess.CompletedProcess[str]:
     """Run the command in the project."""
+    env = {**os.environ, **QUICK}
     return subprocess.run([*RAGEVAL, *args], cwd=project.path, capture_output=True, text=True, env=env)

@@ -69,13 +69,13 @@ def test_resamples_that_are_constant_are_left_out() -> None:
     assert -1 <= found.tau_b_ci95[0] <= found.tau_b_ci95[1] <= 1
 
 
-@pytest.mark.parametrize("n", [1_000, 10_000])
+@pytest.mark.parametrize("n", [1_000, 5_000])
 def test_many_distinct_values_take_no_time_to_speak_of(n: int) -> None:
     x = distinct(n)
     y = [a + b for a, b in zip(x, distinct(n), strict=True)]
-    began = time.perf_counter()
+    began = time.process_time()
     found = rank_correlation(x, y)
-    assert time.perf_counter() - began < 6, "a fraction of a second, by itself"
+    assert time.process_time() - began < 2
     assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 

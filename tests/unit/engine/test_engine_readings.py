@@ -182,6 +182,15 @@ def test_a_label_without_a_value_gives_its_reason(loop: LoopThread) -> None:
     assert outcome(desk(loop, Reader().answer).ask(wanted, Meter()), wanted).scores["erag:P@2"].reason == "unsure"
 
 
+def test_a_label_that_is_no_number_is_the_cases_error(loop: LoopThread) -> None:
+    wanted = task(Metric("odd", lambda sample: Score(1.0 if sample.case.supplied is None else float("nan"))), WORTH)
+    ended = outcome(desk(loop, Reader().answer).ask(wanted, Meter()), wanted)
+    assert (ended.status, ended.error_type) == ("error", "metric_error")
+    assert "metric 'odd' failed on case 'q1': ValueError: a Score's value is a finite number, not nan" in str(
+        ended.error
+    )
+
+
 def test_nobody_is_asked_where_nothing_is_ranked_or_readable(loop: LoopThread) -> None:
     for ranking in (Ranking(), None, Ranking((ScoredPassage("a", text="Rome"), ScoredPassage("b")))):
         asked: list[Query] = []

@@ -9,10 +9,11 @@ from statistics import fmean
 import pytest
 from ranking_samples import ranking, retrieved
 
-from pytest_rageval.errors import CaseError, SettingError
+from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError
 from pytest_rageval.judges.scoring import as_metric
 from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.model.case import Relevance
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
@@ -138,12 +139,29 @@ def test_without_labels_there_is_no_value_but_a_reason(measure: str) -> None:
 
 def test_documents_are_labelled_by_the_first_metric_of_the_answer_that_asks_nobody() -> None:
     polite = as_metric("polite", lambda sample: True)
-    names = ["erag:P@5", "nDCG@5", "page_Rprec", "kilt:accuracy", "closed_book_accuracy", "fake_answer_rate"]
+    names = [
+        "erag:P@5",
+        "nDCG@5",
+        "omnieval_map_compat",
+        "answer_in_context",
+        "page_Rprec",
+        "kilt:accuracy",
+        "closed_book_accuracy",
+        "fake_answer_rate",
+    ]
     others = [polite, *map(METRICS.get, names)]
     wanted = METRICS.get("token_f1")
     assert downstream_of([*others, wanted, METRICS.get("accuracy")]) is wanted
     with pytest.raises(SettingError, match="erag:P@5 labels documents by a metric of the answer, and there is none"):
         downstream_of(others)
+
+
+@pytest.mark.parametrize("relevance", ["ids", "overlap", "answers"])
+@pytest.mark.parametrize("measure", ["AP", "P@2", "R@2", "Rprec", "nDCG", "Judged@2"])
+def test_labels_judge_whatever_the_testbed_takes_for_relevant(measure: str, relevance: Relevance) -> None:
+    metric, sample = METRICS.get(f"erag:{measure}"), labelled(0, 1, 1)
+    assert not metric.needs_all
+    assert metric.compute(replace(sample, case=replace(sample.case, relevance=relevance))) == metric.compute(sample)
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG@5", "R@5", "RR", "Rprec", "Judged@5"])
@@ -153,6 +171,18 @@ def test_a_measure_that_needs_0_or_1_is_refused_with_other_labels(measure: str) 
     with pytest.raises(SettingError, match=f"erag:{measure} needs labels that are 0 or 1, and token_f1 gives others"):
         downstream_of([graded, binary, metric])
     assert downstream_of([graded, METRICS.get("erag:P@5"), METRICS.get("erag:Success@9")]) is graded
+
+
+def test_only_what_trec_eval_computes_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(self: object) -> None:
+        raise MissingDependencyError("a ranking metric", "ranking")
+
+    monkeypatch.setattr("pytest_rageval.metrics.trec.TrecEval.prepare", missing)
+    fresh: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
+    assert fresh.get("erag:P@2").compute(labelled(1, 0.5)) == Score(0.75)
+    assert fresh.get("erag:Success@2").compute(labelled(0.25, 0.5)) == Score(0.5)
+    with pytest.raises(MissingDependencyError, match=r"pytest-rageval\[ranking\]"):
+        fresh.get("erag:AP")
 
 
 def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:

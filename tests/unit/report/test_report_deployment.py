@@ -14,6 +14,7 @@ from pytest_rageval.model.codec import encode_facts, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.json_text import plain
 from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.reread import run_of as read_again
 from pytest_rageval.report.results_json import results_of, schema
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.terminal import summary_lines
@@ -75,6 +76,15 @@ def test_the_tables_keep_within_the_terminal(width: int) -> None:
 
 def test_a_quiet_summary_leaves_them_out() -> None:
     assert "retrievers -" not in text_of(run_of(BM25), verbosity=-1)
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("facts", [(), (BM25, HNSW)])
+def test_a_run_that_is_read_again_tells_the_same(facts: tuple[dict[str, Any], ...], texts: bool) -> None:
+    run = run_of(*facts, texts=texts)
+    again, _ = read_again(results(run))
+    assert "stages -" in text_of(run)
+    assert text_of(again) == text_of(run)
 
 
 def test_nothing_is_told_where_nothing_retrieves() -> None:

@@ -1,0 +1,68 @@
+"""Progress of reading and indexing a large corpus, where somebody watches."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+from index_projects import COUNTED, QUICK, RAGEVAL, shop
+from rag_project import Project
+
+pty = pytest.importorskip("pty", reason="there is no terminal to open")
+
+HASTY = f"""{COUNTED}
+    import pytest_rageval.hooks.progress
+    pytest_rageval.hooks.progress.AFTER = 0
+"""
+"""A conftest for which all work is long."""
+
+PYTEST = [sys.executable, "-m", "pytest"]
+
+
+def seen(project: Project, command: Sequence[str]) -> str:
+    """Run a command in a terminal, and return what stands there."""
+    ours, theirs = pty.openpty()
+    env = {**os.environ, **QUICK, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(command, cwd=project.path, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        parts = []
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:  # the other end is closed
+                break
+            parts.append(part)
+        os.close(ours)
+    assert child.returncode == 0, b"".join(parts).decode()
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("args", [(), ("-v",), ("-s",)], ids=str)
+def test_a_terminal_shows_reading_and_indexing_and_loses_nothing(project: Project, args: tuple[str, ...]) -> None:
+    text = seen(shop(project, conftest=HASTY), [*PYTEST, *args])
+    assert "\rrag: reading the corpus ... 0 passages" in text
+    assert "\rrag: indexing ... 0 passages" in text
+    lines = [line.rpartition("\r")[2].rstrip() for line in text.replace("\r\n", "\n").split("\n")]
+    assert [line for line in lines if "rag: " in line] == []  # it is written over
+    assert any("collected 8 items" in line for line in lines)
+    assert sum(line.count("PASSED") for line in lines) >= 8 if "-v" in args else any("....." in line for line in lines)
+
+
+@pytest.mark.parametrize("args", [("-q",), ("-n2",)], ids=str)
+def test_nothing_is_shown_to_who_wants_quiet_nor_by_workers(project: Project, args: tuple[str, ...]) -> None:
+    assert "rag: " not in seen(shop(project, conftest=HASTY), [*PYTEST, *args])
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(project: Project) -> None:
+    shop(project, conftest=HASTY)
+    assert "rag: " not in project.pytester.runpytest_subprocess("-p", "no:randomly").stdout.str()
+
+
+def test_the_command_shows_it_too(project: Project) -> None:
+    text = seen(shop(project, conftest=HASTY), [*RAGEVAL, "index", "build"])
+    assert "rag: reading the corpus ... 0 passages" in text
+    assert "rag: indexing ... 0 passages\r\x1b[K" in text or "rag: indexing ... 1," in text
+    assert "\r\x1b[Kbm25 over 2,000 passages" in text

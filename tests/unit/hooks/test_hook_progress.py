@@ -1,0 +1,60 @@
+"""A line that tells how far long work has come, from the third second on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_rageval.hooks import progress
+from pytest_rageval.hooks.progress import Progress
+
+
+class Clock:
+    """A second goes by with every ``per_second`` items."""
+
+    def __init__(self, per_second: int) -> None:
+        self.now = 0.0
+        self._per_second = per_second
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def items(self, count: int) -> Iterator[int]:
+        for item in range(count):
+            yield item
+            self.now += 1 / self._per_second
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, count: int, per_second: int) -> list[str]:
+    clock, lines = Clock(per_second), list[str]()
+    monkeypatch.setattr(progress, "time", clock)
+    assert list(Progress(lines.append)(clock.items(count), "indexing")) == list(range(count))
+    return lines
+
+
+def test_what_is_quick_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(monkeypatch, 1_990, 1_000) == []
+
+
+def test_what_takes_long_is_told_now_and_then_and_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(monkeypatch, 20_000, 8_192) == [
+        "rag: indexing ... 16,384 passages",
+        "rag: indexing ... 18,048 passages",
+        "rag: indexing ... 19,712 passages",
+        "",
+    ]
+
+
+def test_it_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, lines = Clock(1_000), list[str]()
+    monkeypatch.setattr(progress, "time", clock)
+
+    def failing() -> Iterator[int]:
+        yield from clock.items(3_000)
+        raise ValueError("line 3001")
+
+    with pytest.raises(ValueError, match="line 3001"):
+        list(Progress(lines.append)(failing(), "reading the corpus"))
+    assert lines[0].startswith("rag: reading the corpus ... 2,")
+    assert lines[-1] == ""
