@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -154,10 +155,10 @@ class DiskAnnSearcher:
         return max(0, now - self._before) if now and self._before else None
 
     def _send(self, data: bytes) -> None:
-        stdin = self._process.stdin
-        if stdin is not None and self._process.poll() is None:
-            stdin.write(data)
-            stdin.flush()
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):  # reading tells what is wrong
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
 
     def _number(self) -> int:
         return int(NUMBER.unpack(self._read(NUMBER.size))[0])
@@ -183,7 +184,8 @@ def _environment() -> dict[str, str]:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
-        process.stdin.close()  # it ends when nothing more can be asked
+        with suppress(BrokenPipeError):
+            process.stdin.close()  # it ends when nothing more can be asked
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:
