@@ -1,10 +1,13 @@
-"""What a retriever may be asked."""
+"""What a retriever may be asked, and over what."""
 
 from __future__ import annotations
 
-from pytest_rageval.errors import CaseError, SettingError, found
+from collections.abc import Iterable
 
-__all__ = ["checked"]
+from pytest_rageval.errors import CaseError, SettingError, found
+from pytest_rageval.model.case import Passage
+
+__all__ = ["check_corpus", "checked"]
 
 
 def checked(query: str, k: int) -> None:
@@ -21,3 +24,15 @@ def checked(query: str, k: int) -> None:
         raise SettingError(f"a retriever is asked for at least 1 passage, not {found(k)}; set rag_top_k to 1 or more")
     if not query.strip():
         raise CaseError("empty_query", "an empty query cannot be searched for; give the case a question")
+
+
+def check_corpus(passages: Iterable[Passage], retriever: str) -> None:
+    """Raise a `SettingError` for a corpus that has no passage, or two of one id."""
+    seen: set[str] = set()
+    for passage in passages:
+        if passage.id in seen:
+            twice = found(passage.id)
+            raise SettingError(f"the corpus of the {retriever} retriever has two passages with the id {twice}")
+        seen.add(passage.id)
+    if not seen:
+        raise SettingError(f"the corpus of the {retriever} retriever is empty; give it at least one passage")

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.asked import checked
+from pytest_rageval.retrieval.asked import check_corpus, checked
 from pytest_rageval.retrieval.bm25_index import Bm25Index
 from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.parts import RetrieverParts
@@ -41,7 +40,7 @@ def build(parts: RetrieverParts) -> Retriever:
     k1, b = params.number("k1", 0.9), params.number("b", 0.4, most=1.0)
     stemmer = params.choice("stemmer", "none", STEMMERS)
     params.finish()
-    _check(parts.passages)
+    check_corpus(parts.passages, "bm25")
     settings = {"k1": k1, "b": b, "stemmer": stemmer}
     terms = terms_by(stemmer)
 
@@ -110,16 +109,6 @@ class Bm25Retriever:
 
 def _scored(passage: Passage, score: float) -> ScoredPassage:
     return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
-
-
-def _check(passages: tuple[Passage, ...]) -> None:
-    if not passages:
-        raise SettingError("the corpus of the bm25 retriever is empty; give it at least one passage")
-    seen: set[str] = set()
-    for passage in passages:
-        if passage.id in seen:
-            raise SettingError(f"the corpus of the bm25 retriever has two passages with the id {found(passage.id)}")
-        seen.add(passage.id)
 
 
 def _documents(parts: RetrieverParts, terms: Terms) -> Iterator[list[str]]:

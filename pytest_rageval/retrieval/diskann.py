@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,12 +138,14 @@ class DiskAnnSearcher:
         import numpy as np
 
         asked = np.ascontiguousarray(query, dtype=np.float32).tobytes()
+        count = min(max(k, self._complexity), self._size)
         with self._lock:
-            stdin = self._process.stdin
-            if stdin is not None and self._process.poll() is None:
-                stdin.write(NUMBER.pack(min(max(k, self._complexity), self._size)) + NUMBER.pack(len(asked)) + asked)
-                stdin.flush()
-            found = np.frombuffer(self._read(4 * self._number()), dtype=np.uint32).astype(np.int64)
+            try:
+                self._send(NUMBER.pack(count) + NUMBER.pack(len(asked)) + asked)
+                found = np.frombuffer(self._read(4 * self._number()), dtype=np.uint32).astype(np.int64)
+            except BaseException:
+                self._process.kill()  # what it still has to say would be taken for the answer to the next
+                raise
         positions: Positions = np.unique(found[found < self._size])
         return positions
 
@@ -151,6 +154,12 @@ class DiskAnnSearcher:
         now = resident(str(self._process.pid))
         return max(0, now - self._before) if now and self._before else None
 
+    def _send(self, data: bytes) -> None:
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):  # reading tells what is wrong
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
+
     def _number(self) -> int:
         return int(NUMBER.unpack(self._read(NUMBER.size))[0])
 
@@ -158,7 +167,8 @@ class DiskAnnSearcher:
         stdout = self._process.stdout
         data = stdout.read(size) if stdout is not None else b""
         if len(data) < size:
-            raise DataError(str(self._folder), "is no index that diskannpy can search; remove it, and it is built anew")
+            problem = "the process that searches it by diskannpy has ended; if it does again, remove the folder"
+            raise DataError(str(self._folder), problem)
         return data
 
 
@@ -174,7 +184,8 @@ def _environment() -> dict[str, str]:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
-        process.stdin.close()  # it ends when nothing more can be asked
+        with suppress(BrokenPipeError):
+            process.stdin.close()  # it ends when nothing more can be asked
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:

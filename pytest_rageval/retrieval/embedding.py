@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,18 +16,35 @@ from pytest_rageval.retrieval.vectors import FILE
 if TYPE_CHECKING:
     from pytest_rageval.retrieval.vectors import Matrix
 
-__all__ = ["embedded", "query_vector"]
+__all__ = ["DenseSettings", "embedded", "query_vector"]
 
 AT_ONCE = 1_024
 """Passages that go to the encoder together, which sorts them by length."""
 
 
-def embedded(
-    passages: Iterable[Passage], count: int, encoder: Encoder, prefix: str, normalize: bool, folder: Path
-) -> int:
+@dataclass(frozen=True, slots=True)
+class DenseSettings:
+    """What the vectors depend on beside the model.
+
+    Attributes:
+        model: its folder or name, as it was given.
+        query_prefix: what stands before a question; e5 wants ``query: ``.
+        passage_prefix: what stands before a passage's title and text; e5 wants ``passage: ``.
+        pooling: how the vectors of tokens become one.
+        normalize: whether vectors are made as long as 1, so that their product is their cosine.
+    """
+
+    model: str
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    pooling: str = "model"
+    normalize: bool = True
+
+
+def embedded(passages: Iterable[Passage], count: int, encoder: Encoder, settings: DenseSettings, folder: Path) -> int:
     """Write the vectors of ``count`` passages to a file in a folder, and return their dimension.
 
-    A passage is embedded as the prefix, its title where it has one, and its text, with a space between.
+    A passage is embedded as its prefix, its title where it has one, and its text, with a space between.
 
     Raises:
         SettingError: the encoder gives a passage a vector of another dimension than the first, one that holds what is
@@ -34,6 +52,7 @@ def embedded(
     """
     import numpy as np
 
+    prefix, normalize = settings.passage_prefix, settings.normalize
     matrix: Matrix | None = None
     open_memmap: Any = np.lib.format.open_memmap
     done = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,7 @@ class SentenceEncoder:
         from sentence_transformers import SentenceTransformer
 
         self._batch_size = batch_size
+        self._lock = threading.Lock()
         with _silent():
             try:
                 loaded: Any = SentenceTransformer(model, device=device or None)
@@ -70,9 +72,10 @@ class SentenceEncoder:
         """Return one row a text; a prompt that the model brings along is left out."""
         import numpy as np
 
-        rows = self._model.encode(
-            list(texts), prompt="", batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
-        )
+        with self._lock:  # a tokenizer bears one thread at a time
+            rows = self._model.encode(
+                list(texts), prompt="", batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
+            )
         return np.ascontiguousarray(rows, dtype=np.float32)
 
 

@@ -60,9 +60,10 @@ def main() -> None:
     queries = drawn[args.passages :].copy()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        np.save(folder / FILE, drawn[: args.passages])
+        (folder / "flat").mkdir()
+        np.save(folder / "flat" / FILE, drawn[: args.passages])
         del drawn
-        vectors = Vectors.load(folder, args.passages)
+        vectors = Vectors.load(folder / "flat", args.passages)
         open_: dict[str, Searcher] = {"flat": vectors}
         built, loaded = {"flat": 0.0}, {"flat": 0.0}
         for kind in (Hnsw.of(Params({})), DiskAnn.of(Params({}))):
@@ -83,8 +84,7 @@ def main() -> None:
             at = median(seconds[index])
             resident = searcher.resident_bytes()
             memory = "?" if resident is None else f"{resident / MIB:.0f}"
-            files = (folder / index).glob("*") if index != "flat" else [folder / FILE]
-            disk = sum(path.stat().st_size for path in files) / MIB
+            disk = sum(path.stat().st_size for path in (folder / index).glob("*")) / MIB
             rows.append([index, f"{built[index]:.1f}", f"{loaded[index]:.3f}", f"{at * 1e3:.3f}",
                          f"{np.percentile(seconds[index], 95) * 1e3:.3f}", f"{median(seconds['flat']) / at:.1f}",
                          f"{recall[index]:.4f}", memory, f"{disk:.0f}"])  # fmt: skip

@@ -15,7 +15,8 @@ from vector_making import WordEncoder, sentences
 from pytest_rageval.errors import CaseError, DataError, MissingDependencyError, SettingError
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
-from pytest_rageval.retrieval.dense import DenseRetriever, DenseSettings, build, dense
+from pytest_rageval.retrieval.dense import DenseRetriever, build, dense
+from pytest_rageval.retrieval.embedding import DenseSettings
 from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.retrieval.store import IndexStore
@@ -219,6 +220,8 @@ def test_what_cannot_be_asked_is_refused(store: IndexStore, query: str, k: int, 
 def test_an_empty_corpus_is_refused(store: IndexStore) -> None:
     with pytest.raises(SettingError, match="corpus of the dense retriever is empty"):
         made(store, ())
+    with pytest.raises(SettingError, match="the dense retriever has two passages with the id 'd1'"):
+        made(store, (*CORPUS, CORPUS[0]))
 
 
 def test_without_a_store_it_is_kept_for_the_process() -> None:

@@ -55,6 +55,7 @@ def test_passages_are_found_by_what_they_mean(folder: Path, tmp_path: Path, capf
         ranking = retriever.search(query, 3)
         assert ranking[0].doc_id == wanted
         assert len(ranking) == 3
+    assert retriever.facts["model"] == "models/small"  # type: ignore[attr-defined]
     assert capfd.readouterr() == ("", "")
 
 

@@ -108,7 +108,9 @@ def test_a_diskann_index_that_is_none_is_refused(tmp_path: Path) -> None:
     from pytest_rageval.retrieval.diskann import DiskAnn
 
     index = DiskAnn.of(Params({}))
-    with pytest.raises(DataError, match="is no index that diskannpy can search; remove it"):
+    with pytest.raises(
+        DataError, match="the process that searches it by diskannpy has ended; if it does again, remove"
+    ):
         index.open(tmp_path, 3)
     with pytest.raises(DataError, match="diskannpy cannot index 0 vectors: "):
         index.build(Vectors(np.zeros((0, 4), dtype=np.float32)), tmp_path)
@@ -124,5 +126,5 @@ def test_a_diskann_process_that_died_is_told(tmp_path: Path) -> None:
     assert 7 in opened.nearest(vectors.matrix[7], 3)
     opened._process.kill()
     opened._process.wait()
-    with pytest.raises(DataError, match="is no index that diskannpy can search"):
+    with pytest.raises(DataError, match="the process that searches it by diskannpy has ended"):
         opened.nearest(vectors.matrix[7], 3)
