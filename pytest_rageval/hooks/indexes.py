@@ -158,7 +158,7 @@ class _Looking(IndexStore):
 def _in_project(work: Callable[[pytest.Config], T]) -> T:
     """Return what ``work`` makes of the project that pytest finds here: its ini, its conftests and plugins."""
     asked = _Asked(work)
-    status = pytest.main([], [asked])
+    status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning"], [asked])  # we are imported already
     if asked.error is not None:
         raise asked.error
     if not asked.made:

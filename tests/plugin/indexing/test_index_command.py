@@ -38,7 +38,7 @@ def names(project: Project) -> list[str]:
 
 
 def test_what_it_builds_is_what_the_tests_use(project: Project) -> None:
-    shop(project, "addopts = -n2 --strict-markers -q")
+    shop(project, "addopts = -n2 --strict-markers -q\nfilterwarnings = error")
     first = rageval(project, "index", "build")
     assert (first.returncode, first.stderr) == (0, "")
     said, index = first.stdout.splitlines()
