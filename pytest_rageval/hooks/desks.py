@@ -138,7 +138,7 @@ class Desks:
         bound: Bound | None = self._coroutines if is_async(system) else self._threads
         if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
-        light = own and name == "extractive" and parts in ([], ["rag_corpus"])
+        light = own and name == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)
         search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
@@ -180,6 +180,12 @@ class Desks:
         from pytest_rageval.systems.llm import ModelGenerator
 
         return ModelGenerator(llm, self._models.prompts)
+
+
+def _searches_in_place(system: System) -> bool:
+    """Return whether a system's retriever may be called on the event loop; one without has nothing to call."""
+    retriever = getattr(system, "retriever", None)
+    return retriever is None or bool(getattr(retriever, "in_place", False))
 
 
 def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:

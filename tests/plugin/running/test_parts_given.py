@@ -131,3 +131,45 @@ def test_a_registered_retriever_is_named_in_the_ini(project: Project, mode: Mode
     refused = project.run(*mode)
     assert refused.status == 4
     assert "rag_retriever: unknown retriever 'lats'; did you mean 'last'?" in refused.result.stderr.str()
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_only_a_quick_retriever_is_called_on_the_event_loop(project: Project, quick: bool) -> None:
+    conftest = f"""
+        import asyncio
+        import pytest
+        from pytest_rageval import Passage, Ranking, ScoredPassage
+        from pytest_rageval.testing import ScriptedLLM
+
+        class Shelf:
+            in_place = {quick}
+
+            def __init__(self, parts):
+                self.passages = parts.passages
+
+            def search(self, query, k):
+                try:
+                    asyncio.get_running_loop()
+                    place = "loop"
+                except RuntimeError:
+                    place = "thread"
+                return Ranking((ScoredPassage(place, 1.0, "The capital is Paris."),))
+
+        def pytest_rageval_register(registry):
+            registry.retrievers.register("shelf", Shelf)
+
+        @pytest.fixture(scope="session")
+        def rag_corpus():
+            return [Passage("d1", "The capital is Rome.")]
+
+        @pytest.fixture(scope="session")
+        def rag_judge():
+            return ScriptedLLM("answered")
+    """
+    rows = [{"id": f"q{n}", "question": "What is the capital?", "answers": ["Paris"]} for n in range(3)]
+    project.says(rows, "gates=['rejection_rate_judged <= 1', 'accuracy >= 0']", conftest=conftest)
+    project.file("pytest.ini", "[pytest]\nrag_retriever = shelf")
+    run = project.run()
+    assert {each["doc_id"] for o in run.results["outcomes"] for each in o["answer"]["ranking"]} == {
+        "loop" if quick else "thread"
+    }
