@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Stage", "merged", "queries_of", "stages_of"]
+__all__ = ["Stage", "merged", "queries_of", "queries_of_each", "settings_of", "stages_of"]
 
-_EACH = frozenset({"build_s", "load_s", "resident_bytes"})
-"""What differs from process to process: the most of it counts."""
+MEASURED = ("_s", "_bytes")
+RECALL = "recall@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +59,36 @@ def queries_of(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
     return {stage.name: stage for stage in _stages(told)}
 
 
+def queries_of_each(retrievers: Sequence[Facts], queries: Mapping[str, Stage]) -> list[Stage | None]:
+    """Return the queries of each retriever; None where no answer names it, or several go by that name."""
+    names = [retriever_of(facts) for facts in retrievers]
+    bearers = Counter(names)
+    return [queries.get(name) if bearers[name] == 1 else None for name in names]
+
+
+def settings_of(facts: Facts) -> Facts:
+    """Return the facts that tell which retriever it is: all that are known, but its seconds, bytes and recall."""
+    return {
+        key: value
+        for key, value in facts.items()
+        if value is not None and not key.endswith(MEASURED) and RECALL not in key
+    }
+
+
 def merged(known: Sequence[Facts], told: Facts) -> list[Facts]:
     """Return the facts of all retrievers with what one more process tells of one.
 
-    Retrievers are one when they share name, index and number of passages. Of times and memory the most is kept: each
-    process has its own.
+    Retrievers are one when they share all settings. Of seconds and bytes the most is kept: each process has its own.
     """
-    same = [facts for facts in known if _identity(facts) == _identity(told)]
+    same = [facts for facts in known if settings_of(facts) == settings_of(told)]
     if not same:
         return [*known, told]
     both = {**same[0], **{key: value for key, value in told.items() if value is not None}}
-    for key in _EACH & both.keys():
+    for key in both:
         values = [value for value in (same[0].get(key), told.get(key)) if isinstance(value, int | float)]
-        both[key] = max(values, default=None)
+        if key.endswith(MEASURED):
+            both[key] = max(values, default=None)
     return [both if facts is same[0] else facts for facts in known]
-
-
-def _identity(facts: Facts) -> tuple[str, object]:
-    return retriever_of(facts), facts.get("passages")
 
 
 def _steps(outcome: Outcome) -> Iterator[tuple[str, str, float]]:

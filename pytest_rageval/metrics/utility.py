@@ -24,6 +24,9 @@ _ANY_LABELS: dict[str, Callable[[Sequence[float], int], float]] = {
 }
 """What a measure is of labels in 0..1, best rank first; of labels that are 0 or 1 it is trec_eval's."""
 
+_MEASURES = {family: measure for family, measure in MEASURES.items() if family != "Judged"}
+"""Whether a document is judged tells nothing here, as each one is."""
+
 
 def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     """Return the metric ``erag:MEASURE`` of a measure of rankings; a `SettingError` where there is none of that name.
@@ -31,8 +34,8 @@ def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     Those that need labels of 0 or 1 are computed by trec_eval.
     """
     family = name.removeprefix(f"{head}:").partition("@")[0]
-    if family not in MEASURES:
-        wanted = f"write {head}:MEASURE, as {head}:P@5, with one of {', '.join(MEASURES)}"
+    if family not in _MEASURES:
+        wanted = f"write {head}:MEASURE, as {head}:P@5, with one of {', '.join(_MEASURES)}"
         raise SettingError(f"metric {found(name)} judges by no measure of rankings; {wanted}")
     graded = _ANY_LABELS.get(family)
     if graded is None:
@@ -57,11 +60,9 @@ def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
             return Score(0.0)
         if graded is not None and k is not None:
             return Score(graded(list(values.values()), k))
-        qrels = {name: int(value) for name, value in values.items()}
-        case = replace(sample.case, relevance="ids", instance=replace(sample.case.instance, qrels=qrels))
-        return MEASURES[family].compute(replace(sample, case=case), k)
+        return _MEASURES[family].compute(_JUDGED.sample(sample, values), k)
 
-    measure = replace(MEASURES[family], compute=erag, binary=False, needs_all=False)
+    measure = replace(_MEASURES[family], compute=erag, binary=False, needs_all=False)
     return replace(cut(name, f"{head}:{family}", measure), labels="any" if graded else "binary")
 
 
@@ -77,3 +78,23 @@ def _values(sample: Sample) -> Mapping[str, float] | Score:
             return Score(reason=label.reason)
         values[item.doc_id] = label.value
     return values
+
+
+class _Judged:
+    """Judges the documents of a sample by their labels, once for all measures: so trec_eval is run once a sample."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[Sample | None, Sample | None] = (None, None)
+
+    def sample(self, sample: Sample, values: Mapping[str, float]) -> Sample:
+        """Return the sample with its labels as grades; the very same one for the latest sample."""
+        latest, judged = self._latest
+        if judged is None or latest is not sample:
+            qrels = {name: int(value) for name, value in values.items()}
+            instance = replace(sample.case.instance, qrels=qrels)
+            judged = replace(sample, case=replace(sample.case, relevance="ids", instance=instance))
+            self._latest = (sample, judged)
+        return judged
+
+
+_JUDGED = _Judged()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.model.answer import Answer, Step, Usage
@@ -87,8 +88,8 @@ def encode_instance(instance: Instance) -> Plain:
 
 
 def encode_facts(facts: Facts) -> Plain:
-    """Return what a retriever tells of itself as builtins."""
-    return {_text(key): _scalar(value) for key, value in facts.items()}
+    """Return what a retriever tells of itself as builtins; an absolute path, as of a model, as its last part."""
+    return {_text(key): _without_folder(_scalar(value)) for key, value in facts.items()}
 
 
 def without_texts(plain: Plain) -> Plain:
@@ -181,6 +182,11 @@ def _encode_scored(item: ScoredPassage) -> Plain:
     if item.page:
         plain["page"] = _text(item.page)
     return plain
+
+
+def _without_folder(value: str | float | bool | None) -> str | float | bool | None:
+    """Return the last part of an absolute path, which would tell whose machine it is, and any other value as it is."""
+    return PurePath(value).name if isinstance(value, str) and PurePath(value).is_absolute() else value
 
 
 def _text(value: object) -> str:

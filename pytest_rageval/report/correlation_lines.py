@@ -8,17 +8,17 @@ from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.report.lines import Line, interval
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.tables import MOST, blocks_of
+from pytest_rageval.report.views import is_worth_telling
 
 __all__ = ["correlation_lines"]
 
-ERAG = "erag:"
 WHY = {"too_few": "n < 3", "constant": "one is constant"}
 """Why a correlation is undefined."""
 
 
 def correlation_lines(run: Run, width: int) -> Iterator[Line]:
     """Yield a table of the correlations of each testbed that has an ``erag:`` metric, its baselines beside it."""
-    worth = {key for key, testbed in run.plan.testbeds.items() if any(ERAG in metric for metric in testbed.metrics)}
+    worth = {key for key, testbed in run.plan.testbeds.items() if is_worth_telling(testbed)}
     every = [each for each in run.correlations() if each.testbed in worth] if worth else []
     shown = every[:MOST]
     if not shown:

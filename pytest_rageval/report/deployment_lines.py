@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.analysis.deployment import Stage
+from pytest_rageval.analysis.deployment import RECALL, Stage, queries_of_each, settings_of
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
@@ -12,36 +12,48 @@ from pytest_rageval.report.tables import ABSENT, blocks_of
 
 __all__ = ["deployment_lines"]
 
-RECALL = "recall@"
-
 
 def deployment_lines(run: Run, width: int) -> Iterator[Line]:
     """Yield a table of the retrievers that tell of themselves, and one of the stages of systems that retrieve."""
     stages, queries = run.times()
     if run.retrievers:
         yield Line("")
-        yield Line("retrievers - seconds; memory of each process")
-        yield from _table([retriever_of(facts) for facts in run.retrievers], _weights(run.retrievers, queries), width)
+        yield Line("retrievers - seconds; what the index takes on disk, and in the memory of each process")
+        head, *columns = map(list, zip(*_weights(run.retrievers, queries), strict=True))  # a column each: they are few
+        yield from _table(head, columns, width)
     retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
     stages = [stage for stage in stages if stage.name in retrieving]
     if stages:
         yield Line("")
         yield Line("stages - seconds of an answer")
         columns = [["stage", *(stage.stage for stage in stages)], *_quantiles(stages)]
-        yield from _table([stage.name for stage in stages], columns, width, head="system")
+        yield from _table(["system", *(stage.name for stage in stages)], columns, width)
+
+
+def _names(retrievers: list[Facts]) -> list[str]:
+    """Return what each is called; where several share a name, with the settings in which they differ."""
+    names = [retriever_of(facts) for facts in retrievers]
+    told = []
+    for name, facts in zip(names, retrievers, strict=True):
+        others = [other for other, its in zip(retrievers, names, strict=True) if its == name]
+        settings = settings_of(facts).items()
+        apart = [f"{key}={value}" for key, value in settings if any(other.get(key) != value for other in others)]
+        told.append(f"{name} ({', '.join(apart)})" if apart else name)
+    return told
 
 
 def _weights(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[str]]:
-    asked = [queries.get(retriever_of(facts)) for facts in retrievers]
+    """Return the rows of the table, the names first."""
     recalls = sorted({key for facts in retrievers for key in facts if key.startswith(RECALL)})
     return [
+        ["retriever", *_names(retrievers)],
         ["passages", *(_count(facts.get("passages")) for facts in retrievers)],
         ["build", *(_seconds(facts.get("build_s")) for facts in retrievers)],
         ["load", *(_seconds(facts.get("load_s")) for facts in retrievers)],
         ["memory", *(_bytes(facts.get("resident_bytes")) for facts in retrievers)],
         ["disk", *(_bytes(facts.get("disk_bytes")) for facts in retrievers)],
         *([key, *(_share(facts.get(key)) for facts in retrievers)] for key in recalls),
-        *_quantiles(asked, "queries"),
+        *_quantiles(queries_of_each(retrievers, queries), "queries"),
     ]
 
 
@@ -53,8 +65,8 @@ def _quantiles(stages: list[Stage] | list[Stage | None], n: str = "n") -> list[l
     ]
 
 
-def _table(labels: list[str], columns: list[list[str]], width: int, head: str = "retriever") -> Iterator[Line]:
-    for block in blocks_of([head, *labels], columns, width):
+def _table(head: list[str], columns: list[list[str]], width: int) -> Iterator[Line]:
+    for block in blocks_of(head, columns, width):
         yield Line("")
         yield from map(Line, block)
 

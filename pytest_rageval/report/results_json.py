@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
-from pytest_rageval.analysis.deployment import Stage
+from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
@@ -156,12 +156,8 @@ def _encode_deployment(run: Run) -> dict[str, Any]:
         return {}
     return {
         "retrievers": [
-            {
-                "name": retriever_of(facts),
-                "facts": dict(facts),
-                "queries": _encode_times(queries.get(retriever_of(facts))),
-            }
-            for facts in run.retrievers
+            {"name": retriever_of(facts), "facts": dict(facts), "queries": _encode_times(asked)}
+            for facts, asked in zip(run.retrievers, queries_of_each(run.retrievers, queries), strict=True)
         ],
         "stages": [{"system": stage.name, "stage": stage.stage, "seconds": _encode_times(stage)} for stage in stages],
     }

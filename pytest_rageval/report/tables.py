@@ -59,7 +59,8 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
         columns = [column[:-1] for column in columns]
     elif matrix.row_facet == "dataset" and metric not in _TOTALS:
         head.append(MACRO)
-        by_column = [*zip(*matrix.cells, strict=True)][:MOST] + [matrix.row_margin] * (len(matrix.cols) > 1)
+        by_column = [*zip(*matrix.cells, strict=True)][:MOST]
+        by_column += [matrix.row_margin] * (len(columns) - len(by_column))  # of "all" and of "macro"
         for column, cells in zip(columns, by_column, strict=True):
             column.append(_macro_text(cells, metric))
     return blocks_of(head, columns, width)

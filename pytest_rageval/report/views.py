@@ -17,7 +17,19 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import Plan, TestbedPlan
 
-__all__ = ["Correlated", "MatrixChoice", "correlations", "curves", "gains", "groups", "matrices", "repeats"]
+__all__ = [
+    "Correlated",
+    "MatrixChoice",
+    "correlations",
+    "curves",
+    "gains",
+    "groups",
+    "is_worth_telling",
+    "matrices",
+    "repeats",
+]
+
+ERAG = "erag:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +91,28 @@ def repeats(plan: Plan, outcomes: Sequence[Outcome]) -> list[Repeats]:
 def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[Correlated]:
     """Return how each metric of what was retrieved goes together with each of the answers, by testbed and system.
 
-    The case is the unit, with the mean over its repeats; it counts where both metrics have a value.
+    The case is the unit, with the mean over its repeats; it counts where both metrics have a value. The intervals take
+    a moment: only testbeds whose correlations are worth telling have them.
     """
     found = []
     for testbed, system, group in _by_system(plan, outcomes):
         infos = {name: plan.metrics.get(name, MetricInfo()) for name in testbed.metrics}
         of_retrieval = [name for name, info in infos.items() if info.of == "retrieval"]
         of_answers = [name for name, info in infos.items() if info.downstream]
+        if not of_retrieval or not of_answers:
+            continue
+        cases = list(by_case(outcome for outcome in group if outcome.status == "scored").values())
         for retrieval, downstream in product(of_retrieval, of_answers):
-            pairs = _paired(group, retrieval, downstream)
-            told = rank_correlation([one for one, _ in pairs], [other for _, other in pairs])
+            pairs = _paired(cases, retrieval, downstream)
+            one, other = [x for x, _ in pairs], [y for _, y in pairs]
+            told = rank_correlation(one, other, intervals=is_worth_telling(testbed))
             found.append(Correlated(testbed.nodeid, system, retrieval, downstream, told))
     return found
+
+
+def is_worth_telling(testbed: TestbedPlan) -> bool:
+    """Return whether the summary tells a testbed's correlations: it has an ``erag:`` metric."""
+    return any(ERAG in metric for metric in testbed.metrics)
 
 
 def groups(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
@@ -110,14 +132,16 @@ def _by_system(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[Testbe
             yield testbed, system, [outcome for outcome in mine if outcome.system == system]
 
 
-def _paired(outcomes: Sequence[Outcome], one: str, other: str) -> list[tuple[float, float]]:
+def _paired(cases: Sequence[Sequence[Outcome]], one: str, other: str) -> list[tuple[float, float]]:
     """Return the two values of each case that has both."""
     pairs = []
-    for runs in by_case(outcome for outcome in outcomes if outcome.status == "scored").values():
+    for runs in cases:
         both = [(value_of(one, run), value_of(other, run)) for run in runs]
         known = [(x, y) for x, y in both if x is not None and y is not None]
-        if known:
+        if len(known) > 1:
             pairs.append((fmean(x for x, _ in known), fmean(y for _, y in known)))
+        else:
+            pairs += known
     return pairs
 
 

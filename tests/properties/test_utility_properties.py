@@ -16,7 +16,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.registry import Registry
 
 METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
-MEASURES = ("AP", "AP@3", "Judged@2", "P@1", "P@5", "R@3", "RR", "Rprec", "Success@2", "nDCG", "nDCG@4")
+MEASURES = ("AP", "AP@3", "P@1", "P@5", "R@3", "RR", "Rprec", "Success@2", "nDCG", "nDCG@4")
 
 SHARES = st.floats(0, 1)
 SCORES = st.none() | st.integers(0, 4).map(float)

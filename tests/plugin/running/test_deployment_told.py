@@ -51,7 +51,9 @@ def test_what_it_takes_to_run(shelf: Project, mode: Mode) -> None:
         ("generate", 6),
     ]
     assert all(o["answer"]["trace"][0]["detail"]["seconds"] >= 0 for o in run.results["outcomes"])
-    run.result.stdout.fnmatch_lines(["retrievers - *", "shelf *2 *0.25*", "stages - *", "extractive *retrieve *6 *"])
+    run.result.stdout.fnmatch_lines(
+        ["retrievers - *", "retriever *shelf", "load *0.25", "stages - *", "extractive *retrieve *6 *"]
+    )
 
 
 def test_a_setting_that_no_line_gives_is_the_users_own_error(shelf: Project) -> None:

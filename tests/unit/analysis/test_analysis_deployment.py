@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
+from pytest_rageval.analysis.deployment import Stage, merged, queries_of, queries_of_each, stages_of
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.facts import facts_of, retriever_of
 from pytest_rageval.model.outcome import Outcome
@@ -82,10 +82,27 @@ def test_what_no_process_knows_stays_unknown() -> None:
     assert merged([facts], facts) == [facts]
 
 
-@pytest.mark.parametrize("other", [{"retriever": "dense"}, {"index": "hnsw"}, {"passages": 10}])
+@pytest.mark.parametrize(
+    "other", [{"retriever": "dense"}, {"index": "hnsw"}, {"passages": 10}, {"model": "b"}, {"m": 8}]
+)
 def test_other_retrievers_stand_apart(other: dict[str, Any]) -> None:
     facts = {"retriever": "bm25", "passages": 9}
     assert merged([facts], {**facts, **other}) == [facts, {**facts, **other}]
+
+
+def test_what_is_measured_makes_no_other_retriever_also_of_the_parts_of_one() -> None:
+    one = {"retriever": "hybrid", "dense.m": 16, "dense.recall@10": 0.9, "dense.build_s": 3.0, "bm25.load_s": None}
+    two = {**one, "dense.build_s": None, "bm25.load_s": 2.0, "bm25.resident_bytes": 5}
+    both = {**two, "dense.build_s": 3.0}
+    assert merged(merged([], one), two) == [both]
+    assert merged([one], {**one, "dense.recall@10": 0.8}) == [{**one, "dense.recall@10": 0.8}]
+
+
+def test_queries_of_a_name_that_several_bear_are_nobodys() -> None:
+    stage = Stage("bm25", "retrieve", 2, 1.0, 1.0)
+    bm25, other = {"retriever": "bm25"}, {"retriever": "dense"}
+    assert queries_of_each([bm25, other], {"bm25": stage}) == [stage, None]
+    assert queries_of_each([bm25, {**bm25, "k1": 1}], {"bm25": stage}) == [None, None]
 
 
 def test_a_retriever_is_called_by_its_name_and_index() -> None:

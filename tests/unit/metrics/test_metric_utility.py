@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 import pytest
 from ranking_samples import ranking, retrieved
@@ -13,6 +14,7 @@ from pytest_rageval.errors import CaseError, MissingDependencyError, SettingErro
 from pytest_rageval.judges.scoring import as_metric
 from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.metrics.trec import TrecEval
 from pytest_rageval.model.case import Relevance
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
@@ -102,6 +104,8 @@ def test_a_label_that_is_true_or_whole_is_binary() -> None:
 @pytest.mark.parametrize(("wrong", "told"), [("P@0", "has no valid cutoff"), ("P@x", "has no valid cutoff"),
                                              ("P", "has no valid cutoff"), ("Rprec@5", "takes no cutoff"),
                                              ("MAP", "judges by no measure of rankings"),
+                                             ("Judged", "judges by no measure of rankings"),
+                                             ("Judged@5", "judges by no measure of rankings"),
                                              ("", "judges by no measure of rankings"),
                                              ("page_R@5", "judges by no measure of rankings"),
                                              ("token_f1", "judges by no measure of rankings")])  # fmt: skip
@@ -157,14 +161,14 @@ def test_documents_are_labelled_by_the_first_metric_of_the_answer_that_asks_nobo
 
 
 @pytest.mark.parametrize("relevance", ["ids", "overlap", "answers"])
-@pytest.mark.parametrize("measure", ["AP", "P@2", "R@2", "Rprec", "nDCG", "Judged@2"])
+@pytest.mark.parametrize("measure", ["AP", "P@2", "R@2", "Rprec", "nDCG"])
 def test_labels_judge_whatever_the_testbed_takes_for_relevant(measure: str, relevance: Relevance) -> None:
     metric, sample = METRICS.get(f"erag:{measure}"), labelled(0, 1, 1)
     assert not metric.needs_all
     assert metric.compute(replace(sample, case=replace(sample.case, relevance=relevance))) == metric.compute(sample)
 
 
-@pytest.mark.parametrize("measure", ["AP", "nDCG@5", "R@5", "RR", "Rprec", "Judged@5"])
+@pytest.mark.parametrize("measure", ["AP", "nDCG@5", "R@5", "RR", "Rprec"])
 def test_a_measure_that_needs_0_or_1_is_refused_with_other_labels(measure: str) -> None:
     metric, graded, binary = (METRICS.get(name) for name in (f"erag:{measure}", "token_f1", "accuracy"))
     assert downstream_of([metric, binary, graded]) is binary
@@ -183,6 +187,23 @@ def test_only_what_trec_eval_computes_needs_it(monkeypatch: pytest.MonkeyPatch) 
     assert fresh.get("erag:Success@2").compute(labelled(0.25, 0.5)) == Score(0.5)
     with pytest.raises(MissingDependencyError, match=r"pytest-rageval\[ranking\]"):
         fresh.get("erag:AP")
+
+
+def test_all_measures_of_a_sample_are_one_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[object] = []
+    values = TrecEval._values
+
+    def counted(self: TrecEval, *judged: Any) -> Any:
+        evaluated.append(judged)
+        return values(self, *judged)
+
+    metrics = [METRICS.get(f"erag:{measure}") for measure in ("AP", "RR", "Rprec", "nDCG", "nDCG@5", "R@5")]
+    samples = [labelled(0, 1, 1), labelled(1, 0)]
+    wanted = [[metric.compute(sample) for metric in metrics] for sample in samples]
+    assert wanted == [[metric.compute(labelled(*each)) for metric in metrics] for each in ((0, 1, 1), (1, 0))]
+    monkeypatch.setattr(TrecEval, "_values", counted)
+    assert [[metric.compute(sample) for metric in metrics] for sample in samples] == wanted
+    assert len(evaluated) == 2
 
 
 def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:

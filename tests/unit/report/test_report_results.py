@@ -82,6 +82,23 @@ def test_correlations_stand_there_where_what_was_retrieved_is_scored() -> None:
     assert "correlations" not in results(finished_run())
 
 
+@pytest.mark.parametrize("metric", ["erag:P@5", "R@5"])
+def test_correlations_have_intervals_where_the_summary_tells_them(metric: str) -> None:
+    wanted = plan()
+    wanted.testbeds = {NOISE: replace(wanted.testbeds[NOISE], metrics=("accuracy", metric), gates=())}
+    wanted.metrics[metric] = MetricInfo(of="retrieval", downstream=False)
+    run = Run(STARTED, wanted)
+    for at in range(9):
+        scores = {"accuracy": Score(float(at % 2)), metric: Score(at / 9)}
+        take(run, replace(outcome(NOISE, "q1"), nodeid=f"{NOISE}[c{at}]", case_id=f"c{at}", scores=scores))
+    made = results(run)
+    validate(made)
+    [row] = made["correlations"]
+    for told in (row["tau_b"], row["rho"]):
+        assert told["value"] is not None
+        assert (told["ci95"] is not None) == metric.startswith("erag:")
+
+
 @pytest.mark.parametrize("texts", [True, False])
 @pytest.mark.parametrize("interrupted", [True, False])
 def test_a_run_with_everything_is_valid(texts: bool, interrupted: bool) -> None:

@@ -120,3 +120,18 @@ def test_sums_and_other_facets_are_not_averaged() -> None:
     for metric, facet in (("n", "dataset"), ("accuracy", "topic")):
         for facets in ((facet, "system"), ("system", facet)):
             assert "macro" not in str(matrix_blocks(matrix_of(metric, True, outcomes, *facets), 80))
+
+
+@pytest.mark.parametrize("names", ["x", "xy"])
+@pytest.mark.parametrize("rows", ["dataset", "system"])
+@pytest.mark.parametrize("cols", ["dataset", "system"])
+def test_datasets_are_averaged_wherever_they_stand_as_rows_and_columns_too(rows: str, cols: str, names: str) -> None:
+    outcomes = [outcome(at, float(at == 0), dataset=name, system=name) for at, name in enumerate(names)]
+    [block] = matrix_blocks(matrix_of("accuracy", True, outcomes, rows, cols), 80)
+    table = [line.replace(" (", "(").split() for line in block]
+    several = len(names) > 1
+    assert table[0][3:] == [*names, *["all"] * several, *["macro"] * (several and cols == "dataset")]
+    assert [row[0] for row in table[2:]] == [*names, *["all"] * several, *["macro"] * (several and rows == "dataset")]
+    assert {len(row) for row in table[2:]} == {len(table[0]) - 2}
+    if several and rows == cols == "dataset":
+        assert table[-1] == ["macro", "–", "–", "0.50", "0.50"]
