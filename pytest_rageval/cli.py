@@ -20,7 +20,8 @@ names as rag_cassettes, which is not read here; it is the folder "cassettes" of 
 
 INDEX = """\
 The index of the retriever that the ini names, over the corpus that it names: `build` makes it ahead of the tests,
-for instance before CI starts its workers, and `info` lists what is kept in .rageval/indexes.
+for instance before CI starts its workers, `info` lists what is kept in .rageval/indexes, and `prune` removes what of it
+the ini does not use; what fixtures of the tests had built is built anew.
 """
 
 SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
@@ -66,7 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.set_defaults(run_command=_show)
     index = commands.add_parser(
-        "index", help="build the retriever's index, and list what is kept", description=INDEX, allow_abbrev=False
+        "index",
+        help="build the retriever's index, list what is kept, remove the unused",
+        description=INDEX,
+        allow_abbrev=False,
     )
     words = index.add_subparsers(title="commands", metavar="COMMAND", required=True)
     build = words.add_parser("build", help="build it where it is not there yet", allow_abbrev=False)
@@ -74,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     info = words.add_parser("info", help="list the indexes, and say which one the ini uses", allow_abbrev=False)
     info.add_argument("--json", action="store_true", help="as JSON")
     info.set_defaults(run_command=_index_info)
+    prune = words.add_parser("prune", help="remove the indexes that the ini does not use", allow_abbrev=False)
+    prune.set_defaults(run_command=_index_prune)
     return parser
 
 
@@ -99,6 +105,12 @@ def _index_info(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.index import info
 
     return info(as_json=arguments.json)
+
+
+def _index_prune(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.index import prune
+
+    return prune()
 
 
 class _Version(argparse.Action):

@@ -1,4 +1,4 @@
-"""``rageval index``: the index of the retriever that the ini names, built ahead of the tests, and what is kept."""
+"""``rageval index``: the index of the ini's retriever, built ahead of the tests; what is kept; what is not used."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.hooks.indexes import Kept, build_index, kept_indexes
+from pytest_rageval.hooks.indexes import Kept, build_index, kept_indexes, prune_indexes
 from pytest_rageval.retrieval.store import FACTS, StoredIndex, name_of
 
-__all__ = ["build", "info"]
+__all__ = ["build", "info", "prune"]
 
 APART = ("kind", "corpus")
 """What an index is made of beside settings and versions."""
@@ -52,6 +52,19 @@ def info(*, as_json: bool) -> Iterator[str]:
         yield f"The ini cannot be used: {kept.problem}"
     elif not kept.used:
         yield "The ini's retriever keeps nothing on disk."
+
+
+def prune() -> Iterator[str]:
+    """Remove the indexes that the ini's retriever does not use, and yield the lines that name them.
+
+    Raises:
+        RagEvalError: it cannot be told which it uses, or one cannot be removed.
+    """
+    removed = prune_indexes()
+    for name, size in removed.items():
+        yield f"{name}: {size:,} bytes"
+    count = "1 index" if len(removed) == 1 else f"{len(removed)} indexes"
+    yield f"Removed {count} that the ini does not use, {sum(removed.values()):,} bytes."
 
 
 def _row(name: str, index: StoredIndex | str, kept: Kept) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The indexes of a project's ini, for the command `rageval index`: built ahead of the tests, and told of."""
+"""The indexes of a project's ini, for the command `rageval index`: built ahead of the tests, told of, and removed."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,9 +25,12 @@ from pytest_rageval.retrieval.adapters import adapted
 from pytest_rageval.retrieval.parts import RetrieverParts, Watch
 from pytest_rageval.retrieval.store import Build, IndexStore, StoredIndex, name_of, stored
 
-__all__ = ["Built", "Kept", "build_index", "built_retriever", "kept_indexes", "store_in"]
+__all__ = ["Built", "Kept", "build_index", "built_retriever", "kept_indexes", "prune_indexes", "store_in"]
 
 T = TypeVar("T")
+
+_NAME = re.compile(r".+-[0-9a-f]{16}")
+"""Names of indexes; a folder of another is somebody's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,22 @@ def build_index() -> Built:
 
 
 def kept_indexes() -> Kept:
-    """Return what is kept on disk, and what of it the retriever of the ini uses; nothing is built."""
+    """Return what is kept on disk, and what of it the retriever of the ini uses.
+
+    Nothing is written. To know what it asks for, its retriever is made, as for the tests, up to the first index that is
+    not there: a model is loaded, and a factory of one's own is called.
+    """
     return _in_project(_kept)
+
+
+def prune_indexes() -> Mapping[str, int]:
+    """Remove the indexes that the retriever of the ini does not use; return the bytes that each took, by its name.
+
+    Raises:
+        RagEvalError: the ini cannot be used, or asks for an index that is not there, so that not all are known that it
+            uses; or one cannot be removed.
+    """
+    return _in_project(_pruned)
 
 
 def _build(config: pytest.Config) -> Built:
@@ -111,6 +129,19 @@ def _kept(config: pytest.Config) -> Kept:
     except _NotThereError:
         pass
     return Kept(store.folder, {path.name: _told(path) for path in store.folders()}, tuple(store.asked), problem)
+
+
+def _pruned(config: pytest.Config) -> Mapping[str, int]:
+    kept = _kept(config)
+    if kept.problem:
+        raise SettingError(f"nothing is removed, as the ini cannot be used: {kept.problem}")
+    missing = [name for name in kept.used if name not in kept.indexes]
+    if missing:
+        again = "run rageval index build first"
+        raise SettingError(f"nothing is removed, as the ini asks for {missing[0]}, which is not there yet; {again}")
+    store = store_in(config.rootpath)
+    unused = [name for name in kept.indexes if name not in kept.used and _NAME.fullmatch(name)]
+    return {name: store.remove(name) for name in unused}
 
 
 def _told(folder: Path) -> StoredIndex | str:
@@ -153,6 +184,9 @@ class _Looking(IndexStore):
         if not (self.folder / self.asked[-1]).exists():
             raise _NotThereError
         return super().get(made_of, build)
+
+    def measured(self, *_: object) -> None:
+        """Measure nothing."""
 
 
 def _in_project(work: Callable[[pytest.Config], T]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import DataError
@@ -36,6 +37,7 @@ class Bm25Index:
             "indptr": made.indptr,
             "num_docs": made.documents,
         }
+        self._folder: Path | None = None
         self._index.vocab_dict = made.vocabulary
         self._index.nonoccurrence_array = None
 
@@ -47,10 +49,11 @@ class Bm25Index:
             DataError: a file holds something else than was saved.
         """
         index = cls.__new__(cls)
+        index._folder = folder
         try:
             index._index = _bm25s().BM25.load(folder, mmap=True, allow_pickle=False)
-        except (OSError, EOFError, ValueError, LookupError, TypeError):
-            raise DataError(str(folder), "holds no index of bm25s; remove it, and it is built anew") from None
+        except (OSError, EOFError, ValueError, LookupError, TypeError, TokenError):  # numpy tokenizes an array's head
+            raise _damaged(folder) from None
         return index
 
     def save(self, folder: Path) -> None:
@@ -65,13 +68,22 @@ class Bm25Index:
         return int(arrays) + sys.getsizeof(words) + sum(map(sys.getsizeof, words))
 
     def scores(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one score a document, in order; 0 exactly where a document holds none of the terms."""
+        """Return one score a document, in order; 0 exactly where a document holds none of the terms.
+
+        Raises:
+            DataError: what was loaded is not as it was saved, so that it points nowhere.
+        """
         known = self._index.get_tokens_ids(terms)
         if not known:
             import numpy as np
 
             return np.zeros(self._index.scores["num_docs"], dtype=np.float32)
-        scores: npt.NDArray[np.float32] = self._index.get_scores_from_ids(known)
+        try:
+            scores: npt.NDArray[np.float32] = self._index.get_scores_from_ids(known)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            if self._folder is None:
+                raise
+            raise _damaged(self._folder) from None
         return scores
 
     def best(self, terms: Sequence[str], k: int) -> list[tuple[int, float]]:
@@ -83,6 +95,10 @@ class Bm25Index:
         found = (scores >= least).nonzero()[0] if least > 0 else scores.nonzero()[0]
         best = found[(-scores[found]).argsort(kind="stable")][:k]  # of documents that tie for the last place, the first
         return list(zip(best.tolist(), scores[best].tolist(), strict=True))
+
+
+def _damaged(folder: Path) -> DataError:
+    return DataError(str(folder), "holds no index of bm25s; remove it, and it is built anew")
 
 
 def _bm25s() -> Any:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import DataError, MissingDependencyError, ascii_safe
+from pytest_rageval.retrieval import diskann_process
 from pytest_rageval.retrieval.diskann_process import MATRIX, NUMBER, resident
 from pytest_rageval.retrieval.params import Params
 
@@ -50,6 +52,7 @@ class DiskAnn:
     build_memory_gib: float
 
     name = "diskann"
+    library = "diskannpy"
 
     @classmethod
     def of(cls, params: Params) -> DiskAnn:
@@ -101,10 +104,12 @@ class DiskAnn:
             np.array(vectors.matrix.shape, dtype=np.int32).tofile(file)
             vectors.matrix.tofile(file)
         done = subprocess.run(  # noqa: S603 - a program of this package
-            _command("build", folder, json.dumps(settings)), env=_environment(), capture_output=True, check=False
+            _command("build", folder, settings), env=_environment(), capture_output=True, check=False
         )
         if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it gives no reason"]
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or [
+                f"it ended with status {done.returncode}"
+            ]
             raise DataError(str(folder), f"diskannpy cannot index {len(vectors):,} vectors: {ascii_safe(lines[-1])}")
 
     def open(self, folder: Path, size: int) -> DiskAnnSearcher:
@@ -117,35 +122,27 @@ class DiskAnn:
 
 
 class DiskAnnSearcher:
-    """A graph on disk and the process that walks it, which ends with this one."""
+    """A graph on disk and the process that walks it, which ends with this one; it is restarted if it dies."""
 
     def __init__(self, folder: Path, size: int, complexity: int, beam_width: int) -> None:
         self._folder, self._size, self._complexity = folder, size, complexity
         self._lock = threading.Lock()
-        settings = json.dumps({"complexity": complexity, "beam_width": beam_width})
-        self._process = subprocess.Popen(  # noqa: S603 - a program of this package
-            _command("serve", folder, settings),
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        weakref.finalize(self, _end, self._process)
-        self._before = self._number()
+        self._command = _command("serve", folder, {"complexity": complexity, "beam_width": beam_width})
+        self._start()
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return the positions of all candidates, ``k`` or more; fewer, where a walk cannot reach as many."""
+        """Return the positions of all candidates, ``k`` or more; fewer, where a walk cannot reach as many.
+
+        Raises:
+            DataError: the process ended again after it was restarted.
+        """
         import numpy as np
 
         asked = np.ascontiguousarray(query, dtype=np.float32).tobytes()
         count = min(max(k, self._complexity), self._size)
         with self._lock:
-            try:
-                self._send(NUMBER.pack(count) + NUMBER.pack(len(asked)) + asked)
-                found = np.frombuffer(self._read(4 * self._number()), dtype=np.uint32).astype(np.int64)
-            except BaseException:
-                self._process.kill()  # what it still has to say would be taken for the answer to the next
-                raise
+            answer = self._answer(NUMBER.pack(count) + NUMBER.pack(len(asked)) + asked)
+        found = np.frombuffer(answer, dtype=np.uint32).astype(np.int64)
         positions: Positions = np.unique(found[found < self._size])
         return positions
 
@@ -153,6 +150,35 @@ class DiskAnnSearcher:
         """Return what its process has in memory beyond what the library itself takes; None where it cannot be told."""
         now = resident(str(self._process.pid))
         return max(0, now - self._before) if now and self._before else None
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - a program of this package
+            self._command,
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._finish = weakref.finalize(self, _end, self._process)
+        self._before = self._number()
+
+    def _answer(self, question: bytes) -> bytes:
+        """Return what the process answers, or the one that is started where it has ended."""
+        if self._process.poll() is None:
+            with suppress(DataError):
+                return self._asked(question)
+        self._finish()
+        self._start()
+        return self._asked(question)
+
+    def _asked(self, question: bytes) -> bytes:
+        try:
+            self._send(question)
+            return self._read(4 * self._number())
+        except BaseException:
+            self._process.kill()  # what it still has to say would be taken for the answer to the next
+            self._process.wait()
+            raise
 
     def _send(self, data: bytes) -> None:
         if self._process.stdin is not None:
@@ -167,19 +193,22 @@ class DiskAnnSearcher:
         stdout = self._process.stdout
         data = stdout.read(size) if stdout is not None else b""
         if len(data) < size:
-            problem = "the process that searches it by diskannpy has ended; if it does again, remove the folder"
-            raise DataError(str(self._folder), problem)
+            status = self._process.wait()
+            how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+            advice = "see that there is memory for it, and if it ends again, remove the folder, and it is built anew"
+            raise DataError(str(self._folder), f"the process that searches it by diskannpy {how}; {advice}")
         return data
 
 
-def _command(task: str, folder: Path, settings: str) -> list[str]:
-    program = "from pytest_rageval.retrieval.diskann_process import main; main()"
-    return [sys.executable, "-c", program, task, str(folder), settings]
+def _command(task: str, folder: Path, settings: Mapping[str, object]) -> list[str]:
+    """Return what runs the program by itself: modules of the user's folder must not stand before the library's."""
+    paths = (path for path in sys.path if path)
+    return [sys.executable, "-I", diskann_process.__file__, task, str(folder), json.dumps(settings), *paths]
 
 
 def _environment() -> dict[str, str]:
     idle = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}  # threads that wait leave the processor to others
-    return {**os.environ, **idle, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    return {**os.environ, **idle}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

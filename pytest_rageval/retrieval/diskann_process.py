@@ -19,8 +19,9 @@ NUMBER = struct.Struct("<Q")
 
 
 def main() -> None:
-    """Do what the arguments say: ``build`` or ``serve``, the folder, and the settings as JSON."""
-    task, folder, settings = sys.argv[1:]
+    """Do what the arguments say: ``build`` or ``serve``, the folder, the settings as JSON, where else modules are."""
+    task, folder, settings, *paths = sys.argv[1:]
+    sys.path += paths
     {"build": _build, "serve": _serve}[task](Path(folder), json.loads(settings))
 
 
@@ -61,3 +62,7 @@ def _serve(folder: Path, settings: dict[str, Any]) -> None:
         found = index.search(query, k, complexity, settings["beam_width"]).identifiers.astype(np.uint32)
         told.write(NUMBER.pack(len(found)) + found.tobytes())
         told.flush()
+
+
+if __name__ == "__main__":
+    main()

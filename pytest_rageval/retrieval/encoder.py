@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +29,7 @@ class Encoder(Protocol):
     """Makes vectors of texts.
 
     Attributes:
-        digest: tells this model from every other; sha256 in hexadecimal.
+        digest: tells this model, and what it is computed by, from every other; sha256 in hexadecimal.
     """
 
     digest: str
@@ -46,12 +47,13 @@ class SentenceEncoder:
         pooling: one of `POOLINGS`.
         device: what it computes on, as torch names it; "" leaves the choice to the library.
         batch_size: texts that are computed at once, 1 or more.
+        retriever: what it is loaded for, for messages.
 
     Raises:
         SettingError: the model cannot be loaded.
     """
 
-    def __init__(self, model: str, pooling: str, device: str, batch_size: int) -> None:
+    def __init__(self, model: str, pooling: str, device: str, batch_size: int, retriever: str = "dense") -> None:
         from sentence_transformers import SentenceTransformer
 
         self._batch_size = batch_size
@@ -60,12 +62,14 @@ class SentenceEncoder:
             try:
                 loaded: Any = SentenceTransformer(model, device=device or None)
                 self._model = loaded if pooling == "model" else _pooled(loaded, pooling, device)
-                self.digest = model_digest(_folder(model))
+                self.digest = _digest(_folder(model))
+                self.encode(["the first text takes many times as long as any other"])
             except Exception as error:
-                why = ascii_safe(str(error).partition("\n")[0])
+                why = f"{type(error).__name__}: " + ascii_safe(str(error).partition("\n")[0])
+                what = found(model) if Path(model).is_dir() else f"{found(model)}, which is no folder beside the ini,"
                 raise SettingError(
-                    f"the retriever 'dense' cannot load the model {found(model)} ({type(error).__name__}: {why}); give "
-                    "'model' in rag_retriever_params the folder of a model of sentence-transformers, or its name"
+                    f"the retriever {retriever!r} cannot load the model {what} on the device {found(device)} ({why}); "
+                    "give 'model' in rag_retriever_params the folder of a model of sentence-transformers, or its name"
                 ) from None
 
     def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
@@ -96,6 +100,11 @@ def model_digest(folder: Path) -> str:
                 file.seek(at)
                 digest.update(file.read(BLOCK))
     return digest.hexdigest()
+
+
+def _digest(folder: Path) -> str:
+    made_by = "\0".join(version(library) for library in ("sentence-transformers", "transformers"))
+    return hashlib.sha256(f"{model_digest(folder)}\0{made_by}".encode()).hexdigest()
 
 
 def _folder(model: str) -> Path:

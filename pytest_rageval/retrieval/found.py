@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -42,10 +43,10 @@ def ranking_of(value: object, k: int, name: str) -> Ranking:
         name: the retriever's name, for messages.
 
     Raises:
-        SystemContractError: ``value`` or one of its items has another form.
+        SystemContractError: ``value`` or one of its items has another form, or a score is NaN or infinite.
     """
     if isinstance(value, Ranking):
-        return Ranking(value.items[:k])
+        return Ranking(_numbers(value.items[:k], name))
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         hint = "; declare it with async def to have it awaited" if inspect.isawaitable(value) else ""
         if inspect.iscoroutine(value):
@@ -65,7 +66,16 @@ def ranking_of(value: object, k: int, name: str) -> Ranking:
         kept.setdefault(passage.doc_id, passage)
         if len(kept) == k:
             break
-    return Ranking(_scored(tuple(kept.values())))
+    return Ranking(_scored(_numbers(tuple(kept.values()), name)))
+
+
+def _numbers(items: tuple[ScoredPassage, ...], name: str) -> tuple[ScoredPassage, ...]:
+    """Return the passages, each of which has no score or a finite one."""
+    for item in items:
+        if item.score is not None and not math.isfinite(item.score):
+            problem = f"gave the passage {found(item.doc_id)} the score {item.score}"
+            raise SystemContractError(f"rag_retriever {name!r} {problem}; give a finite number, or None")
+    return items
 
 
 def _scored(items: tuple[ScoredPassage, ...]) -> tuple[ScoredPassage, ...]:

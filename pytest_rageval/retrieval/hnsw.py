@@ -39,6 +39,7 @@ class Hnsw:
     ef_search: int
 
     name = "hnsw"
+    library = "usearch"
 
     @classmethod
     def of(cls, params: Params) -> Hnsw:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from pytest_rageval.errors import DataError
 from pytest_rageval.retrieval.embedding import DenseSettings, embedded
 from pytest_rageval.retrieval.encoder import Encoder
 from pytest_rageval.retrieval.parts import RetrieverParts
-from pytest_rageval.retrieval.store import IndexStore, StoredIndex, name_of
+from pytest_rageval.retrieval.store import IndexStore, StoredIndex, name_of, temporary
 from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10
 
 __all__ = ["KeptVectors", "kept_vectors"]
@@ -45,7 +44,7 @@ def kept_vectors(
         SettingError: the model gives a passage a vector that cannot be used.
         DataError: what is on disk is not as it was written, or of another model or corpus.
     """
-    store, count = parts.store or _temporary(), len(parts.passages)
+    store, count = parts.store or IndexStore(temporary()), len(parts.passages)
     made_of: dict[str, object] = {
         "kind": "vectors",
         "corpus": parts.corpus_digest,
@@ -74,21 +73,21 @@ def kept_vectors(
 
 def _opened(
     store: IndexStore, made_of: Mapping[str, object], vectors: Vectors, index: VectorIndex
-) -> tuple[Searcher, dict[str, float]]:
+) -> tuple[Searcher, dict[str, Any]]:
     """Return the index of the vectors, built where there is none, and what it took and finds."""
 
     def built(folder: Path) -> dict[str, object]:
         index.build(vectors, folder)
         return {"dimension": vectors.dimension, "passages": len(vectors)}
 
-    made = {"kind": index.name, "vectors": name_of(made_of), **index.built_with}
+    made_by = {index.library: version(index.library)}
+    made = {"kind": index.name, "vectors": name_of(made_of), **index.built_with, **made_by}
     kept = _of(store.get(made, built), made)
     start = time.perf_counter()
     searcher = index.open(kept.folder, len(vectors))
     took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
-    measured = {"kind": "recall", "index": name_of(made), **index.searched_with}
-    facts = store.get(measured, lambda folder: {"recall@10": recall_at_10(vectors, searcher)}).facts
-    return searcher, {**took, "recall@10": facts["recall@10"]}
+    recall = store.measured(kept, "recall", index.searched_with, lambda: recall_at_10(vectors, searcher))
+    return searcher, {**took, "recall@10": recall}
 
 
 def _of(kept: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
@@ -99,9 +98,3 @@ def _of(kept: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
         what = f"is an index of another {other} than is asked for; remove it, and it is built anew"
         raise DataError(str(kept.folder), what)
     return kept
-
-
-def _temporary() -> IndexStore:
-    folder = Path(tempfile.mkdtemp(prefix="rageval-indexes-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return IndexStore(folder)

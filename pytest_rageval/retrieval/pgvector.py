@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import weakref
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +59,7 @@ class _Build:
         for library, extra in (("psycopg", "pgvector"), ("sentence_transformers", "dense")):
             if find_spec(library) is None:
                 raise MissingDependencyError("the retriever 'pgvector'", extra)
-        return PgVector(dsn, table, SentenceEncoder(model, pooling, device, batch_size=1), prefix, normalize)
+        return PgVector(dsn, table, partial(SentenceEncoder, model, pooling, device, 1, "pgvector"), prefix, normalize)
 
 
 build = _Build()
@@ -72,7 +74,7 @@ class PgVector:
     Args:
         dsn: the connection string; what it leaves out comes from libpq's variables, such as PGHOST and PGPASSWORD.
         table: where the passages are.
-        encoder: makes the vector of a question, as those of the table were made.
+        load: gives what makes the vector of a question, as those of the table were made.
         prefix: what stands before a question.
         normalize: whether the vector of a question is made as long as 1.
 
@@ -84,17 +86,19 @@ class PgVector:
             dimension than those of the encoder.
     """
 
-    def __init__(self, dsn: str, table: Table, encoder: Encoder, prefix: str = "", normalize: bool = False) -> None:
+    def __init__(
+        self, dsn: str, table: Table, load: Callable[[], Encoder], prefix: str = "", normalize: bool = False
+    ) -> None:
         self._dsn = dsn
         self._table = table
-        self._encoder = encoder
         self._prefix = prefix
         self._normalize = normalize
         self._lock = threading.Lock()
         self._connection = self._connected()
         self._dimension, size = looked_at(self._connection, table)
         self._select = statement_of(table)
-        made = encoder.encode(["dimension"]).shape[1]
+        self._encoder = load()
+        made = self._encoder.encode(["dimension"]).shape[1]
         if made != self._dimension:
             told = (
                 f"the vectors of {found(table.name)} have {self._dimension} numbers, and those of the questions {made}"

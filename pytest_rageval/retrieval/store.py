@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.folders import make_ignored
 
-__all__ = ["FACTS", "Build", "IndexStore", "StoredIndex", "name_of", "stored"]
+__all__ = ["FACTS", "Build", "IndexStore", "StoredIndex", "name_of", "stored", "temporary"]
 
 FACTS = "index.json"
 """The file that makes a folder an index: what it is of, how it was built, and the sizes of its other files."""
@@ -98,6 +98,37 @@ class IndexStore:
         self.given.append(replace(stored(target), built=built))
         return self.given[-1]
 
+    def measured(
+        self, index: StoredIndex, what: str, settings: Mapping[str, object], measure: Callable[[], float | None]
+    ) -> float | None:
+        """Return what is measured of an index under settings; it is noted in the index's folder, where that can be."""
+        from filelock import FileLock
+
+        note = index.folder / f"{name_of({'kind': what, **settings})}.json"
+        with FileLock(f"{index.folder}.lock") if os.access(index.folder.parent, os.W_OK) else nullcontext():
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                noted: float | None = json.loads(note.read_text(encoding="utf-8"))[what]
+                return noted
+            value = measure()
+            with suppress(OSError):
+                note.write_text(json.dumps({**settings, what: value}), encoding="utf-8")
+        return value
+
+    def remove(self, name: str) -> int:
+        """Remove an index, and return the bytes that it took; one that cannot be removed is a `SettingError`."""
+        from filelock import FileLock
+
+        folder, unfinished = self.folder / name, self.folder / f"{name}{UNFINISHED}"
+        size = sum(path.stat().st_size for path in _files(folder))
+        try:
+            with FileLock(f"{folder}.lock"):
+                shutil.rmtree(unfinished, ignore_errors=True)
+                os.replace(folder, unfinished)  # so that none that is half removed is ever read
+                shutil.rmtree(unfinished)
+        except OSError as error:
+            raise SettingError(f"the index {folder} cannot be removed: {error.strerror}; remove it by hand") from error
+        return size
+
     def folders(self) -> list[Path]:
         """Return the folders of the indexes that are there, by name."""
         return sorted(path for path in self.folder.glob("*") if path.is_dir() and path.suffix != UNFINISHED)
@@ -111,9 +142,14 @@ class IndexStore:
 
     @cached_property
     def _temporary(self) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="rageval-indexes-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return folder
+        return temporary()
+
+
+def temporary() -> Path:
+    """Return a new folder that is removed when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="rageval-indexes-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def name_of(made_of: Mapping[str, object]) -> str:

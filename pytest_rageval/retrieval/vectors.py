@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_rageval.errors import DataError
@@ -42,6 +43,11 @@ class VectorIndex(Protocol):
     @property
     def name(self) -> str:
         """What the setting ``index`` calls it."""
+        ...
+
+    @property
+    def library(self) -> str:
+        """The distribution that builds it, whose version is a part of what the index is made of."""
         ...
 
     @property
@@ -87,7 +93,7 @@ class Vectors:
         path, again = folder / FILE, f"remove the folder {folder}, and it is built anew"
         try:
             matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError, EOFError, TokenError):  # numpy tokenizes the head
             raise DataError(str(path), f"cannot be read as vectors; {again}") from None
         if matrix.ndim != 2 or matrix.dtype != np.float32 or len(matrix) != passages:
             what = " x ".join(map(str, matrix.shape))

@@ -27,6 +27,26 @@ REGISTERED = """
         registry.retrievers.register("mine", build)
 """
 
+VECTORS = """
+    import numpy as np
+    from pytest_rageval.retrieval.dense import dense
+    from pytest_rageval.retrieval.embedding import DenseSettings
+    from pytest_rageval.retrieval.hnsw import Hnsw
+    from pytest_rageval.retrieval.params import Params
+
+    class Encoder:
+        digest = "lengths"
+
+        def encode(self, texts):
+            return np.array([[len(text), 9, sum(map(ord, text)) % 9] for text in texts], dtype=np.float32)
+
+    def build(parts):
+        return dense(parts, DenseSettings("lengths"), Encoder(), Hnsw.of(Params(parts.params)))
+
+    def pytest_rageval_register(registry):
+        registry.retrievers.register("mine", build)
+"""
+
 FAULTY = """
     def pytest_rageval_register(registry):
         registry.retrievers.register("faulty", lambda parts: parts.params["endpoint"])
@@ -74,6 +94,56 @@ def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -
     assert built(project) == 2
 
 
+def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Project) -> None:
+    shop(project)
+    rageval(project, "index", "build")
+    (old,) = names(project)
+    size = sum(path.stat().st_size for path in project.path.glob(f".rageval/indexes/{old}/*"))
+    assert rageval(project, "index", "prune").stdout == "Removed 0 indexes that the ini does not use, 0 bytes.\n"
+    own = project.path / ".rageval/indexes/my-notes"
+    own.mkdir()
+    shop(project, "rag_retriever_params = b = 0.75")
+    refused = rageval(project, "index", "prune")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert re.fullmatch(
+        r"rageval: nothing is removed, as the ini asks for bm25-\w+, which is not there yet; "
+        r"run rageval index build first\n",
+        refused.stderr,
+    )
+    rageval(project, "index", "build")
+    pruned = rageval(project, "index", "prune")
+    assert (pruned.returncode, pruned.stderr) == (0, "")
+    assert pruned.stdout.splitlines() == [
+        f"{old}: {size:,} bytes",
+        f"Removed 1 index that the ini does not use, {size:,} bytes.",
+    ]
+    assert own.is_dir()
+    own.rmdir()
+    (new,) = names(project)
+    assert new != old
+    assert "there already" in rageval(project, "index", "build").stdout
+
+
+@pytest.mark.parametrize(
+    ("ini", "problem"),
+    [
+        ("", "the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests"),
+        ("rag_corpus = lines:kb.txt\nrag_retriever = bm52", "unknown retriever 'bm52'"),
+        ("rag_corpus = lines:nowhere.txt", "nowhere.txt"),
+    ],
+)
+def test_prune_removes_nothing_where_the_ini_cannot_be_used(project: Project, ini: str, problem: str) -> None:
+    shop(project, conftest="")
+    rageval(project, "index", "build")
+    before = names(project)
+    project.file("pytest.ini", f"[pytest]\n{ini}")
+    refused = rageval(project, "index", "prune")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("rageval: nothing is removed, as the ini cannot be used: ")
+    assert problem in refused.stderr
+    assert names(project) == before != []
+
+
 def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
     shop(project)
     rageval(project, "index", "build")
@@ -97,6 +167,22 @@ def test_a_retriever_of_one_s_own_that_keeps_two_indexes_is_known_below_the_test
     mine, more = names(project)
     assert [line.split()[:3] for line in lines[1::2]] == [[mine, "yes", "2,000"], [more, "yes", "?"]]
     assert lines[2::2] == ["  model=aaaaaaaaaaaaaaaa... size=3", f"  of={mine}"]
+
+
+def test_recall_is_no_index_and_another_way_to_search_needs_no_other(project: Project) -> None:
+    pytest.importorskip("usearch", reason="the extra dense is not installed")
+    shop(project, "rag_retriever = mine", conftest=VECTORS)
+    corpus(project, 40)
+    said = rageval(project, "index", "build").stdout.splitlines()
+    graph, vectors = kept = names(project)
+    assert [line.partition(":")[0].rpartition("/")[2] for line in said[1:]] == [vectors, graph]
+    shop(project, "rag_retriever = mine", "rag_retriever_params = ef_search = 8", conftest=VECTORS)
+    corpus(project, 40)
+    lines = rageval(project, "index", "info").stdout.splitlines()
+    assert [line.split()[:3] for line in lines[1::2]] == [[graph, "yes", "40"], [vectors, "yes", "40"]]
+    assert len(lines) == 5
+    assert rageval(project, "index", "prune").stdout.startswith("Removed 0 indexes")
+    assert names(project) == kept
 
 
 def test_a_small_corpus_needs_no_index(project: Project) -> None:

@@ -93,3 +93,18 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, name: str, 
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match="holds no index of bm25s; remove it, and it is built anew"):
         Bm25Index.load(tmp_path)
+
+
+def test_any_byte_that_changed_on_disk_is_told_or_does_not_matter(tmp_path: Path) -> None:
+    Bm25Index([["a", "b"], ["b"], ["c", "a"]], 0.9, 0.4).save(tmp_path)
+    told = 0
+    for path in sorted(tmp_path.glob("*.npy")):
+        whole = path.read_bytes()
+        for at in range(len(whole)):
+            path.write_bytes(bytes((*whole[:at], whole[at] ^ 0x80, *whole[at + 1 :])))
+            try:
+                assert all(position < 3 for position, _ in Bm25Index.load(tmp_path).best(["a", "b", "c"], 3))
+            except DataError as error:
+                told += str(error).endswith("holds no index of bm25s; remove it, and it is built anew")
+        path.write_bytes(whole)
+    assert told > 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.case import Passage
+from pytest_rageval.retrieval import encoder as encoder_module
 from pytest_rageval.retrieval.dense import build
 from pytest_rageval.retrieval.encoder import SentenceEncoder, model_digest
 from pytest_rageval.retrieval.parts import RetrieverParts
@@ -67,6 +69,15 @@ def test_texts_become_rows_in_their_order(encoder: SentenceEncoder) -> None:
     assert not np.allclose(rows[0], rows[1], atol=1e-2)
 
 
+def test_a_model_has_another_digest_under_another_version_of_its_library(
+    folder: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert SentenceEncoder(str(folder), "model", "cpu", 32).digest == encoder.digest
+    for changed in ("sentence-transformers", "transformers"):
+        monkeypatch.setattr(encoder_module, "version", lambda name, at=changed: "next" if name == at else version(name))
+        assert SentenceEncoder(str(folder), "model", "cpu", 32).digest != encoder.digest
+
+
 def test_pooling_may_be_another_than_the_model_s(folder: Path, encoder: SentenceEncoder) -> None:
     cls, mean = (
         SentenceEncoder(str(folder), pooling, "cpu", 32).encode(["the old ferry"])[0] for pooling in ("cls", "mean")
@@ -78,7 +89,8 @@ def test_pooling_may_be_another_than_the_model_s(folder: Path, encoder: Sentence
 
 def test_a_model_that_is_not_there_is_one_sentence(folder: Path) -> None:
     with pytest.raises(
-        SettingError, match=r"^the retriever 'dense' cannot load the model 'no-such/model' \("
+        SettingError,
+        match=r"^the retriever 'dense' cannot load the model 'no-such/model', which is no folder beside the ini, on the device 'cpu' \(",
     ) as raised:
         SentenceEncoder("no-such/model", "model", "cpu", 32)
     assert "\n" not in str(raised.value)

@@ -7,6 +7,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def dsn(server: Any) -> str:
 
 
 def test_the_nearest_come_first_with_their_cosine(dsn: str) -> None:
-    found = PgVector(dsn, Table("passages", titles="title"), Compass(), "to ", True).search("north", 2)
+    found = PgVector(dsn, Table("passages", titles="title"), Compass, "to ", True).search("north", 2)
     assert [(item.doc_id, item.text, item.title) for item in found] == [("2", "north", "N"), ("4", "north-east", "")]
     assert [item.score for item in found] == pytest.approx([1.0, 0.5**0.5])
 
@@ -95,24 +96,24 @@ def test_the_nearest_come_first_with_their_cosine(dsn: str) -> None:
     [("l2", {"1": 0.0, "2": -(5**0.5), "4": -(13**0.5)}), ("inner_product", {"4": 3.0, "1": 1.0, "2": 0.0})],
 )
 def test_a_score_is_higher_the_nearer(dsn: str, distance: str, found: dict[str, float]) -> None:
-    ranking = PgVector(dsn, Table("passages", distance=distance), Compass()).search("east", 5)
+    ranking = PgVector(dsn, Table("passages", distance=distance), Compass).search("east", 5)
     assert ranking.doc_ids == tuple(found)  # the row without a vector is not found
     assert [item.score for item in ranking] == pytest.approx(list(found.values()))
 
 
 def test_names_may_be_anything(dsn: str) -> None:
     table = Table('Own.a "big" table', ids="the id", texts="Body", embeddings="vector")
-    assert PgVector(dsn, table, Compass()).search("east", 1).items == (ScoredPassage("x", 1.0, "ex"),)
+    assert PgVector(dsn, table, Compass).search("east", 1).items == (ScoredPassage("x", 1.0, "ex"),)
 
 
 def test_as_many_come_from_an_index_as_are_asked_for(dsn: str) -> None:
-    retriever = PgVector(dsn, Table("many"), Compass())
+    retriever = PgVector(dsn, Table("many"), Compass)
     assert retriever.search("east", 3).doc_ids == ("1", "2", "3")
     assert len(retriever.search("east", 100)) == 100
 
 
 def test_what_there_is_to_tell_of_it(dsn: str) -> None:
-    facts = PgVector(dsn, Table("passages"), Compass()).facts
+    facts = PgVector(dsn, Table("passages"), Compass).facts
     assert {**facts, "disk_bytes": 0} == {
         "retriever": "pgvector",
         "table": "passages",
@@ -145,7 +146,7 @@ def test_a_table_is_searched_by_the_model_that_the_settings_name(dsn: str, monke
 
 
 def test_a_connection_that_is_lost_is_made_anew(server: Any, dsn: str) -> None:
-    retriever = PgVector(dsn, Table("passages"), Compass())
+    retriever = PgVector(dsn, Table("passages"), Compass)
     before = retriever.search("east", 1)
     server.psql(ENDED)
     assert retriever.search("east", 1) == before
@@ -163,14 +164,14 @@ def test_a_connection_that_is_lost_is_made_anew(server: Any, dsn: str) -> None:
 )
 def test_a_table_that_does_not_fit_is_one_sentence(dsn: str, table: Table, said: str) -> None:
     with pytest.raises(SettingError) as caught:
-        PgVector(dsn, table, Compass())
+        PgVector(dsn, table, Compass)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_another_dimension_is_one_sentence(dsn: str) -> None:
     with pytest.raises(SettingError, match="'passages' have 3 numbers, and those of the questions 4; set model to the"):
-        PgVector(dsn, Table("passages"), Compass(4))
+        PgVector(dsn, Table("passages"), partial(Compass, 4))
 
 
 def test_a_database_that_is_not_there_is_one_sentence(dsn: str) -> None:
@@ -179,37 +180,52 @@ def test_a_database_that_is_not_there_is_one_sentence(dsn: str) -> None:
         (dsn.replace("/postgres?", "/nowhere?"), 'database "nowhere" does not exist'),
     ):
         with pytest.raises(SettingError) as caught:
-            PgVector(missing, Table("passages"), Compass())
+            PgVector(missing, Table("passages"), Compass)
         assert str(caught.value).startswith("pgvector has no connection to the database: ")
         assert said in str(caught.value)
         assert "\n" not in str(caught.value)
 
 
+def test_the_database_is_reached_before_the_model_is_loaded_which_is_told_with_this_retriever_s_name(
+    dsn: str, tmp_path: Path
+) -> None:
+    factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("pgvector")
+    pytest.importorskip("sentence_transformers", reason="the extra dense is not installed")
+    (tmp_path / "hollow").mkdir()
+    for database, said in (
+        ("postgresql://nobody@127.0.0.1:1/none", "pgvector has no connection to the database: "),
+        (dsn, "the retriever 'pgvector' cannot load the model "),
+    ):
+        params = {"table": "passages", "dsn": database, "model": "hollow"}
+        with pytest.raises(SettingError, match=f"^{said}"):
+            factory(RetrieverParts((), params, folder=tmp_path))
+
+
 def test_a_password_is_never_told(dsn: str) -> None:
     for wrong in (dsn.replace("postgres:@", "guarded:wr0ng@"), "postgresql://me:wr0ng@host:port:/x", "password wr0ng"):
         with pytest.raises(SettingError) as caught:
-            PgVector(wrong, Table("passages"), Compass())
+            PgVector(wrong, Table("passages"), Compass)
         assert "wr0ng" not in str(caught.value)
     with pytest.raises(SettingError, match='password authentication failed for user "guarded"'):
-        PgVector(dsn.replace("postgres:@", "guarded:wr0ng@"), Table("passages"), Compass())
+        PgVector(dsn.replace("postgres:@", "guarded:wr0ng@"), Table("passages"), Compass)
 
 
 def test_a_table_that_one_may_not_read_is_one_sentence(dsn: str) -> None:
     with pytest.raises(SettingError, match="'passages' cannot be read: permission denied for table passages"):
-        PgVector(dsn.replace("postgres:@", "stranger:@"), Table("passages"), Compass())
+        PgVector(dsn.replace("postgres:@", "stranger:@"), Table("passages"), Compass)
 
 
 def test_a_row_at_no_distance_is_an_error_of_the_case(dsn: str) -> None:
     with pytest.raises(
         CaseError, match="the row '7' of 'zeros' is at no distance of the question; a vector is all zeros"
     ):
-        PgVector(dsn, Table("zeros"), Compass()).search("east", 1)
+        PgVector(dsn, Table("zeros"), Compass).search("east", 1)
     with pytest.raises(CaseError, match="at no distance of the question"):
-        PgVector(dsn, Table("passages"), Compass()).search("nowhere", 1)
+        PgVector(dsn, Table("passages"), Compass).search("nowhere", 1)
     with pytest.raises(CaseError, match="the model gives the question a vector with NaN or infinity"):
-        PgVector(dsn, Table("passages"), Compass()).search("unknown", 1)
+        PgVector(dsn, Table("passages"), Compass).search("unknown", 1)
     with pytest.raises(CaseError, match="an empty query"):
-        PgVector(dsn, Table("passages"), Compass()).search(" ", 1)
+        PgVector(dsn, Table("passages"), Compass).search(" ", 1)
 
 
 def test_a_database_that_goes_away_is_an_error_of_the_case(server: Any, dsn: str) -> None:
@@ -217,7 +233,7 @@ def test_a_database_that_goes_away_is_an_error_of_the_case(server: Any, dsn: str
     there = dsn.replace("/postgres?", "/short?")
     with psycopg.connect(there, autocommit=True) as connection:
         connection.execute(MADE.partition("CREATE SCHEMA")[0])
-    retriever = PgVector(there, Table("passages"), Compass())
+    retriever = PgVector(there, Table("passages"), Compass)
     server.psql("DROP DATABASE short WITH (FORCE)")
     with pytest.raises(CaseError, match=r'pgvector has no connection .*"short" does not exist') as caught:
         retriever.search("east", 1)

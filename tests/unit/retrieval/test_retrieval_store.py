@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import index_building
@@ -189,3 +190,46 @@ def test_an_index_in_a_read_only_folder_is_used(
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert IndexStore(store.folder).get(MADE_OF, build).folder == there.folder
     assert len(build.folders) == 1
+
+
+def test_an_index_that_is_removed_is_built_anew(store: IndexStore, build: Builder) -> None:
+    folder = store.get(MADE_OF, build).folder
+    (folder / "note.json").write_text("12")
+    taken = 5 + 2 + (folder / FACTS).stat().st_size
+    assert store.remove(folder.name) == taken
+    assert names(store.folder) <= {f"{folder.name}.lock"}
+    assert store.get(MADE_OF, build).built
+
+
+def test_an_index_that_cannot_be_removed_stays_whole_and_is_one_sentence(
+    store: IndexStore, build: Builder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = store.get(MADE_OF, build).folder
+
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", refused)
+        with pytest.raises(SettingError, match=r"cannot be removed: Permission denied; remove it by hand$"):
+            store.remove(folder.name)
+    assert stored(folder).facts == {"passages": 3}
+
+
+def test_what_cannot_be_noted_is_measured_each_time(
+    store: IndexStore, build: Builder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, values = store.get(MADE_OF, build), iter((0.5, 0.75, None))
+
+    def measure() -> float | None:
+        return next(values)
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)
+        patch.setattr(Path, "write_text", refused)
+        assert [store.measured(index, "recall", {"n": 1}, measure) for _ in range(2)] == [0.5, 0.75]
+    assert [store.measured(index, "recall", {"n": 1}, measure) for _ in range(2)] == [None, None]
+    assert stored(index.folder) == replace(index, built=False)

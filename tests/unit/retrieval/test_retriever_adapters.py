@@ -16,7 +16,7 @@ from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval import RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.adapters import adapted
-from pytest_rageval.retrieval.found import content_id
+from pytest_rageval.retrieval.found import content_id, ranking_of
 from pytest_rageval.retrieval.hybrid import build as build_hybrid
 
 
@@ -54,7 +54,7 @@ def test_pairs_keep_scores_that_fall() -> None:
     assert [item.score for item in search(lambda query: [("one", 0.9), ("two", 0.9), ("three", -1)])] == [0.9, 0.9, -1]
 
 
-@pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, None), (0.9, float("nan"))])
+@pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, None)])
 def test_scores_that_say_another_order_are_left_out(scores: tuple[float | None, ...]) -> None:
     found = search(lambda query: list(zip(("near", "far"), scores, strict=True)))
     assert [(item.text, item.score) for item in found] == [("near", None), ("far", None)]
@@ -202,3 +202,18 @@ def test_what_is_no_ranking_is_refused(value: object, said: str) -> None:
 def test_a_coroutine_that_nobody_awaits_says_what_to_do() -> None:
     with pytest.raises(SystemContractError, match=r"returned a coroutine; .*; declare it with async def"):
         search(lambda query: aretrieve(query))
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("form", ["pair", "ranking", "dict"])
+def test_a_score_that_is_no_finite_number_is_told_with_its_passage(form: str, score: float) -> None:
+    passage = {"pair": ("a", score), "dict": {"id": "a", "score": score}, "ranking": ScoredPassage("a", score, "a")}
+    name = content_id("a") if form == "pair" else "a"
+    value: Any = [("b", 1.0), passage[form]]
+    if form == "ranking":
+        value = Ranking((ScoredPassage("b", 1.0, "b"), ScoredPassage("a", score, "a")))
+    problem = f"rag_retriever 'mine' gave the passage '{name}' the score {score}; give a finite number, or None"
+    with pytest.raises(SystemContractError) as caught:
+        ranking_of(value, 2, "mine")
+    assert str(caught.value) == problem
+    assert len(ranking_of(value, 1, "mine")) == 1

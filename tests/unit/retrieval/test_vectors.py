@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,23 +109,64 @@ def test_a_diskann_index_that_is_none_is_refused(tmp_path: Path) -> None:
     from pytest_rageval.retrieval.diskann import DiskAnn
 
     index = DiskAnn.of(Params({}))
-    with pytest.raises(
-        DataError, match="the process that searches it by diskannpy has ended; if it does again, remove"
-    ):
+    with pytest.raises(DataError, match=r"that searches it by diskannpy ended with status 1; see .* remove the folder"):
         index.open(tmp_path, 3)
     with pytest.raises(DataError, match="diskannpy cannot index 0 vectors: "):
         index.build(Vectors(np.zeros((0, 4), dtype=np.float32)), tmp_path)
 
 
-def test_a_diskann_process_that_died_is_told(tmp_path: Path) -> None:
+def test_a_diskann_process_that_died_is_started_again_and_told_where_it_dies_again(tmp_path: Path) -> None:
     pytest.importorskip("diskannpy", reason="diskannpy is not installed")
     from pytest_rageval.retrieval.diskann import DiskAnn
 
     vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({}))
     index.build(vectors, tmp_path)
     opened = index.open(tmp_path, 50)
-    assert 7 in opened.nearest(vectors.matrix[7], 3)
+    found = opened.nearest(vectors.matrix[7], 3).tolist()
+    assert 7 in found
+    for _ in range(2):
+        opened._process.kill()  # it may end before or while it is asked
+        assert opened.nearest(vectors.matrix[7], 3).tolist() == found
     opened._process.kill()
     opened._process.wait()
-    with pytest.raises(DataError, match="the process that searches it by diskannpy has ended"):
+    opened._command = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
+    with pytest.raises(DataError, match="was killed by signal 9; see that there is memory for it"):
         opened.nearest(vectors.matrix[7], 3)
+
+
+def test_a_diskann_answer_that_is_not_awaited_is_not_taken_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
+    from pytest_rageval.retrieval.diskann import DiskAnn
+
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({"search_complexity": 4}))
+    index.build(vectors, tmp_path)
+    opened = index.open(tmp_path, 50)
+    wanted = opened.nearest(vectors.matrix[7], 3).tolist()
+    with monkeypatch.context() as patch:
+        patch.setattr(opened, "_number", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.nearest(vectors.matrix[9], 3)
+    assert opened.nearest(vectors.matrix[7], 3).tolist() == wanted
+
+
+def test_modules_of_the_user_s_folder_do_not_stand_before_those_of_diskann_s_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
+    from pytest_rageval.retrieval.diskann import DiskAnn
+
+    project, kept = tmp_path / "project", tmp_path / "kept"
+    for folder in (project, kept):
+        folder.mkdir()
+    for name in ("json", "struct", "numpy"):
+        (project / f"{name}.py").write_text("raise SystemExit(7)")
+    monkeypatch.chdir(project)
+    monkeypatch.syspath_prepend(project)
+    vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({}))
+    index.build(vectors, kept)
+    assert 7 in index.open(kept, 50).nearest(vectors.matrix[7], 3)

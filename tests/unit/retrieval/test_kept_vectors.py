@@ -1,0 +1,62 @@
+"""What an index of vectors is kept by, and what is noted of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vector_making import WordEncoder, sentences
+
+from pytest_rageval.retrieval import kept_vectors
+from pytest_rageval.retrieval.embedding import DenseSettings
+from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.store import IndexStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> IndexStore:
+    return IndexStore(tmp_path / "indexes")
+
+
+def hnsw(**params: object) -> Any:
+    pytest.importorskip("usearch", reason="the extra dense is not installed")
+    from pytest_rageval.retrieval.hnsw import Hnsw
+
+    return Hnsw.of(Params(params))
+
+
+def diskann() -> Any:
+    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
+    from pytest_rageval.retrieval.diskann import DiskAnn
+
+    return DiskAnn.of(Params({}))
+
+
+def recall(store: IndexStore, index: Any) -> object:
+    parts = RetrieverParts(sentences(30), store=store)
+    return kept_vectors.kept_vectors(parts, DenseSettings("words"), WordEncoder(), index).told["recall@10"]
+
+
+@pytest.mark.parametrize("of", [hnsw, diskann])
+def test_another_version_of_the_library_builds_its_index_anew_of_the_same_vectors(
+    store: IndexStore, monkeypatch: pytest.MonkeyPatch, of: Any
+) -> None:
+    recall(store, of())
+    monkeypatch.setattr(kept_vectors, "version", lambda library: f"next {library}")
+    recall(store, of())
+    assert [index.built for index in store.given] == [True, True, False, True]
+    assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", of().name}
+
+
+def test_recall_is_measured_once_for_the_settings_of_a_search_and_is_no_index(
+    store: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = iter((0.5, 0.75, 1.0))
+    monkeypatch.setattr(kept_vectors, "recall_at_10", lambda *_: next(measured))
+    assert [recall(store, hnsw(ef_search=size)) for size in (64, 64, 8, 64)] == [0.5, 0.5, 0.75, 0.5]
+    assert len(store.folders()) == 2
+    for note in store.folder.glob("hnsw-*/recall-*"):
+        note.write_text("{")
+    assert recall(store, hnsw()) == 1.0
