@@ -34,13 +34,14 @@ TREE = "<level 1>/<level 2>/<task>.jsonl"
 def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of OmniEval's tree, or of one of its files.
 
-    A file is JSON Lines: a record, or a list of records that are the turns of one conversation. Each turn is an
-    instance with the turns before it as its history, answered by the first spelling of their gold answers. The facets
-    ``topic_1``, ``topic`` (level 2) and ``task`` are what the tree says, or ``topic_name`` and ``task_name`` where one
-    file is named; a topic name of three parts begins with the ``domain``. Turns have the facets ``dialogue`` and
-    ``round``. A record without an id is named by its place: ``<level 1>-<level 2>-<task>-<line>``, a turn by its
-    dialogue's id and its round, from 1. All spellings in ``answer`` are aliases of one slot, the chunks in
-    ``relevant_node`` have grade 1, and the passages in ``relevant_passage`` are its positive ones.
+    A file is JSON Lines: a record, or a list of records that are the turns of one conversation; of one whose turns its
+    makers have all dropped, an empty list is left. Each turn is an instance with the turns before it as its history,
+    answered by the first spelling of their gold answers. The facets ``topic_1``, ``topic`` (level 2) and ``task`` are
+    what the tree says, or ``topic_name`` and ``task_name`` where one file is named; a topic name of three parts begins
+    with the ``domain``. Turns have the facets ``dialogue`` and ``round``. A record without an id is named by its place:
+    ``<level 1>-<level 2>-<task>-<line>``, a turn by its dialogue's id and its round, from 1. All spellings in
+    ``answer`` are aliases of one slot, the chunks in ``relevant_node`` have grade 1, and the passages in
+    ``relevant_passage`` are its positive ones.
 
     A record that is not as the format promises is a `DataError`, and so is a file that lies elsewhere in the tree.
 
@@ -108,7 +109,7 @@ def _instance(
         question=question,
         gold=(record.aliases("answer"),),
         passages=_passages(_texts(record, "relevant_passage"), nodes),
-        qrels=dict.fromkeys(nodes, 1),
+        qrels={node: 1 for node in nodes if node.strip()},
         history=history,
         language=language,
         facets=facets,
@@ -133,7 +134,7 @@ def _names(record: Fields, stem: str, levels: tuple[str, ...]) -> dict[str, str]
 
 
 def _texts(record: Fields, field: str) -> tuple[str, ...]:
-    """Return the distinct strings of a field that is one, or a list of some; blank ones are none."""
+    """Return the strings of a field that is one, or a list of some."""
     value = record.values.get(field, [])
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
@@ -141,11 +142,19 @@ def _texts(record: Fields, field: str) -> tuple[str, ...]:
     for index, text in enumerate(texts):
         if not isinstance(text, str):
             raise record.wrong(f"{field}[{index}]", text, "a string")
-    return tuple(dict.fromkeys(text for text in texts if text.strip()))
+    return tuple(texts)
 
 
 def _passages(texts: tuple[str, ...], nodes: tuple[str, ...]) -> tuple[Passage, ...] | None:
-    """Return the passages that a record was made from; each is of the chunk at its place where there are as many."""
-    pages = nodes if len(nodes) == len(texts) else ("",) * len(texts)
-    pairs = enumerate(zip(texts, pages, strict=True))
+    """Return the distinct passages that a record was made from.
+
+    Each is of the chunk at its place where there are as many, and all are of the one where there is but one.
+    """
+    chunks = nodes * len(texts) if len(nodes) == 1 else nodes
+    pages = chunks if len(chunks) == len(texts) else ("",) * len(texts)
+    distinct: dict[str, str] = {}
+    for text, page in zip(texts, pages, strict=True):
+        if text.strip():
+            distinct.setdefault(text, page)
+    pairs = enumerate(distinct.items())
     return tuple(Passage(f"p{at}", text, role="positive", page=page) for at, (text, page) in pairs) or None

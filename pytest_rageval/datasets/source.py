@@ -97,7 +97,7 @@ def read_text(path: Path) -> str:
 def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]]]:
     """Yield the lines of a file of JSON Lines with their numbers: records, and lists of records that belong together.
 
-    What is not accepted is as in `read_records`; a list without a record is a `DataError`, too.
+    What is not accepted is as in `read_records`.
     """
     name = shown_path(path)
     empty = True
@@ -107,8 +107,6 @@ def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]
             continue
         empty = False
         if isinstance(value, list):
-            if not value:
-                raise DataError(where, "found a list of no records, wanted at least one")
             yield line, [_object(record, where) for record in value]
         else:
             yield line, _object(value, where)

@@ -191,7 +191,10 @@ class Desk:
         """Return the judges' verdicts and the closed-book answer.
 
         They are asked for one after the other: cases overlap, and where one fails no other is left under way.
+        None is asked of an answer that was not generated.
         """
+        if not answer.generated:
+            return Examined()
         sample = Sample(task.case, answer, self.markers)
         verdicts: dict[str, Verdict] = {}
         for judge in _judges(task):

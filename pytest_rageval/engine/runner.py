@@ -48,8 +48,13 @@ class Runner:
         return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
 
     def score(self, sample: Sample, metric: Metric) -> Score:
-        """Return one metric's score; a metric that raises is a `CaseError` of its kind, else of "metric_error"."""
+        """Return one metric's score; a metric that raises is a `CaseError` of its kind, else of "metric_error".
+
+        Where nothing was generated, what a metric says of the answer has no value.
+        """
         case = sample.case
+        if not sample.answer.generated and metric.of != "retrieval":
+            return NO_TEXTS
         try:
             score: object = metric.compute(sample)
         except CaseError as error:

@@ -14,10 +14,14 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.text.words import words
 
-__all__ = ["LEAST_OVERLAP", "NO_GOLD_PASSAGES", "UNKNOWN_RELEVANT", "judgements", "overlaps"]
+__all__ = ["LEAST_OVERLAP", "LEAST_RUN", "NO_GOLD_PASSAGES", "UNKNOWN_RELEVANT", "judgements", "overlap"]
 
 LEAST_OVERLAP = 0.5
 """The share of the shorter text's words that has to stand in the other in one run: of a passage cut in two, a half."""
+
+LEAST_RUN = 5
+"""How many words that run has at least, lest a heading overlap all that has a word of it; a shorter gold passage's all.
+"""
 
 NO_GOLD_PASSAGES = Score.not_applicable("no_gold_passages")
 UNKNOWN_RELEVANT = Score.not_applicable("unknown_relevant")
@@ -30,10 +34,10 @@ def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
     By "ids", the grades are the case's qrels. By "answers", a passage has grade 1 whose title or text contains an alias
     of any gold slot (`matching.occurrences` is the rule); all that was retrieved is judged, and nothing else.
 
-    By "overlap", the relevant documents are the record's positive passages. Down the ranking, a passage has grade 1
-    when it overlaps (`overlaps`) a gold passage that none before it did, so that each is found once; what repeats it
-    has grade 0. Gold passages that one passage is the first to overlap are found as one. Each that is not found is a
-    relevant document that was missed.
+    By "overlap", the relevant documents are the record's positive passages. Each is found once, by the passage that
+    overlaps it longest (`overlap`), the first of several; that passage has grade 1, and what only repeats it grade 0.
+    Gold passages that one passage finds are found as one. Each that is not found is a relevant document that was
+    missed.
     """
     case, ranking = sample.case, sample.answer.ranking
     missing = _missing(case)
@@ -49,11 +53,14 @@ def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
     return judge(ranking, case.instance), ranking
 
 
-def overlaps(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether the longest run of words that two texts share is `LEAST_OVERLAP` of the shorter one, or more."""
-    shorter = min(len(one), len(other))
-    run = SequenceMatcher(None, one, other, autojunk=False).find_longest_match()
-    return 0 < LEAST_OVERLAP * shorter <= run.size
+def overlap(text: Sequence[str], gold: Sequence[str]) -> int:
+    """Return how many words the longest run has that a text shares with a gold passage; 0 where they do not overlap.
+
+    They do where it is `LEAST_OVERLAP` of the shorter of the two or more, and `LEAST_RUN` words or the whole gold.
+    """
+    run = SequenceMatcher(None, text, gold, autojunk=False).find_longest_match().size
+    least = max(LEAST_OVERLAP * min(len(text), len(gold)), min(LEAST_RUN, len(gold)))
+    return run if 0 < least <= run else 0
 
 
 def _missing(case: Case) -> Score | None:
@@ -74,12 +81,10 @@ def _by_answers(ranking: Ranking, instance: Instance) -> dict[str, int]:
 
 
 def _by_overlap(ranking: Ranking, instance: Instance) -> dict[str, int]:
-    missed = {f"\0{at}": words(fold(text)) for at, text in enumerate(_positives(instance))}  # no document's ids
-    grades = {}
-    for item in by_rank(ranking):
-        said = words(fold(item.text))
-        found = [name for name, gold in missed.items() if overlaps(said, gold)]
-        for name in found:
-            del missed[name]
-        grades[item.doc_id] = int(bool(found))
-    return grades | dict.fromkeys(missed, 1)
+    said = {item.doc_id: words(fold(item.text)) for item in by_rank(ranking)}
+    grades = dict.fromkeys(said, 0)
+    for at, text in enumerate(_positives(instance)):
+        gold = words(fold(text))
+        runs = {name: overlap(each, gold) for name, each in said.items()}
+        grades[max(runs, key=runs.__getitem__) if any(runs.values()) else f"\0{at}"] = 1  # no document's id
+    return grades

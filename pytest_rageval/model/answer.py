@@ -46,6 +46,7 @@ class Answer:
             None leaves that to the rejection markers in the text.
         trace: the steps that led to the answer.
         usage: tokens, cost and time; None when unknown.
+        generated: False where nothing was retrieved with a text to answer from: only the ranking can be scored then.
     """
 
     text: str
@@ -53,3 +54,4 @@ class Answer:
     abstained: bool | None = None
     trace: tuple[Step, ...] = ()
     usage: Usage | None = None
+    generated: bool = True

@@ -42,7 +42,8 @@ class RetrieveThenGenerate:
     """Finds passages for a query that comes without, and has the generator answer from them.
 
     A query with passages goes to the generator as it is. Otherwise the answer carries the ranking
-    and, in its trace, the steps "retrieve" and "generate" with their seconds.
+    and, in its trace, the steps "retrieve" and "generate" with their seconds. Of what was retrieved it reads the
+    passages with a text; where none of them has one, nothing is generated, and the ranking is all that there is.
 
     Attributes:
         retriever: finds the passages; None makes a query without passages a `CaseError`.
@@ -58,6 +59,8 @@ class RetrieveThenGenerate:
         if query.passages is not None:
             return self.generator(query)
         ranking, retrieved = _retrieve(self.retriever, query.question, self.top_k)
+        if _is_unread(ranking):
+            return Answer("", ranking, trace=(retrieved,), generated=False)
         start = time.perf_counter()
         value = self.generator(_with_passages(query, ranking))
         return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
@@ -82,6 +85,8 @@ class AsyncRetrieveThenGenerate:
         if query.passages is not None:
             return await self._generated(query)
         ranking, retrieved = await self._retrieved(query.question)
+        if _is_unread(ranking):
+            return Answer("", ranking, trace=(retrieved,), generated=False)
         start = time.perf_counter()
         value = await self._generated(_with_passages(query, ranking))
         return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
@@ -148,8 +153,13 @@ def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
     return ranking
 
 
+def _is_unread(ranking: Ranking) -> bool:
+    """Return whether passages were found, and of none of them the text is known."""
+    return len(ranking) > 0 and not any(item.text for item in ranking)
+
+
 def _with_passages(query: Query, ranking: Ranking) -> Query:
-    return replace(query, passages=tuple(Passage(item.doc_id, item.text, item.title) for item in ranking))
+    return replace(query, passages=tuple(Passage(i.doc_id, i.text, i.title) for i in ranking if i.text))
 
 
 def _answer(value: object, generator: str, ranking: Ranking, steps: tuple[Step, Step]) -> Answer:

@@ -11,7 +11,7 @@ RETRIEVES = """
     import pytest
     from pytest_rageval import Answer, Ranking, ScoredPassage
 
-    TEXTS = {"a": "Nothing of it.", "b": "It opens at nine, says the sign at the gate.", "c": "It opens at nine."}
+    TEXTS = {"a": "Nothing of it.", "b": "It opens at nine, says the sign.", "c": "A sign says: it opens at nine."}
 
     @pytest.fixture(scope="session")
     def rag_system():

@@ -82,11 +82,36 @@ def test_one_file_of_the_tree_says_its_topic_itself(tree: Path) -> None:
     assert found[0].facets["dataset"] == "抽取类问答"
 
 
+def test_a_conversation_without_turns_has_no_case(tmp_path: Path) -> None:
+    written(tmp_path, [], [GOOD])
+    assert [instance.id for instance in omnieval.load(tmp_path)] == ["A-B-extractive_qa-2.1"]
+
+
 def test_passages_are_of_no_chunk_where_their_numbers_differ(tmp_path: Path) -> None:
     path = written(tmp_path, {**GOOD, "relevant_node": ["n1", "n2"]})
     (instance,) = omnieval.load(path)
     assert instance.passages == (Passage("p0", "P", role="positive"),)
     assert instance.qrels == {"n1": 1, "n2": 1}
+
+
+@pytest.mark.parametrize(
+    ("passages", "nodes", "wanted"),
+    [
+        (["P", "Q"], "n1", [("P", "n1"), ("Q", "n1")]),
+        (["P", "Q"], ["n1", "n1"], [("P", "n1"), ("Q", "n1")]),
+        (["P", "P", "Q"], ["n1", "n1", "n2"], [("P", "n1"), ("Q", "n2")]),
+        (["P", "P", "Q"], ["n1", "n2"], [("P", ""), ("Q", "")]),  # who knows which is of which
+        ([" ", "Q"], ["n1", "n2"], [("Q", "n2")]),
+        ([], ["n1"], []),
+    ],
+)
+def test_a_passage_is_of_the_chunk_at_its_place(
+    tmp_path: Path, passages: list[str], nodes: str | list[str], wanted: list[tuple[str, str]]
+) -> None:
+    path = written(tmp_path, {**GOOD, "relevant_passage": passages, "relevant_node": nodes})
+    (instance,) = omnieval.load(path)
+    assert [(passage.text, passage.page) for passage in instance.passages or ()] == wanted
+    assert instance.qrels == dict.fromkeys([nodes] if isinstance(nodes, str) else nodes, 1)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +126,6 @@ def test_passages_are_of_no_chunk_where_their_numbers_differ(tmp_path: Path) -> 
         ({**GOOD, "relevant_node": 7}, "relevant_node: found 7, wanted a string or a list of strings"),
         ({**GOOD, "relevant_passage": [7]}, "relevant_passage[0]: found 7, wanted a string"),
         ({**GOOD, "task_name": 7}, None),
-        ([], "found a list of no records, wanted at least one"),
         ([GOOD, {**GOOD, "question": ""}], "turn 2: question: found '', wanted a string that is not empty"),
         ([GOOD, {"question": "Q?"}], "the field turn 2: answer is missing, wanted a string or a list of strings"),
         ([GOOD, 5], "found 5 for a record, wanted a JSON object"),

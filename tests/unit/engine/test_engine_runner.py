@@ -231,6 +231,17 @@ def test_a_metric_that_fails_is_an_error_that_keeps_what_was_reached(compute: An
     assert outcome.scores == {"length": Score(0.4)}
 
 
+def test_of_an_answer_that_was_not_generated_only_the_ranking_is_scored() -> None:
+    places = Metric("places", lambda sample: Score(len(sample.answer.ranking or ()) / 10), of="retrieval")
+    both = Metric("both", LENGTH.compute, of="both")
+    answer = Answer("", Ranking((ScoredPassage("d1"),)), generated=False)
+    outcome = run(task(LENGTH, both, places), Says(lambda case: answer))
+    unscored = Score(reason="no_texts")
+    assert (outcome.status, outcome.scores) == (
+        "scored", {"length": unscored, "both": unscored, "places": Score(0.1)}
+    )  # fmt: skip
+
+
 def test_the_texts_of_the_pool_are_not_kept_twice() -> None:
     ranking = Ranking((ScoredPassage("p0", 2.0, "evidence", "title"), ScoredPassage("x9", 1.0, "elsewhere", "other")))
     outcome = run(task(), Says(lambda case: Answer("", ranking)))

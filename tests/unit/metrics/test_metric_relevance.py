@@ -7,7 +7,7 @@ from metric_samples import slots, value
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError
-from pytest_rageval.metrics.relevance import judgements, overlaps
+from pytest_rageval.metrics.relevance import judgements, overlap
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage, Relevance
 from pytest_rageval.model.metric import Sample
@@ -70,8 +70,21 @@ def test_by_overlap_each_gold_passage_is_found_once() -> None:
     of = sample(
         "overlap", "Nothing of it here.", half, GOLD[1].text + " It still stands.", "桥：石桥于1931年由林禾建成。"
     )
-    assert grades(of) == [0, 1, 0, 1, 1]  # the last is the gold passage that was not found
-    assert values(of, "R@1", "R@2", "R@4", "P@4", "RR") == [0.0, pytest.approx(1 / 3), pytest.approx(2 / 3), 0.5, 0.5]
+    assert grades(of) == [0, 0, 1, 1, 1]  # the last is the gold passage that was not found
+    assert values(of, "R@2", "R@3", "R@4", "P@4", "RR") == [
+        0.0, pytest.approx(1 / 3), pytest.approx(2 / 3), 0.5, pytest.approx(1 / 3),
+    ]  # fmt: skip
+    assert grades(sample("overlap", half, "Nothing.", half)) == [1, 0, 0, 1, 1]  # equally long: the better rank
+
+
+def test_by_overlap_a_heading_or_a_scrap_finds_nothing() -> None:
+    gold = (Passage("g", "The phone has the longest battery life of all.", role="positive"),)
+    for scrap in ("# Phones\n\nThe", "The phone has the", "life of all.", "# Phones"):
+        of = sample("overlap", scrap, gold[0].text, passages=gold)
+        assert grades(of) == [0, 1]
+        assert values(of, "RR", "R@1") == [0.5, 0.0]
+    short = (Passage("g", "Open daily.", role="positive"),)
+    assert grades(sample("overlap", "Daily", "It is open daily, also in May.", passages=short)) == [0, 1]
 
 
 def test_by_overlap_one_passage_that_holds_all_gold_finds_all() -> None:
@@ -108,31 +121,45 @@ def test_without_gold_there_is_nothing_to_judge_by() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "wanted"),
+    ("text", "gold", "wanted"),
     [
-        ("a b c d", "x c d y", True),  # half, in one run
-        ("a b c d", "a x b y c z d", False),  # all, but in no run
-        ("a b c d e", "c d y z w", False),  # two of five
-        ("a b c d e", "c d e y z w", True),
-        ("a", "x a y", True),
-        ("", "", False),
-        ("", "a", False),
+        ("a b c d e f g h i j", "x y c d e f g z z z", 5),  # half, in one run
+        ("a b c d e f g h i j k", "x y c d e f g z z z z", 0),  # five of eleven
+        ("a b c d e f", "a b c x d e f", 0),  # all, but in no run of five
+        ("a b c d", "x a b c d y", 0),  # all of a text too short to tell
+        ("x a b c d y", "a b c d", 4),  # all of a short gold passage
+        ("a b c", "a b c d", 0),
+        ("a", "a", 1),
+        ("", "", 0),
+        ("", "a", 0),
+        ("a", "", 0),
     ],
 )
-def test_texts_overlap_where_half_of_the_shorter_is_one_run(one: str, other: str, wanted: bool) -> None:
-    assert overlaps(one.split(), other.split()) is wanted
-    assert overlaps(other.split(), one.split()) is wanted
+def test_texts_overlap_in_one_run_that_is_half_of_the_shorter_and_long_enough(
+    text: str, gold: str, wanted: int
+) -> None:
+    assert overlap(text.split(), gold.split()) == wanted
 
 
-WORDS = st.lists(st.sampled_from("abc"), max_size=12)
+WORDS = st.lists(st.sampled_from("abc"), max_size=24)
 
 
-@given(WORDS, WORDS, st.integers(0, 12))
-def test_a_passage_cut_in_two_overlaps_in_one_of_the_halves(one: list[str], other: list[str], at: int) -> None:
-    assert overlaps(one, other) == overlaps(other, one)
-    if one:
-        assert overlaps(one, one)
-        assert overlaps([*one[:at], *other], one) or overlaps([*other, *one[at:]], one)
+@given(WORDS, WORDS, st.integers(0, 24))
+def test_a_passage_cut_in_two_overlaps_in_one_of_the_halves(gold: list[str], other: list[str], at: int) -> None:
+    assert overlap(gold, gold) == len(gold)
+    if len(gold) >= 10 or len(gold) == 1:
+        assert overlap([*gold[:at], *other], gold) or overlap([*other, *gold[at:]], gold)
+
+
+@given(st.lists(WORDS.filter(bool), min_size=1, max_size=3), st.lists(WORDS, max_size=4), st.integers(0, 4))
+def test_a_gold_passage_itself_is_relevant_unless_one_before_holds_it(
+    golds: list[list[str]], others: list[list[str]], at: int
+) -> None:
+    text, before = " ".join(golds[0]), [" ".join(each) or "none" for each in others[:at]]
+    texts = [*before, text, *(" ".join(each) or "none" for each in others[at:])]
+    gold = tuple(Passage(f"g{n}", " ".join(each), role="positive") for n, each in enumerate(golds))
+    found = grades(sample("overlap", *texts, passages=gold))
+    assert found[len(before)] == 1 or any(f" {text} " in f" {each} " for each in before)
 
 
 @given(st.lists(st.sampled_from([*(p.text for p in GOLD), GOLD[0].text + GOLD[1].text, "none"]), max_size=8))

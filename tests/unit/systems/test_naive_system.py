@@ -91,6 +91,32 @@ def test_a_query_without_passages_is_searched(generator: Generator) -> None:
     assert answer.ranking == FOUND
 
 
+class Ids:
+    """A retriever that knows the text of as many passages as it is told to."""
+
+    def __init__(self, *texts: str) -> None:
+        self.found = Ranking(tuple(ScoredPassage(f"d{at}", text=text, title="T") for at, text in enumerate(texts)))
+
+    def search(self, query: str, k: int) -> Ranking:
+        return self.found
+
+
+def test_nothing_is_generated_where_no_text_was_found(generator: Generator) -> None:
+    answer = ask(naive(SystemParts(Ids("", ""), as_system(generator))), Query("q?"))
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.generated, generator.queries) == ("", False, [])
+    assert answer.ranking == Ids("", "").found
+    assert [step.kind for step in answer.trace] == ["retrieve"]
+
+
+def test_of_passages_with_and_without_a_text_those_with_one_are_read(generator: Generator) -> None:
+    for texts, read in ((("", "b"), (Passage("d1", "b", "T"),)), ((), ())):
+        answer = ask(naive(SystemParts(Ids(*texts), as_system(generator))), Query("q?"))
+        assert isinstance(answer, Answer)
+        assert (answer.generated, answer.ranking) == (True, Ids(*texts).found)
+        assert generator.queries[-1].passages == read
+
+
 def test_the_trace_holds_both_steps_with_their_seconds(generator: Generator) -> None:
     generator.value = Answer("text", trace=(Step("thought"),))
     answer = ask(naive(SystemParts(Recorder(), as_system(generator))), Query("q?"))

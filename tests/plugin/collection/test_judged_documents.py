@@ -1,0 +1,79 @@
+"""Judgements of documents that the corpus of the ini does not have: a zero that nobody would see."""
+
+from __future__ import annotations
+
+import pytest
+import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
+from rag_project import Mode, Project, case
+from refusals import refused
+
+CORPUS = "# Warranty\n\nA kettle has two years.\n\n## Parcels\n\nThey leave on Mondays."
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl"{arguments})
+    def test_it(rag):
+        rag["R@5"]
+"""
+LINE = "test_it.py:3: no document that is judged relevant is in rag_corpus"
+
+
+def judged(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gates=["R@5 >= 0"]') -> None:
+    """Make a project whose record q1 judges these documents, over a page of two chunks; q2 is not judged."""
+    rows = [case("q1", "How long for a kettle?", qrels=dict.fromkeys(names, 1)), case("q2", "When do parcels leave?")]
+    project.says(rows, arguments, TEST, conftest="")
+    project.file("kb.md", CORPUS)
+    project.file("pytest.ini", "[pytest]\nrag_corpus = kb.md\nrag_chunking = sections\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("ZZZ", f"{LINE}: judged are documents as 'ZZZ', and it has 'kb.md#0'; correct the qrels or rag_corpus"),
+        ("kb.md", f"{LINE}: 'kb.md' is the page of its 'kb.md#0'; take page_R@k, or judge by ids as 'kb.md#0'"),
+    ],
+)
+def test_where_none_is_there_nothing_runs(project: Project, mode: Mode, name: str, problem: str) -> None:
+    judged(project, name)
+    assert refused(project, *mode) == problem
+
+
+def test_a_file_of_judgements_is_looked_at_though_no_metric_is_named(project: Project) -> None:
+    project.file("j.qrels", "q1 0 NOPE 1")
+    judged(project, "kb.md#0", arguments='qrels="j.qrels", metrics=["accuracy"]')
+    assert "judged are pages as 'NOPE', and it has 'kb.md'" in refused(project)
+    project.file("j.qrels", "q1 0 kb.md 1")  # which a page metric of the test's body finds
+    assert project.run("-k", "q1").status in (0, 1)
+
+
+def test_where_some_are_there_the_summary_tells_of_the_others(project: Project, mode: Mode) -> None:
+    judged(project, "kb.md#0", "ZZZ", "kb.md")
+    run = project.run(*mode, "-k", "q1")
+    assert run.status == 0
+    told = "test_it.py::test_it: rag_corpus lacks 2 of the 3 documents that are judged relevant, the first 'ZZZ'"
+    assert run.text.count(told) == 1
+
+
+def test_pages_are_judged_by_pages(project: Project) -> None:
+    for names, status in ((("kb.md",), 0), (("kb.md#7",), 0), (("other.md",), 4)):
+        judged(project, *names, arguments='metrics=["page_R@5"], gates=["page_R@5 >= 0"]')
+        run = project.run("-k", "q1")
+        assert run.status == status
+        assert "lacks" not in run.text
+    assert "no page that is judged relevant is in rag_corpus" in run.result.stderr.str()
+
+
+def test_what_is_not_read_by_ids_may_be_judged_by_any(project: Project) -> None:
+    judged(project, "ZZZ", arguments='metrics=["accuracy"], gates=["accuracy >= 0"]')
+    assert project.run("-k", "q1").status == 0
+    conftest = """
+        import pytest
+        from pytest_rageval import Answer, Ranking, ScoredPassage
+
+        @pytest.fixture(scope="session")
+        def rag_system(rag_corpus):
+            return lambda query: Answer("", Ranking((ScoredPassage("ZZZ"),)))
+    """
+    judged(project, "ZZZ")
+    project.file("conftest.py", conftest)
+    assert project.run("-k", "q1").outcomes["q1"]["scores"]["R@5"]["value"] == 1
