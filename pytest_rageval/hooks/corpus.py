@@ -12,16 +12,19 @@ import pytest
 from pytest_rageval.corpora.chunking import parse_chunking
 from pytest_rageval.corpora.places import check_form, places
 from pytest_rageval.corpora.reading import passages
+from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.given import ini_folder, ini_value
+from pytest_rageval.hooks.judged import check_judged
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
 from pytest_rageval.hooks.progress import in_terminal
+from pytest_rageval.retrieval import BUILTIN, FAMILIES
 from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
     from pytest_rageval.hooks.collected import Collected
-    from pytest_rageval.hooks.testbed import Entry
+    from pytest_rageval.hooks.testbed import Entry, Testbed
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.protocols import Retriever
     from pytest_rageval.registry import Registry
@@ -95,7 +98,10 @@ def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
 
 
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Read the corpus if one of the tests needs it; where nothing will run, only look for its files."""
+    """Read the corpus if one of the tests needs it, check that it has what is judged, and make its retriever.
+
+    What keeps that from going well is told before anything runs. Where nothing will run, only look for the files.
+    """
     corpus = corpus_of(config)
     collected = config.stash.get(COLLECTED, None)
     searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
@@ -104,8 +110,42 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
         return
     if config.option.collectonly or config.option.rag_dry_run:
         corpus.look()
-    else:
-        _ = corpus.passages
+        return
+    read, asking = corpus.passages, set() if collected is None else _asking(collected, items)
+    if collected is None or not asking:
+        return
+    if read is not None:
+        check_judged(collected, asking, read)
+    _make_retriever(collected, read)
+
+
+def _make_retriever(collected: Collected, read: tuple[Passage, ...] | None) -> None:
+    """Make the retriever that the session keeps; what is wrong with its settings or its index is a `RagEvalError`."""
+    from pytest_rageval.hooks.fixtures import retriever_over
+
+    try:
+        retriever_over(read, collected)
+    except RagEvalError:
+        raise
+    except Exception:  # the first case that needs it tells more
+        return
+
+
+def _asking(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
+    """Return the testbeds that the plugin's own readers and retrievers answer from the corpus of the ini."""
+    asking: set[Testbed] = set()
+    known: set[object] = set()
+    if collected.options.retriever.partition(":")[0] not in {*BUILTIN, *FAMILIES}:
+        return asking
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or entry.case.supplied is not None or (entry.testbed, entry.responder) in known:
+            continue
+        known.add((entry.testbed, entry.responder))
+        ours = entry.responder.name in READERS and overridden(OWN, item) is None
+        if ours and OWN in _asked_by(collected, entry, item):
+            asking.add(entry.testbed)
+    return asking
 
 
 def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:

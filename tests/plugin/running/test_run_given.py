@@ -8,6 +8,18 @@ QRELS = {"d1": 1}
 ASKED = [case("q1", "What is the warranty of a kettle?", "two years", qrels=QRELS), case("q2", "Who?", qrels=QRELS)]
 RUN = "q1 Q0 d2 1 0.5 t\nq1 Q0 d1 2 1.5 t\nq2 Q0 d1 1 1 t\nq2 Q0 d2 2 3 t\n"
 INI = "[pytest]\nrag_retriever = run:runs/mine.trec\n"
+UNASKED = """
+    import pytest
+    from pytest_rageval.testing import ScriptedLLM
+
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        return ScriptedLLM([])  # has nothing to say
+
+    @pytest.fixture(scope="session")
+    def rag_judge(rag_llm):
+        return rag_llm
+"""
 
 
 def made(project: Project, ini: str = INI, run: str = RUN) -> None:
@@ -22,7 +34,23 @@ def test_a_run_is_judged_without_a_corpus(project: Project, mode: Mode) -> None:
     run = project.run(*mode)
     assert run.status == 0
     assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]
-    assert run.outcomes["q1"]["answer"]["abstained"] is True  # there is no text to read
+
+
+def test_where_no_text_is_known_answers_are_unscored_and_no_model_is_asked(project: Project, mode: Mode) -> None:
+    made(project)
+    test = project.path / "test_it.py"
+    test.write_text(
+        test.read_text().replace('["RR"]', '["RR", "token_f1", "rejection_rate_judged", "closed_book_accuracy"]')
+    )
+    project.file("conftest.py", UNASKED)
+    run = project.run(*mode)
+    assert run.status == 0, run.text
+    for name, rank in (("q1", 1.0), ("q2", 0.5)):
+        scores = run.outcomes[name]["scores"]
+        assert scores.pop("RR") == {"value": rank}
+        assert len(scores) == 3
+        assert all(score == {"value": None, "reason": "no_texts"} for score in scores.values())
+    run.said("unscored: 2 no_texts (*")
 
 
 def test_texts_are_read_from_the_corpus(project: Project) -> None:
@@ -43,9 +71,8 @@ def test_a_case_that_is_not_in_the_run_is_an_error_and_no_zero(project: Project,
 def test_a_run_that_cannot_be_read_is_one_error_that_names_the_line(project: Project) -> None:
     made(project, run=RUN.replace("1.5", "high"))
     run = project.run()
-    assert run.outcomes["q1"]["error_type"] == "system_build"
-    assert "runs/mine.trec:2: score: found 'high', wanted a finite number" in run.outcomes["q1"]["error"]
-    assert run.outcomes["q2"]["status"] == "skipped"
+    assert run.status == 4
+    assert "runs/mine.trec:2: score: found 'high', wanted a finite number" in run.result.stderr.str()
 
 
 def test_a_model_reads_what_the_run_has_ahead_of_its_test(project: Project, mode: Mode) -> None:
@@ -85,6 +112,7 @@ def test_a_retriever_that_needs_no_corpus_is_made_without_one(project: Project, 
 
 def test_a_database_without_a_table_is_one_sentence(project: Project) -> None:
     made(project, "[pytest]\nrag_retriever = pgvector\n")
-    error = project.run().outcomes["q1"]["error"]
+    run = project.run()
+    assert run.status == 4
     said = "rag_retriever_params names no table for pgvector to search; write table = NAME"
-    assert error == f"system 'extractive' could not be built: {said}"
+    assert f"ERROR: {said}\n" in run.result.stderr.str()
