@@ -88,9 +88,11 @@ def test_a_matrix_of_many_cells_is_linear() -> None:
         outcomes: list[Outcome] = [
             outcome(f"{row}-{col}", 1.0, topic=str(row), task=str(col)) for row in range(side) for col in range(side)
         ]
-        start = time.perf_counter()
-        matrix_of("accuracy", True, outcomes, "topic", "task")
-        return time.perf_counter() - start
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            matrix_of("accuracy", True, outcomes, "topic", "task")
+            times.append(time.process_time() - start)
+        return min(times)  # a collection of garbage in a large process takes longer than all of it
 
-    seconds(10)
-    assert seconds(80) < 40 * max(seconds(20), 0.01)
+    assert seconds(80) < 40 * max(seconds(20), 0.02)

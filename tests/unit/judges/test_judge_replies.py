@@ -79,7 +79,7 @@ def test_true_beside_one_is_a_second_object() -> None:
 
 @pytest.mark.parametrize("unit", ["{", '{"', '{"a":', "{ ", '{"a": 1} ', "[", "\\u0000", '{"label": "'])
 def test_time_does_not_explode_on_a_hostile_reply(unit: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(UnreadableReplyError):
         read_reply(unit * (200_000 // len(unit)), CHOICE)
-    assert time.perf_counter() - began < 2, "2e5 characters take milliseconds; a quadratic step takes minutes"
+    assert time.process_time() - began < 2, "2e5 characters take milliseconds; a quadratic step takes minutes"

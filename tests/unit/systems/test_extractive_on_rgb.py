@@ -56,7 +56,7 @@ def test_it_rejects_more_without_evidence_than_with_it(rageval_data: Path, file:
 def test_a_case_of_short_passages_takes_milliseconds(rageval_data: Path) -> None:
     queries = [case.query for case in cases(rageval_data, "zh_refine", 0.4)]
     extractive(queries[0])
-    start = time.perf_counter()
+    start = time.process_time()
     for query in queries:
         extractive(query)
-    assert (time.perf_counter() - start) / len(queries) < 0.03
+    assert (time.process_time() - start) / len(queries) < 0.03
