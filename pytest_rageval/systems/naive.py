@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from pytest_rageval.errors import RagEvalError, RetrieverError, SettingError, SystemContractError
-from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.facts import RETRIEVE, facts_of, retriever_of
 from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, System
@@ -60,7 +60,7 @@ class RetrieveThenGenerate:
             return self.generator(query)
         ranking, retrieved = _retrieve(self.retriever, query.question, self.top_k)
         if _is_unread(ranking):
-            return Answer("", ranking, trace=(retrieved,), generated=False)
+            return _unread(ranking, retrieved)
         start = time.perf_counter()
         value = self.generator(_with_passages(query, ranking))
         return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
@@ -86,7 +86,7 @@ class AsyncRetrieveThenGenerate:
             return await self._generated(query)
         ranking, retrieved = await self._retrieved(query.question)
         if _is_unread(ranking):
-            return Answer("", ranking, trace=(retrieved,), generated=False)
+            return _unread(ranking, retrieved)
         start = time.perf_counter()
         value = await self._generated(_with_passages(query, ranking))
         return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
@@ -156,6 +156,11 @@ def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
 def _is_unread(ranking: Ranking) -> bool:
     """Return whether passages were found, and of none of them the text is known."""
     return len(ranking) > 0 and not any(item.text for item in ranking)
+
+
+def _unread(ranking: Ranking, retrieved: Step) -> Answer:
+    """Return a ranking from which nothing can be answered; nobody was asked, so that it costs nothing."""
+    return Answer("", ranking, trace=(retrieved,), usage=Usage(0, 0, 0.0), generated=False)
 
 
 def _with_passages(query: Query, ranking: Ranking) -> Query:

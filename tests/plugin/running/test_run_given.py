@@ -53,6 +53,12 @@ def test_where_no_text_is_known_answers_are_unscored_and_no_model_is_asked(proje
     run.said("unscored: 2 no_texts (*")
 
 
+def test_a_ranking_alone_costs_nothing(project: Project) -> None:
+    made(project)
+    usage = project.run().results["usage"]
+    assert (usage["calls"], usage["prompt_tokens"], usage["cost_usd"]) == (0, 0, 0.0)
+
+
 def test_texts_are_read_from_the_corpus(project: Project) -> None:
     made(project, f"{INI}rag_corpus = corpus.jsonl\n")
     texts = ("The warranty of a kettle lasts two years.", "Refunds take fourteen days.")

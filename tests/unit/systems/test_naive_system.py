@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.errors import CaseError, SettingError, SystemContractError
-from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.protocols import Retriever, System
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
@@ -107,6 +107,7 @@ def test_nothing_is_generated_where_no_text_was_found(generator: Generator) -> N
     assert (answer.text, answer.generated, generator.queries) == ("", False, [])
     assert answer.ranking == Ids("", "").found
     assert [step.kind for step in answer.trace] == ["retrieve"]
+    assert answer.usage == Usage(0, 0, 0.0)  # nobody was asked, which is known, and no call
 
 
 def test_of_passages_with_and_without_a_text_those_with_one_are_read(generator: Generator) -> None:
