@@ -30,6 +30,18 @@ NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 FILE = "cassettes/model-openai--m.jsonl"
 """The recordings of the model that `asks` names."""
 
+BLOCKED = """
+    import sys
+
+    class Blocked:
+        def find_spec(self, name, path=None, target=None):
+            if name == "litellm":
+                raise ModuleNotFoundError("No module named 'litellm'", name="litellm")
+
+    sys.meta_path.insert(0, Blocked())
+"""
+"""A conftest that hides litellm."""
+
 KEY = "sk-loopback-0123456789abcdef"
 
 PRICES = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from model_projects import KEY, asks, loaded, numbered, rows  # noqa: F401
+from model_projects import BLOCKED, KEY, asks, loaded, numbered, rows  # noqa: F401
 from openai_server import OpenAIServer
 from rag_project import Mode, Project, Run, case
 
@@ -36,19 +36,6 @@ def table(run: Run) -> dict[tuple[str, str], list[str]]:
     lines = run.text.split(" rag: dry run ", 1)[1].splitlines()[3:]
     rows = [re.split(r"  +", line.strip()) for line in lines[: lines.index("")]]
     return {("all", "") if row[0] == "all" else (row[1], row[2]): row[1 if row[0] == "all" else 3 :] for row in rows}
-
-
-BLOCKED = """
-    import sys
-
-    class Blocked:
-        def find_spec(self, name, path=None, target=None):
-            if name == "litellm":
-                raise ModuleNotFoundError("No module named 'litellm'", name="litellm")
-
-    sys.meta_path.insert(0, Blocked())
-"""
-"""A conftest that hides litellm."""
 
 
 def test_it_counts_and_asks_nothing(project: Project, openai_server: OpenAIServer, mode: Mode) -> None:

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from model_projects import asked, asks, bodies, loaded, numbered, rows  # noqa: F401
+from model_projects import BLOCKED, asked, asks, bodies, loaded, numbered, rows  # noqa: F401
 from openai_replies import last_user
 from openai_server import Fault, OpenAIServer
 from rag_project import Project
@@ -194,18 +194,6 @@ def test_a_model_without_a_key_stops_the_session(project: Project, monkeypatch: 
     run = project.run()
     assert run.status == 1, run.text
     run.said("*no call can succeed: the model openai/m refused the credentials, or has none; set *")
-
-
-BLOCKED = """
-    import sys
-
-    class Blocked:
-        def find_spec(self, name, path=None, target=None):
-            if name == "litellm":
-                raise ModuleNotFoundError("No module named 'litellm'", name="litellm")
-
-    sys.meta_path.insert(0, Blocked())
-"""
 
 
 def test_without_litellm_one_sentence_says_what_to_install(project: Project) -> None:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from model_projects import PRICES, asks, bodies, loaded, numbered, rows  # noqa: F401
+from model_projects import BLOCKED, PRICES, asks, bodies, loaded, numbered, rows  # noqa: F401
 from openai_server import Fault, OpenAIServer
 from rag_project import Project
 
@@ -23,19 +23,6 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
-
-
-BLOCKED = """
-    import sys
-
-    class Blocked:
-        def find_spec(self, name, path=None, target=None):
-            if name == "litellm":
-                raise ModuleNotFoundError("No module named 'litellm'", name="litellm")
-
-    sys.meta_path.insert(0, Blocked())
-"""
-"""A conftest that hides litellm."""
 
 
 def test_an_unknown_price_is_unknown_and_not_nothing(project: Project, openai_server: OpenAIServer) -> None:
