@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
+from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.errors import CaseError
@@ -74,6 +75,7 @@ class Asked:
         examined: what was asked about the answer.
         calls: what models were asked; None when the session has no model.
         recordings: keys of the recordings that were read or written.
+        case: the case as it was asked, where its history is what the system has said before; None elsewhere.
     """
 
     answer: Answer | None = None
@@ -81,6 +83,7 @@ class Asked:
     examined: Examined = field(default_factory=Examined)
     calls: Calls | None = None
     recordings: tuple[str, ...] = ()
+    case: Case | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Desk:
         judge: the model that judges ask; None makes judged metrics unscored.
         closed_book: the model without passages; None when there is no model.
         readings: gives what the system answers from single documents; None when there is no system.
+        conversations: gives the answers to turns that follow the system's own answers; None when there is no system.
         cassettes: where a user's own functions are recorded; None when nothing is.
         metered: whether the session has models, so that what they were asked is told of every case.
         replays: whether models are never asked, only their recordings read.
@@ -106,6 +110,7 @@ class Desk:
     judge: ChatModel | None = None
     closed_book: SystemAnswerer | None = None
     readings: Readings | None = None
+    conversations: Conversations | None = None
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False
@@ -117,31 +122,39 @@ class Desk:
 
     def ask(self, task: Task, meter: Meter) -> Asked:
         """Ask in this thread, so that a sync system runs where its test does, and charge ``meter``."""
-        answer, examined, fault = None, Examined(), None
+        case, answer, examined, fault = None, None, Examined(), None
         if self.loading is not None:
             self.loading.join()
         outer = SCOPE.set(self.scope(task.case, meter))
         try:
-            answer = self.answerer(task.case)
+            if self.conversations is not None and task.case.earlier is not None:
+                case, answer = self.conversations(task.case)
+                task = replace(task, case=case)
+            else:
+                answer = self.answerer(task.case)
             examined = self._examined(task, answer)
         except CaseError as error:
             fault = error
         finally:
             SCOPE.reset(outer)
-        return self._asked(meter, answer, fault, examined)
+        return self._asked(meter, answer, fault, examined, case)
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
         SCOPE.set(self.scope(task.case, meter))
         if self.loading is not None and self.loading.is_alive():
             await self._loaded(self.loading)
-        answer, examined, fault = None, Examined(), None
+        case, answer, examined, fault = None, None, Examined(), None
         try:
-            answer = await self.answerer.ahead(task.case)
+            if self.conversations is not None and task.case.earlier is not None:
+                case, answer = await self.conversations.ahead(task.case)
+                task = replace(task, case=case)
+            else:
+                answer = await self.answerer.ahead(task.case)
             examined = await self._examined_ahead(task, answer)
         except CaseError as error:
             fault = error
-        return self._asked(meter, answer, fault, examined)
+        return self._asked(meter, answer, fault, examined, case)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Examined:
         """Return what the metrics of ``task`` need to know of an answer, and charge ``meter``."""
@@ -217,10 +230,12 @@ class Desk:
             message = f"judge {judge.name!r} failed on case {sample.case.id!r}: {cause_of(error)}"
             raise CaseError("cancelled" if isinstance(error, CancelledError) else "judge_error", message) from error
 
-    def _asked(self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined) -> Asked:
+    def _asked(
+        self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined, case: Case | None
+    ) -> Asked:
         calls = meter.calls
         told = calls if self.metered or calls.calls else None
-        return Asked(answer, error, examined, told, meter.keys)
+        return Asked(answer, error, examined, told, meter.keys, case)
 
 
 def _wants_readings(task: Task) -> bool:

@@ -130,7 +130,8 @@ def _answer(plan: Planned, prompts: Prompts) -> _Call:
         return _Call("answer", None, None)
     if plan.system == "none" or plan.model is None:
         return _Call("answer", None, ())
-    final = system == "closed_book" or query.passages is not None  # those to be retrieved are not known yet
+    known = not plan.task.case.earlier  # what the system will have answered before is not
+    final = known and (system == "closed_book" or query.passages is not None)  # nor are the passages to be retrieved
     return _Call("answer", plan.model, BUILT_IN[system](query, prompts), final)
 
 

@@ -24,6 +24,7 @@ from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.model.facets import matches
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.ability import ability_named
+from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 from pytest_rageval.testbeds.selection import select
@@ -108,6 +109,8 @@ class Collected:
         if settings.qrels is not None:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
+        if settings.history == "own":
+            expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         answering = self._recorded_systems() or responders

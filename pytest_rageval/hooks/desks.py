@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
+from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
@@ -112,6 +113,7 @@ class Desks:
             judge=judge,
             closed_book=closed_book,
             readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
+            conversations=Conversations(answerer) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,

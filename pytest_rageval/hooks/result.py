@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.asking import Asked, Desk, Task
-from pytest_rageval.engine.runner import Runner
+from pytest_rageval.engine.runner import Runner, as_asked
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
 from pytest_rageval.llm.meter import SCOPE, TEST, Meter, Scope
 from pytest_rageval.metrics.downstream import downstream_of
@@ -46,6 +46,7 @@ class RagResult:
         *,
         texts: bool = True,
     ) -> None:
+        task = as_asked(task, asked)
         self.case: Case = task.case
         self._outcome = outcome
         self._meter = Meter()

@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.case import Gold, Instance
+from pytest_rageval.model.case import Gold, Instance, Turn
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Outcome, Score
@@ -27,7 +27,7 @@ Plain = dict[str, Any]
 
 def encode_outcome(outcome: Outcome) -> Plain:
     """Return an outcome as builtins, as results.json has it."""
-    return {
+    plain: Plain = {
         "nodeid": outcome.nodeid,
         "testbed": outcome.testbed,
         "case_id": outcome.case_id,
@@ -41,6 +41,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "error_type": outcome.error_type,
         "calls": None if outcome.calls is None else _encode_calls(outcome.calls),
     }
+    return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
 
 
 def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
@@ -62,6 +63,7 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         error=plain["error"],
         error_type=plain["error_type"],
         calls=None if calls is None else Calls(**calls),
+        history=tuple(Turn(**turn) for turn in plain["history"]) if "history" in plain else None,
     )
 
 
@@ -75,7 +77,7 @@ def encode_instance(instance: Instance) -> Plain:
     plain: Plain = {
         "question": _text(instance.question),
         "gold": _slots(instance.gold),
-        "history": [{"question": _text(t.question), "answer": _text(t.answer)} for t in instance.history],
+        "history": _turns(instance.history),
         "passages": passages,
     }
     if instance.fake:
@@ -100,11 +102,12 @@ def without_texts(plain: Plain) -> Plain:
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
-        kept = ("doc_id", "score", "page")
-        bare = None if ranking is None else [{key: d[key] for key in kept if key in d} for d in ranking]
+        known = ("doc_id", "score", "page")
+        bare = None if ranking is None else [{key: d[key] for key in known if key in d} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
     scores = {name: _bare(score) if "label" in score else score for name, score in plain["scores"].items()}
-    return {**plain, "answer": answer, "scores": scores, "error": None}
+    kept = {key: value for key, value in plain.items() if key != "history"}
+    return {**kept, "answer": answer, "scores": scores, "error": None}
 
 
 def _times(trace: list[Plain]) -> list[Plain]:
@@ -112,6 +115,10 @@ def _times(trace: list[Plain]) -> list[Plain]:
     timed = [step for step in trace if isinstance(step["detail"].get("seconds"), int | float)]
     kept = ("seconds", "retriever")
     return [{**step, "detail": {key: step["detail"][key] for key in kept if key in step["detail"]}} for step in timed]
+
+
+def _turns(history: tuple[Turn, ...]) -> list[Plain]:
+    return [{"question": _text(turn.question), "answer": _text(turn.answer)} for turn in history]
 
 
 def _slots(gold: Gold) -> list[list[str]]:

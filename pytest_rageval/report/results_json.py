@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
+from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
@@ -38,6 +39,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     repeats = [_encode_repeats(each) for each in run.repeats()]
+    dialogues = [_encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
@@ -59,7 +61,12 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "usage": asdict(run.calls()),
     } | {
         key: value
-        for key, value in (("repeats", repeats), ("correlations", correlations), ("deployment", deployment))
+        for key, value in (
+            ("dialogues", dialogues),
+            ("repeats", repeats),
+            ("correlations", correlations),
+            ("deployment", deployment),
+        )
         if value
     }
 
@@ -147,6 +154,11 @@ def _encode_cell(cell: Cell) -> dict[str, Any]:
 
 def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
     return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
+
+
+def _encode_dialogues(dialogues: Dialogues) -> dict[str, Any]:
+    rounds = [{"round": name, **_encode_cell(cell)} for name, cell in dialogues.rounds]
+    return asdict(dialogues) | {"rounds": rounds}
 
 
 def _encode_deployment(run: Run) -> dict[str, Any]:

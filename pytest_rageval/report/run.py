@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
+from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
@@ -143,6 +144,10 @@ class Run:
     def repeats(self) -> list[Repeats]:
         """Return what repeats tell of each testbed and system whose cases were asked more than once."""
         return views.repeats(self.plan, self.ordered())
+
+    def dialogues(self) -> list[Dialogues]:
+        """Return what the conversations of each testbed and system tell."""
+        return views.dialogues(self.plan, self.ordered())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""

@@ -10,6 +10,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
+from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.repeat_lines import repeat_lines
@@ -22,13 +23,14 @@ __all__ = ["summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, curves, repeats, correlations, retrievers, gates, warnings.
+    """Yield the summary: counts, model calls, matrices, curves, what else the run has to tell, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out curves, retrievers and gates that hold, -2 all but failed gates.
+        verbosity: pytest's; -1 leaves out curves, conversations, retrievers and gates that hold, -2 all but
+            failed gates.
     """
     if verbosity > -2:
         yield Line(_counts(run), "bold")
@@ -37,6 +39,7 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield from _matrices([*run.matrices(choice), *run.gains(choice)], width)
         if verbosity > -1:
             yield from _curves(run, width)
+            yield from dialogue_lines(run, width)
         yield from repeat_lines(run, width)
         yield from correlation_lines(run, width)
         if verbosity > -1:

@@ -10,6 +10,7 @@ from statistics import fmean
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, value_of
 from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlation
+from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
@@ -22,6 +23,7 @@ __all__ = [
     "MatrixChoice",
     "correlations",
     "curves",
+    "dialogues",
     "gains",
     "groups",
     "is_worth_telling",
@@ -85,6 +87,16 @@ def repeats(plan: Plan, outcomes: Sequence[Outcome]) -> list[Repeats]:
         higher_is_better = plan.metrics.get(testbed.primary, MetricInfo()).higher_is_better
         gates = [parse_gate(text) for text in testbed.gates]
         found.append(repeats_of(testbed.primary, higher_is_better, gates, group))
+    return [each for each in found if each is not None]
+
+
+def dialogues(plan: Plan, outcomes: Sequence[Outcome]) -> list[Dialogues]:
+    """Return what the conversations of each testbed and system tell."""
+    found = []
+    for testbed, _, group in _by_system(plan, outcomes):
+        info = plan.metrics.get(testbed.primary, MetricInfo())
+        gates = [parse_gate(text) for text in testbed.gates]
+        found.append(dialogues_of(testbed.primary, info.binary, info.higher_is_better, gates, group))
     return [each for each in found if each is not None]
 
 

@@ -62,6 +62,7 @@ outcomes = st.builds(
     error=st.none() | TEXTS,
     error_type=st.none() | NAMES,
     calls=st.none() | calls,
+    history=st.none() | st.lists(st.builds(Turn, TEXTS, TEXTS), max_size=2).map(tuple),
 )
 golds = st.lists(st.lists(TEXTS, min_size=1, max_size=2).map(tuple), max_size=3).map(tuple)
 passages = st.builds(Passage, NAMES, TEXTS, TEXTS, st.sampled_from(["", "positive", "negative", "counterfactual"]))
