@@ -13,6 +13,7 @@ import pytest
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.answer_files import recorded_in
 from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.markers import marks_of
@@ -83,7 +84,6 @@ class Collected:
         self.unmatched: list[Gate] = []
         self.notes: list[str] = []
         self.retrievers: list[object] = []
-        self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings
@@ -113,7 +113,8 @@ class Collected:
             expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
-        answering = self._recorded_systems() or responders
+        testbed.recorded = source.recorded or self._recorded
+        answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
         made = []
         for name, case in expanded:
             for responder in answering:
@@ -153,21 +154,6 @@ class Collected:
     def needs_corpus(self) -> bool:
         """Whether there is no retriever without a corpus."""
         return bool(getattr(self.catalog.retrievers.get(self.options.retriever), "needs_corpus", True))
-
-    @property
-    def recorded(self) -> RecordedAnswers | None:
-        """The recorded answers, read when first asked for; None without ``--rag-answers``."""
-        if self._recorded is None and self.options.answers is not None:
-            from pytest_rageval.datasets.recorded import load_recorded
-            from pytest_rageval.datasets.source import shown_path
-            from pytest_rageval.engine.recorded import RecordedAnswers
-
-            if not self.options.answers.exists():
-                raise SettingError(
-                    f"--rag-answers: there is no file {shown_path(self.options.answers)}; correct the path"
-                )
-            self._recorded = RecordedAnswers(load_recorded(self.options.answers))
-        return self._recorded
 
     @cached_property
     def models(self) -> Models:
@@ -223,8 +209,10 @@ class Collected:
                 text = text.replace(published[language], own[language])
         return case if text is case.instructions else replace(case, instructions=text)
 
-    def _recorded_systems(self) -> list[Responder]:
-        return [] if self.recorded is None else [Responder(name) for name in self.recorded.systems]
+    @cached_property
+    def _recorded(self) -> RecordedAnswers | None:
+        """The answers of ``--rag-answers``, read when first asked for."""
+        return None if self.options.answers is None else recorded_in(self.options.answers)
 
     def _complete(self, testbed: Testbed, cases: Sequence[Case]) -> None:
         """Add metrics and gates; a gate computes the metric it names."""

@@ -82,15 +82,17 @@ class Desks:
 
     def for_entry(self, desk: Desk, entry: Entry) -> Desk:
         """Return a lasting desk for one case: recorded answers are found by its name, all else is the same."""
-        if self._collected.recorded is None:
+        recorded = entry.testbed.recorded
+        if recorded is None:
             return desk
-        answerer = RecordedAnswerer(self._collected.recorded, entry.responder.name, entry.name)
-        return replace(desk, answerer=answerer)
+        return replace(desk, answerer=RecordedAnswerer(recorded, entry.responder.name, entry.name))
 
     def _find_origin(self, item: pytest.Item, entry: Entry) -> Origin:
         name = entry.responder.name
         models = tuple(overridden(model, item) for model in MODELS)
-        if self._collected.recorded is not None or self._collected.named.get(name) is not None:
+        if entry.testbed.recorded is not None:
+            return (entry.testbed.recorded, name, *models)
+        if self._collected.named.get(name) is not None:
             return (name, *models)
         system = None if entry.responder.named else overridden("rag_system", item)
         if system is not None:
@@ -132,8 +134,8 @@ class Desks:
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
         name = entry.responder.name
-        if self._collected.recorded is not None:
-            return RecordedAnswerer(self._collected.recorded, name, entry.name)
+        if entry.testbed.recorded is not None:
+            return RecordedAnswerer(entry.testbed.recorded, name, entry.name)
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
         own = entry.responder.named and self._collected.named.get(name) is None

@@ -74,7 +74,7 @@ def _estimates(collected: Collected, items: Sequence[pytest.Item]) -> list[Estim
         if entry is None:
             continue
         testbed, how = entry.testbed, _how(collected, entry)
-        name = "recorded answers" if collected.recorded is not None else entry.responder.name
+        name = "recorded answers" if testbed.recorded is not None else entry.responder.name
         task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
         model, judge = (fixture if overridden(fixture, item) else priced(fixture) for fixture in MODELS)
         planned.append(Planned(task, how, model, judge, collected.options.top_k))
@@ -86,7 +86,7 @@ def _how(collected: Collected, entry: Entry) -> Literal["model", "none", "own"]:
     from pytest_rageval.engine.estimate import BUILT_IN
 
     name = entry.responder.name
-    if collected.recorded is not None or (entry.responder.named and name == "extractive"):
+    if entry.testbed.recorded is not None or (entry.responder.named and name == "extractive"):
         return "none"
     return "model" if entry.responder.named and name in BUILT_IN else "own"
 
