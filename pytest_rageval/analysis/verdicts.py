@@ -30,12 +30,16 @@ _WORSE_FIRST = ("failed", "passed", "skipped")
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """What a gate and a table must know of a metric without having it; the attributes are those of `Metric`."""
+    """What a gate and a table must know of a metric without having it; the attributes are those of `Metric`.
+
+    ``judge`` is the name of the judge whose model it depends on, or "".
+    """
 
     binary: bool = False
     higher_is_better: bool = True
     of: str = "answer"
     downstream: bool = True
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

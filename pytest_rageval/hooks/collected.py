@@ -32,6 +32,7 @@ from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import parse_settings
 
 if TYPE_CHECKING:
+    from pytest_rageval.datasets.labels import Label
     from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
@@ -57,6 +58,7 @@ class Collected:
         unmatched: those of them that no case of a partial run can meet.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
+        labels: people's labels of answers, that judges are measured by.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Collected:
         self.unmatched: list[Gate] = []
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.labels: tuple[Label, ...] = ()
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings

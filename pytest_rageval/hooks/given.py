@@ -11,6 +11,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
+from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
@@ -47,6 +48,7 @@ class Options:
         repeat: how many times each case is run.
         prompts: language -> file that replaces the built-in systems' prompts.
         rejection, error: language -> the sentence that replaces RGB's.
+        trust: how well judges have to agree with people.
     """
 
     systems: tuple[str, ...]
@@ -82,6 +84,7 @@ class Options:
     prompts: Mapping[str, Path]
     rejection: Mapping[str, str]
     error: Mapping[str, str]
+    trust: TrustAsked
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -136,6 +139,7 @@ def read_options(config: pytest.Config) -> Options:
         prompts={language: beside / path for language, path in _sentences(config, "rag_prompts").items()},
         rejection=rejection,
         error=error,
+        trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
     )
 
 

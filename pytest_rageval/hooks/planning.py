@@ -31,6 +31,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *unused_answers(collected)))
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
+    plan.labels, plan.least_kappas = collected.labels, dict(collected.options.trust.least)
     selected: dict[str, dict[int, Case]] = {}
     for entry in nodes.values():
         selected.setdefault(entry.testbed.nodeid, {})[entry.ordinal] = entry.case
@@ -47,7 +48,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
         )
         for name, metric in testbed.metrics.items():
-            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream)
+            judge = metric.judge.name if metric.judge is not None and getattr(metric.judge, "needs_model", True) else ""
+            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})
     places: dict[tuple[tuple[str, str], ...], int] = {}

@@ -81,6 +81,7 @@ class Recorder:
                     {"outcome": encode_outcome(lost), "instance": None, "recordings": (), "retrievers": ()}
                 )
         self.run.interrupted = interrupted
+        self.run.weigh_judges()
         self.run.evaluate_gates()
 
     def finish(self) -> bool:

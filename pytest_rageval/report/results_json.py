@@ -39,6 +39,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     repeats = [_encode_repeats(each) for each in run.repeats()]
+    judges = [asdict(trust) | {"ci95": _pair(trust.ci95)} for trust in run.trusts]
     dialogues = [_encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
@@ -63,6 +64,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         key: value
         for key, value in (
             ("dialogues", dialogues),
+            ("judges", judges),
             ("repeats", repeats),
             ("correlations", correlations),
             ("deployment", deployment),

@@ -13,10 +13,11 @@ from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
+from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.verdicts import GateResult, evaluate
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.codec import decode_outcome, without_texts
+from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
@@ -51,6 +52,7 @@ class Run:
         gates: the gates' results, once they have been evaluated.
         interrupted: whether the session was cut short by the user.
         unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
+        trusts: how judges agree with people, where they have to.
         retrievers: what the retrievers of the session tell of themselves.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
@@ -65,6 +67,7 @@ class Run:
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
+    trusts: list[Trust] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     texts: bool = True
@@ -101,6 +104,21 @@ class Run:
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
+
+    def weigh_judges(self) -> None:
+        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them."""
+        judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
+        wanted = dict.fromkeys(judges.values())
+        self.trusts = trusts_of(wanted, self.plan.least_kappas, self.plan.labels, self.ordered())
+        problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
+        if not problems:
+            return
+        for nodeid, outcome in self.outcomes.items():
+            left = withheld(outcome, judges, problems)
+            if left is not outcome:
+                encoded = encode_outcome(left)
+                self.outcomes[nodeid] = left
+                self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""

@@ -17,6 +17,7 @@ from pytest_rageval.report.repeat_lines import repeat_lines
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
 from pytest_rageval.report.tables import MOST, curve_blocks, legend, matrix_blocks
+from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["summary_lines"]
@@ -40,6 +41,7 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         if verbosity > -1:
             yield from _curves(run, width)
             yield from dialogue_lines(run, width)
+        yield from trust_lines(run, width)
         yield from repeat_lines(run, width)
         yield from correlation_lines(run, width)
         if verbosity > -1:
