@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
+from pytest_rageval.commands import agreement_arguments
 from pytest_rageval.errors import RagEvalError
 
 __all__ = ["main"]
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.set_defaults(run_command=_show)
+    agreement_arguments.add_to(commands)
     index = commands.add_parser(
         "index",
         help="build the retriever's index, list what is kept, remove the unused",

@@ -14,13 +14,20 @@ from typing import Any
 
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.case import Gold, Instance, Turn
+from pytest_rageval.model.case import Gold, Instance, Passage, Turn
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["decode_outcome", "encode_facts", "encode_instance", "encode_outcome", "without_texts"]
+__all__ = [
+    "decode_instance",
+    "decode_outcome",
+    "encode_facts",
+    "encode_instance",
+    "encode_outcome",
+    "without_texts",
+]
 
 Plain = dict[str, Any]
 
@@ -87,6 +94,30 @@ def encode_instance(instance: Instance) -> Plain:
     if instance.provenance:
         plain["provenance"] = _slots(instance.provenance)
     return plain
+
+
+def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, str]) -> Instance:
+    """Return what `encode_instance` wrote of an instance; its language is that of the facets.
+
+    Raises:
+        KeyError: its texts were left out.
+    """
+    passages = (
+        Passage(key, each["text"], each.get("title", ""), each["role"], page=each.get("page", ""))
+        for key, each in plain["passages"].items()
+    )
+    return Instance(
+        name,
+        plain["question"],
+        tuple(map(tuple, plain["gold"])),
+        tuple(passages),
+        tuple(map(tuple, plain.get("fake", ()))),
+        plain.get("qrels", {}),
+        tuple(Turn(each["question"], each["answer"]) for each in plain["history"]),
+        language=facets.get("language", "en"),
+        facets=facets,
+        provenance=tuple(map(tuple, plain.get("provenance", ()))),
+    )
 
 
 def encode_facts(facts: Facts) -> Plain:
