@@ -12,13 +12,15 @@ __all__ = ["BUILTIN", "Loader"]
 Loader = Callable[[Path], tuple[Instance, ...]]
 """Reads one file; every fault in it is a `DataError` that names the file and the line.
 
-One that reads other files than the path it is given has the method ``files(path)``, which returns them.
+One that reads other files than the path it is given has the method ``files(path)``, which returns them. One
+whose records have been answered already has the method ``answers(path)``: the answers are scored instead of a system's.
 """
 
 BUILTIN: dict[str, str] = {
     "beir": "pytest_rageval.datasets.beir:load",
     "jsonl": "pytest_rageval.datasets.jsonl:load",
     "kilt": "pytest_rageval.datasets.kilt:load",
+    "labelled": "pytest_rageval.datasets.labelled:load",
     "omnieval": "pytest_rageval.datasets.omnieval:load",
     "ralle": "pytest_rageval.datasets.kilt:load",  # what RaLLe asks is KILT's files, as they are
     "rgb": "pytest_rageval.datasets.rgb:load",

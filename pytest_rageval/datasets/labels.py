@@ -14,6 +14,7 @@ from pytest_rageval.errors import found
 from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import value_of
 from pytest_rageval.model.facets import facet_text
+from pytest_rageval.model.judging import Judge
 
 __all__ = ["Label", "read_labels"]
 
@@ -47,7 +48,10 @@ class Label:
 
 
 def read_labels(
-    path: Path, values: Mapping[str, float] | None = None, scale: tuple[int, int] | None = None
+    path: Path,
+    values: Mapping[str, float] | None = None,
+    scale: tuple[int, int] | None = None,
+    judges: Mapping[str, Judge] | None = None,
 ) -> tuple[Label, ...]:
     """Return the labels of a file of JSON Lines, of one JSON array, or of CSV where its name ends in ``.csv``.
 
@@ -59,21 +63,33 @@ def read_labels(
         path: the file.
         values: label -> value in 0..1, of labels that are words; labels are compared without case.
         scale: the lowest and the highest of the whole numbers that labels are; these are worth 0 and 1.
+        judges: metric -> its judge, whose scale or labels people have used, too; "" is of labels without a metric.
 
     Raises:
         DataError: a row is not so, its label is none that was declared, or one person labels one answer twice.
     """
     name = shown_path(path)
     records = read_sheet(path) if path.suffix.lower() == ".csv" else read_records(path)
-    worth = {fold_label(label): value for label, value in (values or {}).items()}
+    declared = _folded(values or {}), scale
+    own = {metric: _declared_by(judge) for metric, judge in (judges or {}).items()}
     seen: dict[object, int] = {}
     labels = []
     for line, record in records:
-        label = _label(Fields(f"{name}:{line}", record), worth, scale)
+        label = _label(Fields(f"{name}:{line}", record), *own.get(str(record.get("metric") or "").strip(), declared))
         key = (label.id, label.system, label.answer, label.metric, label.rater)
         claim(seen, key, f"a label of the same rater for the same answer to the case {found(label.id)}", name, line)
         labels.append(label)
     return tuple(labels)
+
+
+def _declared_by(judge: Judge) -> tuple[dict[str, float], tuple[int, int] | None]:
+    """Return what labels are worth that people chose as the judge does; where it has words, 0 and 1 are values, too."""
+    values: Mapping[str, float | None] = getattr(judge, "values", None) or {}
+    return _folded({"0": 0.0, "1": 1.0, **values} if values else {}), getattr(judge, "scale", None)
+
+
+def _folded(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {fold_label(label): value for label, value in values.items() if value is not None}
 
 
 def _label(record: Fields, worth: Mapping[str, float], scale: tuple[int, int] | None) -> Label:

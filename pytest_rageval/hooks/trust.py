@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ def trust_asked(labels: str, kappas: Sequence[str], folder: Path) -> TrustAsked:
 
 
 def labels_of_people(collected: Collected) -> tuple[Label, ...]:
-    """Return the labels of the file that the ini names, each with the judge that it is about.
+    """Return the labels of the file that the ini names, each by the ids that its case has in this session.
 
     Raises:
         RagEvalError: the file cannot be read, or a label does not say which of several judges it is about; what the
@@ -77,12 +77,16 @@ def labels_of_people(collected: Collected) -> tuple[Label, ...]:
     from pytest_rageval.datasets.labels import read_labels
 
     judges = _judges(collected)
-    labels = read_labels(asked.labels)
+    alone = dict(zip([""], judges.values(), strict=False)) if len(judges) == 1 else {}
+    labels = read_labels(asked.labels, judges={**judges, **alone})
     unnamed = next((label for label in labels if not label.metric), None)
     if unnamed is not None and len(judges) > 1:
         problem = f"the label names no metric, and {', '.join(sorted(judges))} are judged; add the key metric"
         raise SettingError(f"{unnamed.where}: {problem}")
-    return labels
+    ids: dict[str, set[str]] = {}
+    for (_, own), name in collected.case_ids.items():
+        ids.setdefault(own, set()).add(name)
+    return tuple(replace(label, id=name) for label in labels for name in sorted(ids.get(label.id, {label.id})))
 
 
 def _judges(collected: Collected) -> dict[str, Judge]:

@@ -117,4 +117,48 @@ def test_a_label_out_of_range_is_refused(project: Project) -> None:
     asked(project, [*AGREED, label("answers0", 7, rater="b")])
     run = project.run()
     assert run.status == 4
-    assert "labels.jsonl:7: label: found 7, wanted a number in 0..1" in run.result.stderr.str()
+    assert "labels.jsonl:7: label: found 7, wanted one of '0', '1', 'rejected', 'answered'" in run.result.stderr.str()
+
+
+SHEET = f"""
+    id,system,metric,question,history,gold,passages,answer,label,rater,instructions
+    a,old,{RATE},How far is it?,,five miles,It is five miles.,no idea,rejected,ann,
+    b,old,{RATE},How high is it?,,,,Paris,answered,ann,
+    b,old,{RATE},How high is it?,,,,Paris,Answered,bob,
+    declines0,old,{RATE},Where is it?,,,,Paris,{{LAST}},ann,
+"""
+
+CALIBRATED = (
+    TEST
+    + f"""
+    @rag_case("labelled:labels.csv", metrics=["{RATE}"], gates=["{RATE} >= 0.2"])
+    def test_judge(rag):
+        ...
+"""
+)
+
+
+@pytest.mark.parametrize(("last", "status", "kappa"), [("answered", 0, 1.0), ("rejected", 1, 0.5)])
+def test_a_sheet_that_people_filled_is_judged_as_a_dataset(
+    project: Project, mode: Mode, last: str, status: int, kappa: float
+) -> None:
+    judged(project, ROWS, CALIBRATED)
+    project.file("labels.csv", SHEET.replace("{LAST}", last))
+    project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
+    run = project.run(*mode)
+    assert run.status == status, run.text
+    (trust,) = run.results["judges"]
+    assert (trust["n"], trust["kappa"]) == (3, pytest.approx(kappa, abs=0.2))
+    assert run.outcomes["a"]["answer"]["text"] == "no idea"
+    assert run.outcomes["a"]["system"] == "old"
+    assert run.results["instances"]["a"]["gold"] == [["five miles"]]
+    assert (values(run, RATE)["declines1"] is None) is bool(status)
+
+
+def test_a_sheet_with_two_answers_of_one_system_is_refused(project: Project) -> None:
+    judged(project, ROWS, CALIBRATED)
+    project.file("labels.csv", SHEET.replace("{LAST}", "answered") + "    b,old,,How high is it?,,,,Rome,,,\n")
+    run = project.run()
+    assert run.status == 4
+    told = "labels.csv:6: the system 'old' gives another answer to 'b' at labels.csv:3, wanted one"
+    assert told in run.result.stderr.str()
