@@ -10,6 +10,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
+from pytest_rageval.analysis.ballots import Agreement, Ballots
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.matrix import Matrix
@@ -22,6 +23,7 @@ from pytest_rageval.report.views import Correlated, MatrixChoice
 __all__ = ["results_of", "schema"]
 
 SCHEMA = 1
+_OPTIONAL = ("judges", "repeats", "correlations", "deployment")
 _PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
@@ -37,6 +39,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
+    judges = [_encode_ballots(each) for each in run.ballots()]
     repeats = [_encode_repeats(each) for each in run.repeats()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
@@ -57,11 +60,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "matrix": wanted[0] if wanted else None,
         "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": asdict(run.calls()),
-    } | {
-        key: value
-        for key, value in (("repeats", repeats), ("correlations", correlations), ("deployment", deployment))
-        if value
-    }
+    } | {key: value for key, value in zip(_OPTIONAL, (judges, repeats, correlations, deployment), strict=True) if value}
 
 
 def schema() -> dict[str, Any]:
@@ -143,6 +142,24 @@ def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
 def _encode_cell(cell: Cell) -> dict[str, Any]:
     plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": _pair(cell.ci95)}
     return plain | _cases(cell.n_cases)
+
+
+def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
+    return {
+        "metric": ballots.metric,
+        "models": list(ballots.models),
+        "votes": ballots.n_votes,
+        "unread": ballots.n_unread,
+        "answers": ballots.n_answers,
+        "split": ballots.split,
+        "two_judges": _encode_agreement(ballots.judges),
+        "asked_again": _encode_agreement(ballots.repeats),
+        "swapped": _encode_agreement(ballots.swapped),
+    }
+
+
+def _encode_agreement(agreement: Agreement) -> dict[str, Any]:
+    return {"share": agreement.share, "n": agreement.n}
 
 
 def _encode_repeats(repeats: Repeats) -> dict[str, Any]:

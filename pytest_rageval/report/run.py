@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from pytest_rageval.analysis.ballots import Ballots, ballots_of
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
@@ -143,6 +144,10 @@ class Run:
     def repeats(self) -> list[Repeats]:
         """Return what repeats tell of each testbed and system whose cases were asked more than once."""
         return views.repeats(self.plan, self.ordered())
+
+    def ballots(self) -> list[Ballots]:
+        """Return what the votes tell of the judges of each metric that several votes decided."""
+        return ballots_of(self.ordered())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""

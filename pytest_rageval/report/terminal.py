@@ -8,6 +8,7 @@ from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.ballot_lines import ballot_lines
 from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.gate_lines import gate_lines
@@ -22,7 +23,7 @@ __all__ = ["summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, curves, repeats, correlations, retrievers, gates, warnings.
+    """Yield the summary: counts, calls, matrices, curves, judges, repeats, correlations, retrievers, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
@@ -37,6 +38,7 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield from _matrices([*run.matrices(choice), *run.gains(choice)], width)
         if verbosity > -1:
             yield from _curves(run, width)
+        yield from ballot_lines(run, width)
         yield from repeat_lines(run, width)
         yield from correlation_lines(run, width)
         if verbosity > -1:
