@@ -227,7 +227,10 @@ class Desk:
                 votes.append(Vote(model, await self._vote(asked, self.panelists[model], sample), repeat, swapped))
             finally:
                 SCOPE.reset(outer)
-        return decided(votes, panel.rule or "majority", values_of(judge))
+        try:
+            return decided(votes, panel.rule or "majority", values_of(judge))
+        except ValueError as fault:
+            raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
 
     async def _vote(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
         return Verdict(problem="judge_unavailable") if model is None else await self._verdict(judge, model, sample)

@@ -173,14 +173,8 @@ def _each_document(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
     if plan.system == "own":
         yield _Call("each document", None, None)
     elif plan.system == "model" and plan.model is not None and system == "llm" and query.passages is None:
-        yield _Call(
-            "each document",
-            plan.model,
-            messages_for(query, prompts),
-            final=False,
-            times=plan.top_k,
-            counted=plan.top_k == 1,
-        )
+        says, most = messages_for(query, prompts), plan.top_k
+        yield _Call("each document", plan.model, says, final=False, times=most, counted=most == 1)
 
 
 def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:

@@ -17,6 +17,8 @@ JUDGES = "rag_judges"
 
 _OPTION = re.compile(r"(?P<rule>majority|mean)|(?P<repeat>repeat\s*=\s*[1-9][0-9]*)|(?P<swapped>swapped)")
 
+_RULES: Mapping[str, Rule] = {"majority": "majority", "mean": "mean"}
+
 
 def panels(lines: Sequence[str]) -> dict[str, Panel]:
     """Return metric -> panel of lines ``metric: model, model; option; option``.
@@ -42,7 +44,7 @@ def panels(lines: Sequence[str]) -> dict[str, Panel]:
 
 
 def panels_by_judge(given: Mapping[str, Panel], metrics: Registry[Metric]) -> dict[str, Panel]:
-    """Return judge -> panel, as a judge may be that of several metrics; those it suits are as `fitted` says.
+    """Return judge -> panel as `fitted` says, as a judge may be that of several metrics.
 
     Raises:
         SettingError: there is no such metric, it is not judged by a model, or not like that.
@@ -51,10 +53,9 @@ def panels_by_judge(given: Mapping[str, Panel], metrics: Registry[Metric]) -> di
     for name, panel in given.items():
         metric = metrics.get(name, JUDGES)
         try:
-            suited = fitted(panel, metric)
+            judge, suited = fitted(panel, metric)
         except SettingError as error:
             raise SettingError(f"{JUDGES}: {error}") from None
-        judge = metric.judge.name if metric.judge is not None else ""
         if judge in by_judge:
             raise SettingError(f"{JUDGES} has two lines for the judge of {found(name)}; write one, for {found(judge)}")
         by_judge[judge] = suited
@@ -71,5 +72,6 @@ def _panel(models: tuple[str, ...], options: Iterable[str], where: str) -> Panel
         if kind in told:
             raise SettingError(f"{where} has {found(told[kind])} and {found(option)}; give one")
         told[kind] = option
-    rule: Rule | None = "majority" if told.get("rule") == "majority" else "mean" if "rule" in told else None
-    return Panel(models, rule, int(told.get("repeat", "=1").partition("=")[2]), "swapped" in told)
+    return Panel(
+        models, _RULES.get(told.get("rule", "")), int(told.get("repeat", "=1").partition("=")[2]), "swapped" in told
+    )

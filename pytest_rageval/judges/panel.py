@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Literal
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.judges.values import value_of
 from pytest_rageval.model.judging import Judge, Verdict, Vote
 from pytest_rageval.model.metric import Metric
 
@@ -46,8 +47,8 @@ class Panel:
                 yield model, 1, True
 
 
-def fitted(panel: Panel, metric: Metric) -> Panel:
-    """Return a panel with its rule: the mean of numbers, the majority where there are labels, or but two values.
+def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
+    """Return the name of a metric's judge and the panel with its rule: the mean of numbers, the majority of all else.
 
     Raises:
         SettingError: the metric asks no model for a verdict, or not in another order, or its values have no mean.
@@ -59,7 +60,8 @@ def fitted(panel: Panel, metric: Metric) -> Panel:
         raise SettingError(f"the judge of {metric.name} cannot be asked in another order; take out 'swapped'")
     if panel.rule == "mean" and metric.binary:
         raise SettingError(f"{metric.name} is 0 or 1, and a mean is neither; write 'majority'")
-    return replace(panel, rule=panel.rule or ("majority" if metric.binary or values_of(judge) else "mean"))
+    usual: Rule = "majority" if metric.binary or values_of(judge) else "mean"
+    return judge.name, replace(panel, rule=panel.rule or usual)
 
 
 def values_of(judge: Judge) -> Mapping[str, float | None]:
@@ -79,6 +81,9 @@ def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None
         votes: one or more.
         rule: "majority" or "mean".
         values: label -> value; empty where votes are numbers.
+
+    Raises:
+        ValueError: the mean is wanted of a label that ``values`` does not have.
     """
     if len(votes) == 1:
         return votes[0].verdict
@@ -102,7 +107,7 @@ def _as_number(verdict: Verdict, values: Mapping[str, float | None]) -> Verdict:
     """Return a verdict with the value of its label in the label's place."""
     if not isinstance(verdict.label, str):
         return verdict
-    value = values[verdict.label]
+    value = value_of(verdict.label, values)
     return Verdict(problem=f"not_applicable: {verdict.label}") if value is None else Verdict(value)
 
 

@@ -151,6 +151,15 @@ def test_a_panel_votes_in_turn_and_no_two_repeats_share_a_recording(loop: LoopTh
     assert current().repeat == 1
 
 
+def test_a_label_that_has_no_value_has_no_mean(loop: LoopThread) -> None:
+    panelists = {"one": client(ScriptedLLM("so")), "two": client(ScriptedLLM("so"))}
+    made = replace(desk(loop), panels={"a": Panel(("one", "two"), "mean")}, panelists=panelists)
+    for asked in both(loop, made, judged(Asks("a"))):
+        assert asked.error is not None
+        assert (asked.error.kind, asked.answer is None) == ("judge_error", False)
+        assert "judge 'a' on case 'q1': the label 'yes' has no value" in str(asked.error)
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [

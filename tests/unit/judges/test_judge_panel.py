@@ -127,12 +127,12 @@ def test_what_votes_come_to_is_scored_as_a_vote_is() -> None:
 def test_a_panel_is_fitted_to_its_metric() -> None:
     panel = Panel(("a", "b"))
     wise = FunctionJudge("wise", lambda sample, model: 0.5)
-    rules = [fitted(panel, judged_metric(judge)).rule for judge in (STARS, POLITE, COMPLETE, wise)]
+    rules = [fitted(panel, judged_metric(judge))[1].rule for judge in (STARS, POLITE, COMPLETE, wise)]
     assert rules == ["mean", "majority", "majority", "mean"]
-    assert fitted(Panel(("a",), "majority"), judged_metric(STARS)).rule == "majority"
-    assert fitted(Panel(("a",), "mean"), judged_metric(COMPLETE)).rule == "mean"
+    assert fitted(Panel(("a",), "majority"), judged_metric(STARS)) == ("stars", Panel(("a",), "majority"))
+    assert fitted(Panel(("a",), "mean"), judged_metric(COMPLETE))[1].rule == "mean"
     bit = PromptedJudge("bit", "Is it so?", scale=(0, 1))
-    assert fitted(panel, judged_metric(bit)).rule == "majority"
+    assert fitted(panel, judged_metric(bit))[1].rule == "majority"
 
 
 @pytest.mark.parametrize(
