@@ -12,11 +12,12 @@ from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.errors import CaseError
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.judges.panel import Panel, decided, values_of
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.judging import Judge, Verdict
+from pytest_rageval.model.judging import Judge, Verdict, Vote
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.phrases import Markers
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Desk", "Examined", "Task"]
 
 _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
+_NO_PANELS: Mapping[str, Panel] = MappingProxyType({})
+_NOBODY: Mapping[str, ChatModel | None] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class Desk:
         metered: whether the session has models, so that what they were asked is told of every case.
         replays: whether models are never asked, only their recordings read.
         loading: the thread that imports the models' library; its seconds are no answer's latency.
+        panels: name of a judge -> who is asked for its verdicts instead of ``judge``.
+        panelists: name of a panel's model -> the model; of None nothing can be read.
     """
 
     answerer: Answerer
@@ -115,6 +120,8 @@ class Desk:
     metered: bool = False
     replays: bool = False
     loading: Thread | None = None
+    panels: Mapping[str, Panel] = field(default_factory=lambda: _NO_PANELS)
+    panelists: Mapping[str, ChatModel | None] = field(default_factory=lambda: _NOBODY)
 
     def goes_ahead(self, task: Task) -> bool:
         """Return whether a task may be asked ahead of its test: something in it can overlap."""
@@ -211,19 +218,43 @@ class Desk:
         sample = Sample(task.case, answer, self.markers)
         verdicts: dict[str, Verdict] = {}
         for judge in _judges(task):
-            if self.judge is not None or not getattr(judge, "needs_model", True):
-                verdicts[judge.name] = await self._verdict(judge, sample)
+            panel = self.panels.get(judge.name)
+            if panel is not None:
+                verdicts[judge.name] = await self._voted(judge, panel, sample)
+            elif self.judge is not None or not getattr(judge, "needs_model", True):
+                verdicts[judge.name] = await self._verdict(judge, self.judge, sample)
         if self.closed_book is None or not any(metric.closed_book for metric in task.metrics):
             return Examined(verdicts)
         return Examined(verdicts, await self.closed_book.ahead(task.case))
 
-    async def _verdict(self, judge: Judge, sample: Sample) -> Verdict:
+    async def _voted(self, judge: Judge, panel: Panel, sample: Sample) -> Verdict:
+        """Return what the votes of a panel come to; like verdicts, they are asked for one after the other.
+
+        Each repeat has recordings of its own, none of which another repeat of the case has.
+        """
+        scope, votes = current(), []
+        for model, repeat, swapped in panel.ballots():
+            asked: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
+            outer = SCOPE.set(replace(scope, repeat=(scope.repeat - 1) * panel.repeat + repeat))
+            try:
+                votes.append(Vote(model, await self._vote(asked, self.panelists[model], sample), repeat, swapped))
+            finally:
+                SCOPE.reset(outer)
+        try:
+            return decided(votes, panel.rule or "majority", values_of(judge))
+        except ValueError as fault:
+            raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
+
+    async def _vote(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
+        return Verdict(problem="judge_unavailable") if model is None else await self._verdict(judge, model, sample)
+
+    async def _verdict(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
         from asyncio import CancelledError
 
         from pytest_rageval.engine.tracebacks import cause_of
 
         try:
-            return await judge.ask(sample, self.judge)  # type: ignore[arg-type] # a judge without a model needs none
+            return await judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
         except CaseError:
             raise
         except (Exception, CancelledError) as error:

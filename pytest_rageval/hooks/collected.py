@@ -16,6 +16,7 @@ from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.answer_files import recorded_in
 from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
+from pytest_rageval.hooks.judge_options import panels_by_judge
 from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
@@ -56,6 +57,7 @@ class Collected:
         entries: every case, in data order.
         session_gates: gates over the session, each with the option that gives it.
         unmatched: those of them that no case of a partial run can meet.
+        panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
         labels: people's labels of answers, that judges are measured by.
@@ -84,6 +86,7 @@ class Collected:
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
         self.unmatched: list[Gate] = []
+        self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.labels: tuple[Label, ...] = ()

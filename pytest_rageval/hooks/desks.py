@@ -108,6 +108,7 @@ class Desks:
             system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
             closed_book = SystemAnswerer(system, "closed_book", self._loop)
         answerer = self._answerer(request, entry, llm)
+        panelists = {name: self._models.named("rag_judge", name) for name in self._collected.options.panelists}
         return Desk(
             answerer=answerer,
             loop=self._loop,
@@ -119,7 +120,9 @@ class Desks:
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
-            metered=llm is not None or judge is not None or self._models.cassettes is not None,
+            panels=self._collected.panels,
+            panelists={**panelists, "rag_judge": judge},
+            metered=llm is not None or judge is not None or bool(panelists) or self._models.cassettes is not None,
         )
 
     def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:

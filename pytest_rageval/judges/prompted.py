@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.judges.material import PARTS, material
@@ -93,6 +93,14 @@ class PromptedJudge:
             {"role": "system", "content": fill(texts["task"], values).strip()},
             {"role": "user", "content": material(sample, self.shows, texts["parts"])},
         )
+
+    @property
+    def swapped(self) -> PromptedJudge | None:
+        """The same judge with its labels and the parts that it is shown in the other order; None without an order."""
+        if self.labels is None and len(self.shows) == 1:
+            return None
+        labels = None if self.labels is None else dict([*self.labels.items()][::-1])
+        return replace(self, labels=labels, shows=self.shows[::-1])
 
     def _language(self, sample: Sample) -> str:
         """Return the language that the judge is addressed in: the case's, if it knows it."""

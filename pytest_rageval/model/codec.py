@@ -16,7 +16,7 @@ from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Gold, Instance, Passage, Turn
 from pytest_rageval.model.facts import Facts
-from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -174,7 +174,14 @@ def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
     problem = verdict.problem or ("not_finite" if label is None else None)
     if problem is not None and problem != reason:
         plain["problem"] = _text(problem)
+    if verdict.votes:
+        plain["votes"] = [_encode_vote(vote) for vote in verdict.votes]
     return plain
+
+
+def _encode_vote(vote: Vote) -> Plain:
+    plain: Plain = {"model": _text(vote.model), "repeat": int(vote.repeat), "swapped": bool(vote.swapped)}
+    return plain | _encode_verdict(vote.verdict, None)
 
 
 def _encode_calls(calls: Calls) -> Plain:
@@ -260,16 +267,21 @@ def _score(value: float | None, reason: str | None) -> Score:
 
 
 def _judged(plain: Mapping[str, Any]) -> Score:
-    label, reason = plain["label"], plain.get("reason")
-    problem = plain.get("problem", reason) if label is None else None
-    verdict = Verdict(label, plain.get("rationale", ""), tuple(plain.get("replies", ())), problem)
-    return Score(plain["value"], reason, verdict)
+    return Score(plain["value"], plain.get("reason"), _verdict(plain))
+
+
+def _verdict(plain: Mapping[str, Any]) -> Verdict:
+    label = plain["label"]
+    problem = plain.get("problem", plain.get("reason")) if label is None else None
+    votes = tuple(Vote(v["model"], _verdict(v), v["repeat"], v["swapped"]) for v in plain.get("votes", ()))
+    return Verdict(label, plain.get("rationale", ""), tuple(plain.get("replies", ())), problem, votes)
 
 
 def _bare(judged: Plain) -> Plain:
-    """Return a judged score without the judge's words; of a reason or a problem, which may quote them, its kind."""
+    """Return a judged score or vote without the judge's words; of a reason or problem, which may quote, its kind."""
     kept = {key: value for key, value in judged.items() if key not in ("rationale", "replies")}
-    return kept | {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
+    kept |= {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
+    return kept | {"votes": [_bare(vote) for vote in kept["votes"]]} if "votes" in kept else kept
 
 
 def _decode_answer(plain: Mapping[str, Any]) -> Answer:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
+from pytest_rageval.analysis.ballots import Agreement, Ballots
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
@@ -38,8 +39,9 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
+    judges = [_encode_ballots(each) for each in run.ballots()]
     repeats = [_encode_repeats(each) for each in run.repeats()]
-    judges = [asdict(trust) | {"ci95": _pair(trust.ci95)} for trust in run.trusts]
+    trust = [asdict(each) | {"ci95": _pair(each.ci95)} for each in run.trusts]
     dialogues = [_encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
@@ -64,6 +66,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         key: value
         for key, value in (
             ("dialogues", dialogues),
+            ("trust", trust),
             ("judges", judges),
             ("repeats", repeats),
             ("correlations", correlations),
@@ -152,6 +155,24 @@ def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
 def _encode_cell(cell: Cell) -> dict[str, Any]:
     plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": _pair(cell.ci95)}
     return plain | _cases(cell.n_cases)
+
+
+def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
+    return {
+        "metric": ballots.metric,
+        "models": list(ballots.models),
+        "votes": ballots.n_votes,
+        "unread": ballots.n_unread,
+        "answers": ballots.n_answers,
+        "split": ballots.split,
+        "two_judges": _encode_agreement(ballots.judges),
+        "asked_again": _encode_agreement(ballots.repeats),
+        "swapped": _encode_agreement(ballots.swapped),
+    }
+
+
+def _encode_agreement(agreement: Agreement) -> dict[str, Any]:
+    return {"share": agreement.share, "n": agreement.n}
 
 
 def _encode_repeats(repeats: Repeats) -> dict[str, Any]:

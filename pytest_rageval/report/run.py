@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from pytest_rageval.analysis.ballots import Ballots, ballots_of
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
@@ -166,6 +167,10 @@ class Run:
     def dialogues(self) -> list[Dialogues]:
         """Return what the conversations of each testbed and system tell."""
         return views.dialogues(self.plan, self.ordered())
+
+    def ballots(self) -> list[Ballots]:
+        """Return what the votes tell of the judges of each metric that several votes decided."""
+        return ballots_of(self.ordered())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import decode_outcome, encode_instance, encode_outcome, without_texts
-from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -41,7 +42,9 @@ calls = st.builds(
 labels = NAMES | NUMBERS | st.integers(-(10**6), 10**6)
 replies = st.lists(TEXTS, max_size=2).map(tuple)
 problems = st.sampled_from(["judge_unavailable", f"parse_error: {MARK} is no label", f": {MARK}"])
-verdicts = st.builds(Verdict, labels, TEXTS, replies) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
+cast = st.builds(Verdict, labels, TEXTS, replies) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
+votes = st.just(()) | st.lists(st.builds(Vote, NAMES, cast, COUNTS, st.booleans()), min_size=2, max_size=3).map(tuple)
+verdicts = st.builds(lambda verdict, given: replace(verdict, votes=given), cast, votes)
 scores = st.one_of(NUMBERS.map(Score), NAMES.map(lambda reason: Score(reason=reason)))
 judged = st.one_of(
     st.builds(Score, NUMBERS, st.none(), verdicts),
@@ -120,6 +123,8 @@ def test_everything_but_texts_stays_when_they_are_left_out(outcome: Outcome) -> 
         assert left.verdict is not None
         assert (left.value, left.verdict.label) == (score.value, score.verdict.label)
         assert (left.verdict.rationale, left.verdict.replies) == ("", ())
+        told = [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in score.verdict.votes]
+        assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in left.verdict.votes] == told
     assert (bare.answer is None) == (outcome.answer is None)
     if bare.answer is not None and outcome.answer is not None:
         assert (bare.answer.usage, bare.answer.abstained) == (outcome.answer.usage, outcome.answer.abstained)

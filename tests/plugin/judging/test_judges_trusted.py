@@ -42,7 +42,7 @@ def test_a_judge_that_agrees_with_people_counts(project: Project, mode: Mode) ->
     run = project.run(*mode)
     assert run.status == 0, run.text
     assert run.gates[f"{RATE} >= 0.2"]["value"] == 0.5
-    (trust,) = run.results["judges"]
+    (trust,) = run.results["trust"]
     assert trust == {
         "judge": RATE, "least": 0.6, "n": 6, "n_unscored": 0, "accuracy": 1.0, "kappa": 1.0, "ci95": [1.0, 1.0],
         "problem": None,
@@ -81,14 +81,14 @@ def test_a_judge_of_which_nothing_is_known_is_not_trusted(
 ) -> None:
     asked(project, labels)
     run = project.run()
-    assert run.results["judges"][0]["problem"] == problem
+    assert run.results["trust"][0]["problem"] == problem
     assert set(values(run, RATE).values()) == {None}
 
 
 def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
     asked(project, CONTRARY, "error_detection_rate_judged: 0.5")
     run = project.run()
-    assert "judges" not in run.results
+    assert "trust" not in run.results
     assert values(run, RATE)["declines0"] == 1.0
 
 
@@ -147,7 +147,7 @@ def test_a_sheet_that_people_filled_is_judged_as_a_dataset(
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
     run = project.run(*mode)
     assert run.status == status, run.text
-    (trust,) = run.results["judges"]
+    (trust,) = run.results["trust"]
     assert (trust["n"], trust["kappa"]) == (3, pytest.approx(kappa, abs=0.2))
     assert run.outcomes["a"]["answer"]["text"] == "no idea"
     assert run.outcomes["a"]["system"] == "old"
