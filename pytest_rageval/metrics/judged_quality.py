@@ -24,6 +24,8 @@ __all__ = [
     "accuracy_judged",
     "completeness",
     "hallucination",
+    "meanings",
+    "no_gold",
     "objected",
     "utilization",
 ]
@@ -32,40 +34,42 @@ GOLD = ("question", "gold", "answer")
 PASSAGES = ("question", "passages", "gold", "answer")
 
 
-def _no_gold(sample: Sample) -> str | None:
+def no_gold(sample: Sample) -> str | None:
+    """Return why a judge of the answer by the gold one is not asked, or None when it is."""
     return None if sample.case.instance.gold else "no_gold"
 
 
 def _one_aspect(sample: Sample) -> str | None:
-    return _no_gold(sample) or (None if has_several_aspects(sample.case) else "one_aspect")
+    return no_gold(sample) or (None if has_several_aspects(sample.case) else "one_aspect")
 
 
 def _unseen(sample: Sample) -> str | None:
     """Return why there is no passage that both the system and a judge can see, or None when there is."""
     case, ranking = sample.case, sample.answer.ranking
-    if not case.instance.gold:
-        return "no_gold"
+    if (why := no_gold(sample)) is not None:
+        return why
     if case.facets.get("system") == "closed_book" or not (ranking if case.supplied is None else case.supplied):
         return "no_passages"
     return "no_texts" if case.supplied is None and not all(item.text for item in ranking or ()) else None
 
 
-def _meanings(table: str, *labels: str) -> dict[str, Packaged]:
+def meanings(table: str, *labels: str) -> dict[str, Packaged]:
+    """Return what each label means, as a table of the package's prompts says."""
     return {label: Packaged(table, label) for label in labels}
 
 
 ACCURACY_JUDGE = PromptedJudge(
     "accuracy_judged",
     Packaged("accuracy", "criteria"),
-    labels=_meanings("accuracy", "wrong", "partly_right", "right"),
+    labels=meanings("accuracy", "wrong", "partly_right", "right"),
     values={"wrong": 0.0, "partly_right": 0.5, "right": 1.0},
     shows=GOLD,
-    applies=_no_gold,
+    applies=no_gold,
 )
 COMPLETENESS_JUDGE = PromptedJudge(
     "completeness",
     Packaged("completeness", "criteria"),
-    labels=_meanings("completeness", "none", "some", "all", "not_applicable"),
+    labels=meanings("completeness", "none", "some", "all", "not_applicable"),
     values={"none": 0.0, "some": 0.5, "all": 1.0, "not_applicable": None},
     shows=GOLD,
     applies=_one_aspect,
@@ -73,7 +77,7 @@ COMPLETENESS_JUDGE = PromptedJudge(
 HALLUCINATION_JUDGE = PromptedJudge(
     "hallucination",
     Packaged("hallucination", "criteria"),
-    labels=_meanings("hallucination", "hallucinated", "not_hallucinated"),
+    labels=meanings("hallucination", "hallucinated", "not_hallucinated"),
     values={"hallucinated": 1.0, "not_hallucinated": 0.0},
     shows=PASSAGES,
     applies=_unseen,
@@ -82,7 +86,7 @@ HALLUCINATION_JUDGE = PromptedJudge(
 UTILIZATION_JUDGE = PromptedJudge(
     "utilization",
     Packaged("utilization", "criteria"),
-    labels=_meanings("utilization", "unused", "partly_used", "fully_used"),
+    labels=meanings("utilization", "unused", "partly_used", "fully_used"),
     values={"unused": 0.0, "partly_used": 0.5, "fully_used": 1.0},
     shows=PASSAGES,
     applies=_unseen,
