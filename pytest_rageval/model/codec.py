@@ -136,6 +136,8 @@ def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
     problem = verdict.problem or ("not_finite" if label is None else None)
     if problem is not None and problem != reason:
         plain["problem"] = _text(problem)
+    if verdict.by != "judge":
+        plain["by"] = verdict.by
     return plain
 
 
@@ -224,7 +226,8 @@ def _score(value: float | None, reason: str | None) -> Score:
 def _judged(plain: Mapping[str, Any]) -> Score:
     label, reason = plain["label"], plain.get("reason")
     problem = plain.get("problem", reason) if label is None else None
-    verdict = Verdict(label, plain.get("rationale", ""), tuple(plain.get("replies", ())), problem)
+    replies = tuple(plain.get("replies", ()))
+    verdict = Verdict(label, plain.get("rationale", ""), replies, problem, plain.get("by", "judge"))
     return Score(plain["value"], reason, verdict)
 
 
