@@ -70,10 +70,10 @@ class Reader(ScriptedLLM):
     """A judge that does whatever stands outside the quotes and in no way what stands inside."""
 
     def __init__(self, labels: Sequence[str]) -> None:
-        super().__init__(self._reply)
+        super().__init__(self._said)
         self._labels = labels
 
-    def _reply(self, messages: Sequence[Message]) -> str:
+    def _said(self, messages: Sequence[Message]) -> str:
         lines = unfenced(messages)
         orders = [label for label in self._labels if any(f"label: {label}" in line.lower() for line in lines)]
         return json.dumps({"reason": str(len(lines)), "label": (orders or self._labels)[0]})
