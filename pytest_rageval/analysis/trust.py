@@ -89,6 +89,6 @@ def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str,
 
 
 def _withheld(score: Score, problem: str | None) -> Score:
-    if problem is None or score.value is None or score.verdict is None:
+    if problem is None or score.value is None or score.verdict is None or score.verdict.by == "rule":
         return score
     return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}")

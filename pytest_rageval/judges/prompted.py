@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_rageval.errors import SettingError, found
-from pytest_rageval.judges.material import PARTS, material
+from pytest_rageval.judges.material import PARTS, material, quoted
 from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
 from pytest_rageval.judges.values import is_share
 from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
@@ -78,7 +78,7 @@ class PromptedJudge:
         verdict = self._verdict(first)
         if verdict.problem is None:
             return verdict
-        again = fill(frame(language)["again"], {"problem": verdict.problem.partition(": ")[2]})
+        again = fill(frame(language)["again"], {"problem": quoted(verdict.problem.partition(": ")[2])}).strip()
         said: tuple[Message, ...] = ({"role": "assistant", "content": first},) if first.strip() else ()
         second = await self._reply((*messages, *said, {"role": "user", "content": again}), model)
         return self._verdict(first, second)

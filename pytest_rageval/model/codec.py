@@ -176,6 +176,8 @@ def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
         plain["problem"] = _text(problem)
     if verdict.votes:
         plain["votes"] = [_encode_vote(vote) for vote in verdict.votes]
+    if verdict.by != "judge":
+        plain["by"] = verdict.by
     return plain
 
 
@@ -274,7 +276,8 @@ def _verdict(plain: Mapping[str, Any]) -> Verdict:
     label = plain["label"]
     problem = plain.get("problem", plain.get("reason")) if label is None else None
     votes = tuple(Vote(v["model"], _verdict(v), v["repeat"], v["swapped"]) for v in plain.get("votes", ()))
-    return Verdict(label, plain.get("rationale", ""), tuple(plain.get("replies", ())), problem, votes)
+    replies = tuple(plain.get("replies", ()))
+    return Verdict(label, plain.get("rationale", ""), replies, problem, votes, plain.get("by", "judge"))
 
 
 def _bare(judged: Plain) -> Plain:

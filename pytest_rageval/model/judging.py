@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel
@@ -22,6 +22,7 @@ class Verdict:
         replies: what the model replied, word for word, the last one last.
         problem: why there is no label ("parse_error: ...", "judge_unavailable", "not_applicable: ...").
         votes: what it was made of, where more than one was asked for.
+        by: who decided: the judge, or a rule that was sure without it.
     """
 
     label: str | float | None = None
@@ -29,6 +30,7 @@ class Verdict:
     replies: tuple[str, ...] = ()
     problem: str | None = None
     votes: tuple[Vote, ...] = ()
+    by: Literal["judge", "rule"] = "judge"
 
     def __post_init__(self) -> None:
         if (self.label is None) == (not self.problem):

@@ -42,7 +42,8 @@ calls = st.builds(
 labels = NAMES | NUMBERS | st.integers(-(10**6), 10**6)
 replies = st.lists(TEXTS, max_size=2).map(tuple)
 problems = st.sampled_from(["judge_unavailable", f"parse_error: {MARK} is no label", f": {MARK}"])
-cast = st.builds(Verdict, labels, TEXTS, replies) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
+by = st.sampled_from(["judge", "rule"])
+cast = st.builds(Verdict, labels, TEXTS, replies, by=by) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
 votes = st.just(()) | st.lists(st.builds(Vote, NAMES, cast, COUNTS, st.booleans()), min_size=2, max_size=3).map(tuple)
 verdicts = st.builds(lambda verdict, given: replace(verdict, votes=given), cast, votes)
 scores = st.one_of(NUMBERS.map(Score), NAMES.map(lambda reason: Score(reason=reason)))
@@ -141,6 +142,7 @@ def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
         "silent": Score(None, "parse_error: 'hm'", Verdict(None, "", ("hm",), "parse_error: 'hm'")),
         "other": Score(None, "not_applicable", Verdict(None, problem="judge_unavailable")),
         "odd": Score(1.0, None, Verdict(float("nan"))),
+        "ruled": Score(1.0, None, Verdict("right", by="rule")),
     }
     outcome = Outcome("t[q]", "q", "t", {}, "s", "scored", scores=scores, calls=Calls(2, 1, 3, 10, None, 0.5, None))
     encoded = encode_outcome(outcome)
@@ -151,6 +153,7 @@ def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
         "silent": {"value": None, "reason": "parse_error: 'hm'", "label": None, "rationale": "", "replies": ["hm"]},
         "other": {"value": None, "reason": "not_applicable", "label": None, **bare, "problem": "judge_unavailable"},
         "odd": {"value": 1.0, "label": None, **bare, "problem": "not_finite"},
+        "ruled": {"value": 1.0, "label": "right", **bare, "by": "rule"},
     }
     assert encoded["calls"] == {
         "calls": 2, "replayed": 1, "attempts": 3, "prompt_tokens": 10, "completion_tokens": None,
@@ -162,6 +165,7 @@ def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
         "silent": {"value": None, "reason": "parse_error", "label": None},
         "other": {"value": None, "reason": "not_applicable", "label": None, "problem": "judge_unavailable"},
         "odd": {"value": 1.0, "label": None, "problem": "not_finite"},
+        "ruled": {"value": 1.0, "label": "right", "by": "rule"},
     }
 
 

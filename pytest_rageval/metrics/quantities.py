@@ -1,0 +1,204 @@
+"""Whether an answer's numbers are those of the gold answer, by rule: decided only where there is one reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal
+
+from pytest_rageval.metrics.matching import contains, fold
+from pytest_rageval.model.case import Instance
+from pytest_rageval.text.numerals import in_digits
+from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, quantities
+from pytest_rageval.text.unicode import nfkc
+
+__all__ = ["has_numeric_gold", "numerical_verdict"]
+
+Relation = Literal["same", "near", "other", "apart"]
+
+_EXACT = Fraction(1, 10**9)
+_SURE_DIGITS = 3
+"""From how many stated digits on a number is taken as rounded, and not as a round one."""
+
+_LONGEST_PLAIN = 60
+"""Characters of the longest alias whose number is what is asked for, and not something said in passing."""
+
+_LEFT_OUT = frozenset({2, 3, 4, 6, 8, 9, 12})
+"""Powers of ten that are left out where a table says "in millions" or "%"."""
+
+_VAGUE = re.compile(
+    r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
+    r"|(?:an?|few|several|some|many) (?:hundred|thousand|million|billion|percent)"
+    r"|(?:hundred|thousand|million|billion)s)\b"
+    r"|[零〇二三四五六七八九十两半几]|一[成共半百千万亿]|分之|翻[番倍]",
+    re.IGNORECASE,
+)
+"""Numbers in words that `quantities` does not read."""
+
+_QUALIFIERS = {
+    "unable": r"\b(?:cannot|can ?not|can't|unable|unknown|insufficient)\b|无法|不能|不足以|不详",
+    "not": r"\b(?:not|never|neither|nor|without|instead|rather than|incorrect|wrong)\b|n't\b|不|没|未|非|无",
+    "more": r"\b(?:at least|more than|over|above|exceed\w*|greater|higher|minimum)\b|[>≥]|至少|以上|超|高于|大于|多于"
+    r"|最低|[\d%万亿千百十][多余]",
+    "less": r"\b(?:at most|less than|under|below|up to|fewer|lower|maximum)\b|[<≤]|至多|以下|以内|低于|小于|少于|不足"
+    r"|最多|最高",
+    "down": r"\b(?:decreas|declin|fell|fall|drop|down|loss|lost|reduc|shr[aiu]nk|negative|minus)|下降|下跌|下滑"
+    r"|[减降亏跌负]",
+}
+_QUALIFIED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _QUALIFIERS.items()}
+
+
+def has_numeric_gold(instance: Instance) -> bool:
+    """Return whether ``numerical_accuracy`` applies: some alias states a quantity that the question does not give.
+
+    An alias of up to three words and 20 characters counts even where the question gives it. It is a property of the
+    record, the same for every system.
+    """
+    return any(_asked(instance.question, alias) for slot in instance.gold for alias in slot)
+
+
+def numerical_verdict(instance: Instance, answer: str) -> float | None:
+    """Return 1.0 for an answer with the numbers of the gold answer, 0.0 for one with others, None for undecided.
+
+    Every slot must be met, each by one of its aliases; slots without numbers are not looked at, and None is returned
+    where no slot has any. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan); a
+    unit that one side leaves out is taken as the other's, but for ratios, where only 5% and 0.05 are the same.
+    A date may say more than the gold one. Numbers are the same when they are equal within a relative 1e-9, or when the
+    gold one has three digits or more and is the answer's, rounded: 24.26% is met by 24.258%, and 5.2% against 5.21%
+    is undecided, as 4.2% against 4.15% is.
+
+    It is decided for the answer only where no other quantity of the unit stands beside the gold one ("rose from 5% to
+    7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where
+    no number of it, whatever its unit, sign or power of ten, could be the gold one, rounded. Several quantities of one
+    unit in the gold answer, and answers that put numbers in words that are not read, are undecided; nothing is decided
+    against by an alias of more than 60 characters, whose number may be said in passing.
+    """
+    slots = [slot for slot in instance.gold if any(_asked(instance.question, alias) for alias in slot)]
+    verdicts = [_slot(instance.question, slot, answer) for slot in slots]
+    if not verdicts:
+        return None
+    if 0.0 in verdicts:
+        return 0.0
+    return None if None in verdicts else 1.0
+
+
+def _slot(question: str, slot: Iterable[str], answer: str) -> float | None:
+    verdicts = {_alias(question, alias, answer) for alias in slot}
+    return 1.0 if 1.0 in verdicts else None if None in verdicts else 0.0
+
+
+def _alias(question: str, alias: str, answer: str) -> float | None:
+    gold = _asked(question, alias)
+    if fold(alias) == fold(answer):
+        return 1.0
+    if not gold:
+        return None if contains(answer, alias) else 0.0
+    if any(_relation(one, other) != "apart" for one, other in combinations(gold, 2)):
+        return None
+    given = _read(question)
+    said = [one for one in _read(answer) if one in gold or one not in given]
+    verdicts = [_quantity(one, said, answer) for one in gold]
+    if all(verdict == 1.0 for verdict in verdicts):
+        return 1.0 if _same_qualifiers(question, alias, answer) else None
+    return 0.0 if len(alias) <= _LONGEST_PLAIN and all(verdict == 0.0 for verdict in verdicts) else None
+
+
+def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None:
+    relations = [(one, _relation(gold, one)) for one in said]
+    of_unit = [relation for one, relation in relations if one.unit in (gold.unit, UNKNOWN)]
+    deciding = of_unit if "same" in of_unit else [relation for _, relation in relations if relation != "apart"]
+    if "same" in deciding:
+        return 1.0 if set(deciding) == {"same"} else None
+    bare = replace(gold, unit="")
+    could_be = any(
+        _relation(bare, replace(one, unit="")) != "other" for one, relation in relations if relation == "apart"
+    )
+    if "near" in deciding or could_be or _VAGUE.search(in_digits(nfkc(answer))):
+        return None
+    if deciding:
+        return 0.0
+    return None if said or gold.unit in (DATE, TIME) else 0.0
+
+
+def _relation(gold: Quantity, said: Quantity) -> Relation:
+    """Return whether two quantities are the same, could be, are not, or cannot be compared."""
+    if UNKNOWN in (gold.unit, said.unit):
+        return "near"
+    if DATE in (gold.unit, said.unit):
+        return _dates(gold, said)
+    if TIME in (gold.unit, said.unit):
+        if gold.unit != said.unit:
+            return "apart"
+        return "same" if gold.low == said.low else "near" if abs(gold.low - said.low) == 720 else "other"
+    if gold.unit == said.unit or ("" in (gold.unit, said.unit) and not RATIOS & {gold.unit, said.unit}):
+        return _numbers(gold, said)
+    if {gold.unit, said.unit} == {"", "%"}:
+        plain, percent = (gold, said) if gold.unit == "" else (said, gold)
+        if plain.step < 1 and _numbers(replace(plain, low=plain.low * 100, high=plain.high * 100), percent) == "same":
+            return "same"
+        return "apart" if _numbers(gold, said) == "other" else "near"
+    return "apart"
+
+
+def _dates(gold: Quantity, said: Quantity) -> Relation:
+    if gold.unit != said.unit:
+        year, other = (gold.year, said) if gold.year else (said.year, gold)
+        if not year:
+            return "apart"
+        named = other.date[0] if other.unit == DATE else other.year
+        if other is gold and gold.unit == DATE and any(gold.date[1:]):
+            return "near" if named in (0, year) else "apart"
+        return "same" if named == year else "other" if named else "apart"
+    pairs = list(zip(gold.date, said.date, strict=True))
+    if any(wanted and there and wanted != there for wanted, there in pairs):
+        return "other"
+    return "same" if all(there == wanted or not wanted for wanted, there in pairs) else "near"
+
+
+def _numbers(gold: Quantity, said: Quantity) -> Relation:
+    if (gold.low == gold.high) != (said.low == said.high):
+        return "near" if gold.low <= said.high and said.low <= gold.high else "other"
+    ends = {_number(gold.low, said.low, gold, said), _number(gold.high, said.high, gold, said)}
+    return "other" if "other" in ends else "near" if "near" in ends else "same"
+
+
+def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -> Relation:
+    if abs(wanted - there) <= _EXACT * abs(wanted):
+        return "same"
+    if said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * abs(wanted - there) < gold.step:
+        return "same"
+    powers = {-power for power in _LEFT_OUT} | _LEFT_OUT | {0}
+    for power in powers:
+        scale = Fraction(10) ** power
+        if 2 * abs(abs(wanted) - abs(there) * scale) <= max(gold.step, said.step * scale):
+            return "near"
+    return "other"
+
+
+def _asked(question: str, alias: str) -> list[Quantity]:
+    """Return the distinct quantities of an alias that the question does not give."""
+    stated = dict.fromkeys(_read(alias))
+    new = [one for one in stated if one not in _read(question)]
+    return new if new or not _is_bare(alias) else list(stated)
+
+
+def _is_bare(alias: str) -> bool:
+    return len(alias) <= 20 and len(alias.split()) <= 3
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> tuple[Quantity, ...]:
+    return quantities(text)
+
+
+def _same_qualifiers(question: str, alias: str, answer: str) -> bool:
+    in_question, in_gold, in_answer = _qualifiers(question), _qualifiers(alias), _qualifiers(answer)
+    return in_gold ^ in_answer <= in_question
+
+
+def _qualifiers(text: str) -> frozenset[str]:
+    return frozenset(name for name, pattern in _QUALIFIED.items() if pattern.search(nfkc(text)))

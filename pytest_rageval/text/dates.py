@@ -1,0 +1,72 @@
+"""Dates and times of day in a text, in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+__all__ = ["dates", "times"]
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = (
+    r"(?:(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
+    r"|May|January|February|March|April|June|July|August|September|October|November|December)(?![a-zA-Z])"
+)
+_NTH = "(?:st|nd|rd|th)?(?![a-zA-Z\\d])"
+_DATE = re.compile(
+    rf"""(?<![a-zA-Z0-9_.,/-])(?:
+      (?P<y1>\d{{4}})[ ]?年(?:度|[ ]?(?P<m1>\d{{1,2}})[ ]?月份?(?:[ ]?(?P<d1>\d{{1,2}})[ ]?[日号])?)?
+    | (?P<m2>\d{{1,2}})[ ]?月份?(?:[ ]?(?P<d2>\d{{1,2}})[ ]?[日号])?
+    | (?P<y3>\d{{4}})(?P<dash>[-/.])(?P<m3>\d{{1,2}})(?P=dash)(?P<d3>\d{{1,2}})(?![\d.-])
+    | (?P<m4>{_MONTH})[ ](?P<d4>\d{{1,2}}){_NTH}(?:,?[ ](?P<y4>\d{{4}})(?!\w))?
+    | (?P<m5>{_MONTH}),?[ ](?P<y5>\d{{4}})(?!\w)
+    | (?P<d6>\d{{1,2}}){_NTH}[ ](?:of[ ])?(?P<m6>{_MONTH})(?:,?[ ](?P<y6>\d{{4}})(?!\w))?
+    | (?:[Ii]n|[Ss]ince|[Dd]uring|[Uu]ntil|[Yy]ear|[Ff]iscal|FY)[ ]?(?P<y7>(?:19|20)\d\d)(?![\w%/-]|[.,]\d)
+    | (?P<either>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}}|\d{{4}}-\d{{2}})(?![\w-])
+    )""",
+    re.VERBOSE,
+)
+_TIME = re.compile(
+    r"(?P<part>上午|下午|凌晨|晚上|中午|早上)?(?<![a-zA-Z0-9_.,:-])(?P<h>[01]?\d|2[0-4])"
+    r"(?::(?P<m1>[0-5]\d)(?![\d:])|(?P<at>[点时])(?!\d+[^\d分])(?:(?P<m2>[0-5]?\d)分|(?P<half>半))?|(?=[ ]?[ap]\.?m\b))"
+    r"[ ]?(?P<ap>[ap]\.?m\b\.?)?",
+    re.IGNORECASE,
+)
+
+
+def dates(text: str, found: Callable[[tuple[int, int, int] | None], None]) -> str:
+    """Tell ``found`` every date of ``text`` as year, month and day, and return the text with line breaks for them.
+
+    0 is what a date does not say, None a date that can be read in more than one way (05/06/2023, 2010-12).
+    """
+
+    def take(match: re.Match[str]) -> str:
+        if match["either"]:
+            found(None)
+            return "\n"
+        said = {name[0]: value for name, value in match.groupdict().items() if value and name[1:].isdecimal()}
+        month = said.get("m", "0")
+        number = int(month) if month.isdecimal() else 1 + _MONTHS.index(month[:3].lower())
+        day = int(said.get("d", 0))
+        if number > 12 or day > 31:
+            return match[0]
+        found((int(said.get("y", 0)), number, day))
+        return "\n"
+
+    return _DATE.sub(take, text)
+
+
+def times(text: str, found: Callable[[int], None]) -> str:
+    """Tell ``found`` every time of day of ``text`` in minutes after midnight, and return the text without them."""
+
+    def take(match: re.Match[str]) -> str:
+        if not (match["part"] or match["ap"] or match["m1"] or match["m2"] or match["half"]):
+            return match[0]
+        hour = int(match["h"])
+        late = (match["ap"] or "")[:1].lower() == "p" or match["part"] in ("下午", "晚上")
+        early = (match["ap"] or "")[:1].lower() == "a" or match["part"] == "凌晨"
+        hour = hour + 12 if late and hour < 12 else 0 if early and hour == 12 else hour
+        found(hour * 60 + (30 if match["half"] else int(match["m1"] or match["m2"] or 0)))
+        return "\n"
+
+    return _TIME.sub(take, text)

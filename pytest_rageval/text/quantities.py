@@ -1,0 +1,252 @@
+"""The quantities that a text states, in English and Chinese: numbers with their units, ranges, dates, times of day."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from pytest_rageval.text.dates import dates, times
+from pytest_rageval.text.numerals import in_digits
+from pytest_rageval.text.unicode import nfkc
+
+__all__ = ["DATE", "RATIOS", "TIME", "UNKNOWN", "Quantity", "quantities"]
+
+DATE, TIME, UNKNOWN = "date", "time", "?"
+RATIOS = frozenset({"%", "pp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Something that a text states in numbers.
+
+    Attributes:
+        low: the number, in the unit; the lower end of a range.
+        high: the same as ``low``, or the upper end of a range.
+        unit: what is counted or measured, converted (all masses to "g"); "" for a bare number, `DATE`, `TIME` (in
+            minutes after midnight), or `UNKNOWN` for what can be read in more than one way.
+        step: what one more in the last digit stated would add; 0 for dates and times.
+        digits: how many digits are stated, leading zeros apart.
+        date: year, month and day of a date; 0 is what is not said.
+    """
+
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(0)
+    unit: str = ""
+    step: Fraction = Fraction(0)
+    digits: int = 0
+    date: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def year(self) -> int:
+        """The year of a date that says no more, or of a bare number that may be one (2015); else 0."""
+        if self.unit == DATE:
+            return self.date[0] if not any(self.date[1:]) else 0
+        plain = self.unit == "" and self.low == self.high and self.low.denominator == 1 and self.step == 1
+        return int(self.low) if plain and 1900 <= self.low <= 2100 else 0
+
+
+_UNITS: dict[str, tuple[str, str]] = {
+    # how it is written -> the unit it is converted to, and by what
+    "%|percent|per cent|pct": ("%", "1"),
+    "‰": ("%", "0.1"),
+    "‱": ("%", "0.01"),
+    "个?百分点|percentage points?|ppts?|pp": ("pp", "1"),
+    "个?基点|basis points?|bps|bp": ("pp", "0.01"),
+    "元人民币|人民币|元|块钱|yuan|rmb|cny|¥|￥": ("CNY", "1"),
+    "美元|美金|us dollars?|dollars?|usd|us\\$|\\$": ("USD", "1"),
+    "港元|港币|hkd|hk\\$": ("HKD", "1"),
+    "欧元|euros?|eur|€": ("EUR", "1"),
+    "日元|yen|jpy": ("JPY", "1"),
+    "英镑|pounds? sterling|gbp|£": ("GBP", "1"),
+    "公里|千米|kilomet(?:er|re)s?|kms?": ("m", "1000"),
+    "厘米|centimet(?:er|re)s?|cm": ("m", "0.01"),
+    "毫米|millimet(?:er|re)s?": ("m", "0.001"),
+    "米|met(?:er|re)s?": ("m", "1"),
+    "公斤|千克|kilograms?|kilos?|kgs?": ("g", "1000"),
+    "吨|tonnes?|metric tons?": ("g", "1000000"),
+    "克|grams?|g": ("g", "1"),
+    "周年|年|years?|yrs?": ("months", "12"),
+    "个?季度|quarters": ("months", "3"),
+    "个月|months?": ("months", "1"),
+    "个?星期|周|weeks?": ("s", "604800"),
+    "天|日|days?": ("s", "86400"),
+    "个?小时|个?钟头|hours?|hrs?": ("s", "3600"),
+    "分钟|minutes?|mins?": ("s", "60"),
+    "秒钟?|seconds?|secs?": ("s", "1"),
+    "摄氏度|度|°c|℃|degrees? celsius|degrees?": ("°", "1"),
+    "人|名|位|people|persons?": ("people", "1"),
+    "倍|times|x": ("times", "1"),
+    "m": ("m or million", "1"),
+    "mm": ("mm or million", "1"),
+    "t|tons?": ("t", "1"),
+    "股|shares?": ("shares", "1"),
+    "家": ("家", "1"),
+    "次": ("次", "1"),
+    "户": ("户", "1"),
+    "件": ("件", "1"),
+    "台": ("台", "1"),
+    "辆": ("辆", "1"),
+    "项": ("项", "1"),
+}
+_CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
+_SCALES = {
+    "百": 2, "千": 3, "万": 4, "亿": 8, "k": 3, "thousand": 3, "m": 6, "mm": 6, "mn": 6, "mln": 6, "million": 6,
+    "b": 9, "bn": 9, "bln": 9, "billion": 9, "tn": 12, "trn": 12, "trillion": 12,
+}  # fmt: skip
+_SAID = [(re.compile(said, re.I), unit, Fraction(factor)) for said, (unit, factor) in _UNITS.items()]
+
+_CORE = r"\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_SCALE = (
+    r"(?:(?:百|千(?![克米瓦卡])|万|亿)+|(?: ?(?:thousand|million|mln|mn|billion|bln|bn|trillion|trn|tn)|[kb])(?![a-z]))"
+)
+_UNIT = "|".join(
+    f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "") for said in sorted(_UNITS, key=len, reverse=True)
+)
+_NUMBER = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+]|负|零下|minus |negative )?(?:(?P<cur>{_CURRENCY}) ?)?(?P<inner>[-+(])?"
+    rf"(?<![\d.])(?P<num>{_CORE})(?P<scale>{_SCALE})?(?P<more>\d+(?:\.\d+)?{_SCALE})?"
+    rf"(?:[ -]?(?P<unit>{_UNIT}))?(?P<close>\)(?P<late>{_SCALE})?)?",
+    re.IGNORECASE,
+)
+_TO, _AND = re.compile(" ?(?:-|~|to|至|到) ?", re.IGNORECASE), re.compile(" ?(?:and|与|和) ?", re.IGNORECASE)
+_FROM, _BETWEEN = (
+    re.compile(r"(?:from|从|由|自) ?\Z", re.IGNORECASE),
+    re.compile(r"(?:between|介于|在) ?\Z", re.IGNORECASE),
+)
+_ORDINAL = re.compile(r"(?:第|#|№|\bNo\. ?) ?\Z", re.IGNORECASE)
+_SENTENCE_WORD = "About|Approximately|Are|Around|Is|Nearly|Only|Over|Roughly|The|Total|Under|Was|Were"
+_NAME = re.compile(rf"(?<![a-zA-Z])(?!(?:{_SENTENCE_WORD}) )[A-Z][\w&]* \Z")
+_ODD = re.compile(r"[,/^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
+"""What follows a number that can be read in more than one way: 1,00,000, 3/4, 10^6, 1e5, 1 000."""
+
+_REFERENCE = re.compile(r"\[\d{1,3}\]|^ ?\d{1,2}[.)、](?!\d)", re.MULTILINE)
+_DASHES = str.maketrans(dict.fromkeys("−–—‒―‑‐", "-") | dict.fromkeys("～∼〜", "~"))
+_LONGEST = 40
+_NO_QUANTITY = Quantity(unit=UNKNOWN)
+
+
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """Return the quantities that ``text`` states, in no particular order.
+
+    Digits that belong to a name (COVID-19, 5G, Boeing 737), an ordinal (第3, No. 3), a citation ([3]) or a list number
+    are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one of unit `UNKNOWN`. Time is linear
+    in the length of the text.
+    """
+    found: list[Quantity] = []
+    plain = _REFERENCE.sub("\n", in_digits(nfkc(text).translate(_DASHES)))
+    plain = dates(plain, lambda said: found.append(Quantity(unit=DATE, date=said) if said else _NO_QUANTITY))
+    plain = times(plain, lambda minutes: found.append(Quantity(Fraction(minutes), Fraction(minutes), TIME)))
+    return (*found, *_numbers(plain))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A number where it stands, with the power of ten that is written behind it."""
+
+    quantity: Quantity
+    start: int
+    end: int
+    scaled: Fraction
+
+
+def _numbers(text: str) -> list[Quantity]:
+    found: list[Quantity] = []
+    last: _Stated | None = None
+    for match in _NUMBER.finditer(text):
+        stated = _stated(match, text, last)
+        joined = _range(last, stated, text) if last and stated else None
+        if joined:
+            found[-1], last = joined, None
+            continue
+        if stated:
+            found.append(stated.quantity)
+        last = stated
+    return found
+
+
+def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | None:
+    """Return the quantity of a match; None for digits that are part of a name or an ordinal."""
+    start, end = match.start("cur") if match["cur"] else match.start("num"), match.end()
+    after_last = last is not None and last.end == match.start()
+    before = text[max(0, match.start() - 24) : match.start()]
+    if not after_last and re.search("[a-zA-Z_]\\Z", before) and not match["cur"]:
+        return None
+    if _is_name(match, text, before):
+        return None
+    if len(match["num"]) > _LONGEST or len(match["more"] or "") > _LONGEST or _ODD.match(text, match.end("num")):
+        return _Stated(_NO_QUANTITY, start, end, Fraction(1))
+    unit, factor = _unit(match)
+    scale = _power(match["scale"] or match["late"]) * factor
+    if unit in ("m or million", "mm or million") and match["cur"]:
+        unit, factor = _unit_of(match["cur"])
+        scale *= 10**6
+    number = match["num"].replace(",", "")
+    value, step = Fraction(number) * scale, scale / 10 ** len(number.partition(".")[2])
+    if match["more"]:
+        more = re.match(r"[\d.]+", match["more"])[0]  # type: ignore[index] # it begins with a digit
+        power = _power(match["more"][len(more) :]) * factor
+        value, step = value + Fraction(more) * power, power / 10 ** len(more.partition(".")[2])
+    quantity = Quantity(value, value, unit, step, len(number.replace(".", "").lstrip("0")))
+    if _is_negative(match, after_last, quantity):
+        quantity = replace(quantity, low=-value, high=-value)
+    return _Stated(quantity, start, end, scale)
+
+
+def _is_name(match: re.Match[str], text: str, before: str) -> bool:
+    following = text[match.end() : match.end() + 2]
+    if following[:1] == "." and following[1:].isdecimal():
+        return True
+    if re.match("[a-zA-Z_]", following) and not match["unit"] and not _ODD.match(text, match.end("num")):
+        return True
+    if match["unit"] in ("G", "T", "X"):
+        return True
+    bare = not (match["scale"] or match["unit"] or match["cur"]) and "." not in match["num"]
+    return _ORDINAL.search(before) is not None or (bare and len(match["num"]) < 4 and _NAME.search(before) is not None)
+
+
+def _is_negative(match: re.Match[str], after_last: bool, quantity: Quantity) -> bool:
+    if (match["open"] or match["inner"] == "(") and match["close"]:
+        return not quantity.year
+    sign = match["sign"] or match["inner"] or "+"
+    return sign not in "+(" and not (after_last and sign == "-")
+
+
+def _range(first: _Stated, second: _Stated, text: str) -> Quantity | None:
+    """Return both as a range where they are written as one: 5-10%, 5%至10%, between 5 and 10."""
+    low, high = first.quantity, second.quantity
+    between, before = text[first.end : second.start], text[max(0, first.start - 10) : first.start]
+    if UNKNOWN in (low.unit, high.unit) or len(between) > 6:
+        return None
+    if not (
+        (_BETWEEN.search(before) and _AND.fullmatch(between))
+        or (_TO.fullmatch(between) and (_BETWEEN.search(before) or not _FROM.search(before)))
+    ):
+        return None
+    factor = second.scaled if first.scaled == 1 else Fraction(1)
+    if low.unit not in ("", high.unit) and high.unit:
+        return None
+    least, most = low.low * factor, abs(high.high) if between.strip() == "-" else high.high
+    if least >= most:
+        return None
+    return Quantity(least, most, high.unit or low.unit, max(low.step * factor, high.step), max(low.digits, high.digits))
+
+
+def _unit(match: re.Match[str]) -> tuple[str, Fraction]:
+    written = match["unit"] or match["cur"]
+    unit, factor = _unit_of(written) if written else ("", Fraction(1))
+    return (unit, factor) if match["unit"] or not written else (unit, Fraction(1))
+
+
+@lru_cache(maxsize=256)
+def _unit_of(written: str) -> tuple[str, Fraction]:
+    return next((unit, factor) for said, unit, factor in _SAID if said.fullmatch(written))
+
+
+def _power(scale: str | None) -> Fraction:
+    """Return what a number is multiplied by: 10^8 for 亿, 10^7 for 千万, 10^9 for bn."""
+    if not scale:
+        return Fraction(1)
+    word = scale.strip().lower()
+    return Fraction(10 ** (_SCALES[word] if word in _SCALES else sum(_SCALES[character] for character in word)))

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.metrics.quantities import has_numeric_gold, numerical_verdict
+from pytest_rageval.model.case import Instance
+
+
+def record(*aliases: str, question: str = "How much?") -> Instance:
+    return Instance("q", question, gold=(aliases,))
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        ("44 billion", "It was $44bn."),
+        ("5亿元", "注册资本为人民币500,000,000元。"),
+        ("5亿元", "注册资本为5亿"),
+        ("5%", "百分之五"),
+        ("5%", "0.05"),
+        ("0.05", "5 %"),
+        ("24.26%", "The margin was 24.258%."),
+        ("2.5 hours", "150 minutes"),
+        ("5-10%", "between 5% and 10%"),
+        ("2023年12月29日", "December 29, 2023"),
+        ("2023", "On 29 Dec 2023."),
+        ("2015", "It opened in 2015."),
+        ("15:30", "3:30 pm"),
+        ("25bps", "0.25个百分点"),
+        ("-5.2%", "(5.2%)"),
+        ("300人", "共有三百名员工"),
+        ("12 seats", "In 2015 there were twelve seats."),
+        ("about five", "about five"),
+    ],
+)
+def test_the_same_quantity_in_other_words_is_right(gold: str, answer: str) -> None:
+    assert numerical_verdict(record(gold), answer) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        ("1.5%", "It is 15.5%."),
+        ("70", "There are 170 seats."),
+        ("5亿元", "注册资本为6亿元"),
+        ("5-10%", "5-12%"),
+        ("2023年12月29日", "2023年12月28日"),
+        ("2015", "It opened in 2016."),
+        ("5%", "I can not answer the question."),
+        ("15:30", "at 4:30 pm"),
+        ("3年", "5年"),
+    ],
+)
+def test_other_quantities_are_wrong(gold: str, answer: str) -> None:
+    assert numerical_verdict(record(gold), answer) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        ("7%", "It rose from 5% to 7%."),
+        ("7%", "从5%上升到7%"),
+        ("5.2%", "5.21%"),
+        ("4.2%", "4.15%"),
+        ("5.2%", "about 5%"),
+        ("5%", "It fell by 5%."),
+        ("-5%", "It was 5%."),
+        ("5%", "It was not 5%."),
+        ("5%", "不超过5%"),
+        ("$1577.00", "$1.577"),
+        ("5亿元", "5亿美元"),
+        ("5%", "5个百分点"),
+        ("5", "5%"),
+        ("0.5", "half of it"),
+        ("3", "答案是三。"),
+        ("5 million", "5m"),
+        ("100000", "1e5"),
+        ("15:30", "3:30"),
+        ("May 6, 2023", "05/06/2023"),
+        ("December 29, 2023", "in 2023"),
+        ("profit 5bn and revenue 9bn", "profit 9bn and revenue 5bn"),
+        ("35000", "三万五"),
+        ("0", "I cannot see whether it would be 0."),
+        (
+            "A few airlines and, with 40% of all revenues, the government of the United States",
+            "Airlines, 7% of them new",
+        ),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_undecided(gold: str, answer: str) -> None:
+    assert numerical_verdict(record(gold), answer) is None
+
+
+def test_what_the_question_gives_is_neither_asked_nor_a_conflict() -> None:
+    case = record("2023年净利润5亿元", question="2023年的净利润是多少？")
+
+    assert numerical_verdict(case, "净利润为5亿元") == 1.0
+    assert numerical_verdict(case, "2023年净利润为6亿元") == 0.0
+
+
+def test_every_slot_must_be_met_and_any_alias_meets_it() -> None:
+    case = Instance("q", "?", gold=(("5%", "5.0 percent"), ("$3bn", "3 billion dollars"), ("Paris",)))
+
+    assert numerical_verdict(case, "5 per cent and 3bn dollars") == 1.0
+    assert numerical_verdict(case, "5 per cent and 4bn dollars") == 0.0
+    assert numerical_verdict(case, "5 per cent") is None
+
+
+@pytest.mark.parametrize(
+    ("applies", "gold", "question"),
+    [
+        (True, "5%", "?"),
+        (True, "三年", "多久？"),
+        (True, "2015", "Was it 2015?"),
+        (False, "Paris", "?"),
+        (False, "COVID-19", "?"),
+        (False, "三星", "?"),
+        (False, "一个办法", "?"),
+        (False, "The fund that was closed in 2015 is larger", "What of the fund of in 2015?"),
+    ],
+)
+def test_a_case_is_numeric_by_its_gold_answer_alone(applies: bool, gold: str, question: str) -> None:
+    assert has_numeric_gold(record(gold, question=question)) is applies
+
+
+def test_no_numbers_in_the_gold_answer_is_undecided() -> None:
+    assert numerical_verdict(record("Paris"), "5%") is None
+    assert numerical_verdict(Instance("q", "?"), "5%") is None
+
+
+@given(st.text(), st.text(), st.text())
+def test_no_text_breaks_the_rule(question: str, gold: str, answer: str) -> None:
+    assert numerical_verdict(record(gold, question=question), answer) in (None, 0.0, 1.0)
+
+
+@given(st.text(alphabet="0123456789.,%万亿元年月日-~至 ", max_size=20))
+def test_the_gold_answer_itself_is_right(gold: str) -> None:
+    if has_numeric_gold(record(gold)):
+        assert numerical_verdict(record(gold), gold) == 1.0
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_whole_numbers_are_right_when_equal_and_never_otherwise(gold: int, answer: int) -> None:
+    verdict = numerical_verdict(record(f"{gold:,} kg"), f"It weighs {answer}kg.")
+
+    assert verdict == 1.0 if gold == answer else verdict != 1.0
