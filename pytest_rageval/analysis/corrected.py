@@ -15,7 +15,7 @@ from pytest_rageval.analysis.statistics import Interval, Mean, mean_of, t_quanti
 
 __all__ = ["Corrected", "corrected_mean"]
 
-FEWEST = 5
+FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)

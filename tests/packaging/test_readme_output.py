@@ -41,10 +41,15 @@ def test_the_output_in_readme_is_what_the_example_prints(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("command", printed_of(BLOCKS))
 def test_what_an_example_prints_is_shown(command: str, tmp_path: Path) -> None:
-    name, *arguments = command.split()
+    tests, _, then = command.partition(" && rageval ")
+    name, *arguments = tests.split()
     lay_out(name, examples_of(BLOCKS)[name], tmp_path)
     status, output = run_of(tmp_path, *arguments)
     assert status in (0, 1, 5), output
+    if then:
+        start = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
+        rageval = [sys.executable, "-c", start, *then.split()]
+        output = subprocess.run(rageval, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     wanted = [unpriced(line) for line in lines_of(printed_of(BLOCKS)[command].text)]
     printed = {unpriced(line) for line in lines_of(output)}
     assert wanted

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
-from pytest_rageval.model.codec import decode_outcome, encode_instance, encode_outcome, without_texts
+from pytest_rageval.model.codec import decode_instance, decode_outcome, encode_instance, encode_outcome, without_texts
 from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
@@ -101,6 +101,9 @@ def test_an_instance_is_builtins(instance: Instance) -> None:
     encoded = encode_instance(instance)
     assert json.loads(json.dumps(encoded, ensure_ascii=False, allow_nan=False)) == encoded
     assert set(encoded["passages"]) == {p.id for p in instance.passages or ()}
+    again = decode_instance(instance.id, encoded, {"language": "zh"})
+    assert again.language == "zh"
+    assert encode_instance(again) == encoded
 
 
 @given(outcomes, instances)

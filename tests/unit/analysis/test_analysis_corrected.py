@@ -35,26 +35,26 @@ def test_a_bias_is_taken_out() -> None:
 
 
 def test_by_hand() -> None:
-    """The variance of the judge's ten values is 2.5 / 9, its covariance with the five labels 0.2, n / N is 1."""
-    people, judged, others = [1.0, 1.0, 0.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0, 1.0]
-    told = corrected_mean(people, judged, others)
-    weight = 0.2 / (2 * 2.5 / 9)
+    """The variance of the judge's twenty values is 5 / 19, its covariance with the ten labels 1.6 / 9, n / N is 1."""
+    people, judged = [1.0, 1.0, 0.0, 0.0, 1.0] * 2, [1.0, 1.0, 0.0, 0.0, 0.0] * 2
+    told = corrected_mean(people, judged, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)
+    weight = (1.6 / 9) / (2 * 5 / 19)
     assert told.weight == pytest.approx(weight)
     assert told.value == pytest.approx(weight * 0.6 + 0.6 - weight * 0.4)
 
 
 def test_it_stays_in_its_range() -> None:
-    told = corrected_mean([1.0, 1.0, 1.0, 1.0, 0.9], [0.0, 0.1, 0.0, 0.2, 0.0], [1.0] * 50)
+    told = corrected_mean([1.0, 1.0, 1.0, 1.0, 0.9] * 2, [0.0, 0.1, 0.0, 0.2, 0.0] * 2, [1.0] * 50)
     assert told.value is not None
     assert told.ci95 is not None
     assert 0 <= told.ci95[0] <= told.value <= told.ci95[1] <= 1
 
 
 def test_too_few_labels_and_labels_of_one_value_give_no_interval() -> None:
-    few = corrected_mean([1.0] * 4, [1.0] * 4, [1.0, 0.0] * 9)
+    few = corrected_mean([1.0] * 9, [1.0] * 9, [1.0, 0.0] * 9)
     assert (few.value, few.ci95, few.reason) == (None, None, "too_few")
-    assert corrected_mean([1.0, 0.0] * 4, [1.0] * 8, []).reason == "too_few"
-    same = corrected_mean([1.0] * 8, [1.0, 0.0] * 4, [1.0, 0.0] * 9)
+    assert corrected_mean([1.0, 0.0] * 8, [1.0] * 16, []).reason == "too_few"
+    same = corrected_mean([1.0] * 10, [1.0, 0.0] * 5, [1.0, 0.0] * 9)
     assert (same.value, same.ci95, same.reason) == (1.0, None, "one_value")
 
 
