@@ -120,6 +120,7 @@ def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
             | _cases(c.n_cases)
+            | ({"reason": c.reason} if c.status == "skipped" else {})
             for c in result.cells
         ],
     } | _cases(result.n_cases)
