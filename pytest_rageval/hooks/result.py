@@ -137,7 +137,7 @@ class RagResult:
 
     def _parsed(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
-        if parsed.slice or parsed.baseline or parsed.metric in PSEUDO_METRICS:
+        if parsed.slice or parsed.min_n > 1 or parsed.baseline or parsed.metric in PSEUDO_METRICS:
             raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
         self._metrics.get(parsed.metric, "rag.check")
         check_gate(parsed, self._metrics, self.case.facets, "rag.check")

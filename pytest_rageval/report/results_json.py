@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
@@ -14,7 +15,7 @@ from pytest_rageval.analysis.ballots import Agreement, Ballots
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
-from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.matrix import Matrix, above
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.plan import TestbedPlan
@@ -40,6 +41,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     judges = [_encode_ballots(each) for each in run.ballots()]
+    differences = [_encode_matrix(matrix) for matrix in run.differences(choice)]
     repeats = [_encode_repeats(each) for each in run.repeats()]
     trust = [asdict(each) | {"ci95": _pair(each.ci95)} for each in run.trusts]
     dialogues = [_encode_dialogues(each) for each in run.dialogues()]
@@ -68,6 +70,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             ("dialogues", dialogues),
             ("trust", trust),
             ("judges", judges),
+            ("differences", differences),
             ("repeats", repeats),
             ("correlations", correlations),
             ("deployment", deployment),
@@ -132,24 +135,48 @@ def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
             | _cases(c.n_cases)
+            | ({"reason": c.reason} if c.status == "skipped" else {})
             for c in result.cells
         ],
     } | _cases(result.n_cases)
 
 
 def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
-    return {
-        "metric": matrix.metric,
-        "system": matrix.system,
-        "row_facet": matrix.row_facet,
-        "col_facet": matrix.col_facet,
-        "rows": list(matrix.rows),
-        "cols": list(matrix.cols),
-        "cells": [[None if cell is None else _encode_cell(cell) for cell in row] for row in matrix.cells],
-        "row_margin": [_encode_cell(cell) for cell in matrix.row_margin],
-        "col_margin": [_encode_cell(cell) for cell in matrix.col_margin],
-        "total": _encode_cell(matrix.total),
-    }
+    return (
+        {"metric": matrix.metric, "system": matrix.system}
+        | ({"minus": matrix.minus} if matrix.minus else {})
+        | {
+            "row_facet": matrix.row_facet,
+            "col_facet": matrix.col_facet,
+            "rows": list(matrix.rows),
+            "cols": list(matrix.cols),
+            "cells": [_encode_cells(row) for row in matrix.cells],
+            "row_margin": _encode_cells(matrix.row_margin),
+            "col_margin": _encode_cells(matrix.col_margin),
+            "total": _encode_cell(matrix.total),
+            "row_macro": list(matrix.row_macro),
+            "col_macro": list(matrix.col_macro),
+            "total_macro": matrix.total_macro,
+        }
+        | ({"row_groups": _encode_groups(matrix)} if matrix.groups else {})
+    )
+
+
+def _encode_groups(matrix: Matrix) -> dict[str, Any]:
+    groups = [
+        {
+            "name": group.name,
+            "n_rows": group.n_rows,
+            "cells": _encode_cells(group.cells),
+            "margin": _encode_cell(group.margin),
+        }
+        for group in matrix.groups
+    ]
+    return {"facet": above(matrix.row_facet), "groups": groups}
+
+
+def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
+    return [None if cell is None else _encode_cell(cell) for cell in cells]
 
 
 def _encode_cell(cell: Cell) -> dict[str, Any]:

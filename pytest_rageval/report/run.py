@@ -152,6 +152,10 @@ class Run:
         """Return the wanted matrix for each system, or one for each primary metric when none is named."""
         return views.matrices(self.plan, self.ordered(), choice)
 
+    def differences(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return how each further system differs from the first, case by case."""
+        return views.differences(self.plan, self.ordered(), choice)
+
     def gains(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the matrix of the gain from retrieval for each system, where the model was asked without it too."""
         return views.gains(self.plan, self.ordered(), choice)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rageval.analysis.clusters import by_case, repeated
-from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.ballot_lines import ballot_lines
@@ -14,10 +13,11 @@ from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
 from pytest_rageval.report.lines import Line, counted
+from pytest_rageval.report.matrix_lines import matrix_lines
 from pytest_rageval.report.repeat_lines import repeat_lines
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
-from pytest_rageval.report.tables import MOST, curve_blocks, legend, matrix_blocks
+from pytest_rageval.report.tables import curve_blocks
 from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 
@@ -38,7 +38,7 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield Line(_counts(run), "bold")
         yield from error_kinds(run)
         yield from model_calls(run)
-        yield from _matrices([*run.matrices(choice), *run.gains(choice)], width)
+        yield from matrix_lines([*run.matrices(choice), *run.differences(choice), *run.gains(choice)], width)
         if verbosity > -1:
             yield from _curves(run, width)
             yield from dialogue_lines(run, width)
@@ -69,28 +69,6 @@ def _counts(run: Run) -> str:
         parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
     return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
-
-
-def _matrices(matrices: list[Matrix], width: int) -> Iterator[Line]:
-    """Yield the matrices; what a cell shows is said where it first is shown."""
-    said = set()
-    for matrix in matrices:
-        system = f" · {matrix.system}" if matrix.system else ""
-        shows = legend(matrix.metric)
-        yield Line("")
-        yield Line(
-            ascii_safe(f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}{system}")
-            + (f" - {shows}" if shows not in said else "")
-        )
-        said.add(shows)
-        for block in matrix_blocks(matrix, width):
-            yield Line("")
-            yield from map(Line, block)
-        left_out = [
-            f"{len(v) - MOST} more {w}" for v, w in ((matrix.rows, "rows"), (matrix.cols, "columns")) if len(v) > MOST
-        ]
-        if left_out:
-            yield Line(f"... {' and '.join(left_out)} in results.json")
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:

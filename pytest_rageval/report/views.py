@@ -24,6 +24,7 @@ __all__ = [
     "correlations",
     "curves",
     "dialogues",
+    "differences",
     "gains",
     "groups",
     "is_worth_telling",
@@ -61,6 +62,23 @@ def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> l
         for metric, group in _by_metric(plan, outcomes, choice.metric)
         for matrix in _each_system(plan, metric, group, choice)
     ]
+
+
+def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
+    """Return how each further system differs from the first, where both were scored on the same cases.
+
+    There are none of a pseudo-metric, nor where systems are the rows or columns.
+    """
+    made = []
+    for metric, group in _by_metric(plan, outcomes, choice.metric):
+        rows, cols = _axes(group, choice)
+        if metric in PSEUDO_METRICS or "system" in (rows, cols):
+            continue
+        first, *others = _systems(group)
+        for other in others:
+            both = [outcome for outcome in group if outcome.system in (first, other)]
+            made.append(matrix_of(metric, False, both, rows, cols, other, first))
+    return [matrix for matrix in made if matrix.total.n]
 
 
 def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
@@ -158,15 +176,24 @@ def _paired(cases: Sequence[Sequence[Outcome]], one: str, other: str) -> list[tu
 
 
 def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    rows = choice.rows or ("topic" if present("topic", group) else "dataset")
-    cols = choice.cols or ("task" if present("task", group) else "ability")
+    rows, cols = _axes(group, choice)
     info = plan.metrics.get(metric, MetricInfo())
-    systems = sorted({outcome.system for outcome in group})
+    systems = _systems(group)
     made = []
     for system in systems:
         mine = [outcome for outcome in group if outcome.system == system]
         made.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
     return made
+
+
+def _axes(group: Sequence[Outcome], choice: MatrixChoice) -> tuple[str, str]:
+    rows = choice.rows or ("topic" if present("topic", group) else "dataset")
+    return rows, choice.cols or ("task" if present("task", group) else "ability")
+
+
+def _systems(group: Sequence[Outcome]) -> list[str]:
+    """Return the systems in the order in which they were named."""
+    return list(dict.fromkeys(outcome.system for outcome in group))
 
 
 def _by_metric(plan: Plan, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:

@@ -140,7 +140,9 @@ def _facets(values: Mapping[str, object], where: str, known_keys_only: bool) -> 
             raise SettingError(f"{where}: the facet {found(name)} is given twice, as a keyword and in facets")
         table[name] = facet_text(value)
     for name in RESERVED.intersection(table):
-        raise SettingError(f"{where}: the facet {found(name)} is set by the plugin itself; give yours another name")
+        raise SettingError(
+            f"{where}: the facet {found(name)} is a name that the plugin keeps for itself; give yours another"
+        )
     return table
 
 
