@@ -12,7 +12,8 @@ __all__ = ["BUILTIN", "Loader"]
 Loader = Callable[[Path], tuple[Instance, ...]]
 """Reads one file; every fault in it is a `DataError` that names the file and the line.
 
-One that reads other files than the path it is given has the method ``files(path)``, which returns them.
+One that reads other files than the path it is given has the method ``files(path)``, which returns them; one for which
+some of what it reads is no instance has ``left_out(path)``, which yields ``file:line`` and what is there.
 """
 
 BUILTIN: dict[str, str] = {

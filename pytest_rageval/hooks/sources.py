@@ -26,11 +26,13 @@ class Source:
         name: ``format:path``, the path from the rootdir on where it lies below it, and ``+path`` of other judgements.
         instances: its records.
         digest: sha256 of what was read.
+        notes: of what was read and is no record; one sentence each.
     """
 
     name: str
     instances: tuple[Instance, ...]
     digest: bytes
+    notes: tuple[str, ...] = ()
 
 
 class Sources:
@@ -63,7 +65,8 @@ class Sources:
             instances = tuple(loader(path))
             if not instances:
                 raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
-            self._read[key] = Source(name, instances, _digest(getattr(loader, "files", _files)(path)))
+            digest = _digest(getattr(loader, "files", _files)(path))
+            self._read[key] = Source(name, instances, digest, _left_out(name, loader, path))
         return self._read[key]
 
     def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
@@ -108,6 +111,15 @@ def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
     if grades or instance.passages is None:
         return replace(instance, qrels=grades)
     return replace(instance, qrels=grades, passages=tuple(replace(each, page="") for each in instance.passages))
+
+
+def _left_out(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
+    places = list(loader.left_out(path)) if hasattr(loader, "left_out") else []
+    if not places:
+        return ()
+    where, what = places[0]
+    count = "1 line is no case" if len(places) == 1 else f"{len(places)} lines are no cases, the first"
+    return (f"{name}: {count}: {what} at {where}",)
 
 
 def _files(path: Path) -> list[Path]:
