@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import ascii_safe, found
 from pytest_rageval.model.case import Instance
 
 __all__ = ["Finding", "Severity", "about", "some"]
@@ -34,7 +34,7 @@ class Finding:
 
     def __str__(self) -> str:
         name = f" {self.id}" if self.id else ""
-        return f"{self.origin}: {self.severity}: {self.check}{name}: {self.problem}"
+        return ascii_safe(f"{self.origin}: {self.severity}: {self.check}{name}: {self.problem}")
 
 
 def about(instance: Instance, check: str, severity: Severity, problem: str) -> Finding:

@@ -60,7 +60,7 @@ def double_role(subject: Subject) -> Iterator[Finding]:
         if pairs:
             (one, two), more = pairs[0], len(pairs) - 1
             problem = f"{one.id} ({one.role or 'no role'}) and {two.id} ({two.role or 'no role'}) are the same text"
-            problem += f", and {more} more such pairs" if more else ""
+            problem += f", as are {more} more pairs" if more else ""
             yield about(instance, "double_role", "error", problem)
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from pytest_rageval.errors import found
 from pytest_rageval.linting.finding import Finding, about
@@ -22,7 +23,7 @@ NEAR = 0.8
 SHARED = 3
 """So many of their rarest shingles two questions must have in common to be compared."""
 
-LONGEST_POSTING, COMPARED = 50, 5
+LONGEST_POSTING, COMPARED = 200, 5
 """So many questions are found by one shingle, and so many compared, those that share most: the time is linear."""
 
 Key = tuple[str, ...]
@@ -47,8 +48,8 @@ def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
 
     Shingles are three characters, two in Chinese. Of two such questions, the n - ceil(0.8 n) + 3 rarest of each one's n
     shingles have three in common (Wang et al., SIGMOD 2012, "Can we beat the prefix filtering?"). By these a question
-    is looked up; one that is found is not looked for in its turn. Turns that follow others in a conversation are not
-    compared.
+    is looked up, and compared with the first of those that have most of them in common; one that is found is not
+    looked for in its turn. Turns that follow others in a conversation are not compared.
     """
     alone = {_key(each): each for each in reversed(_in_order(subject.instances)) if not each.history}
     shingled = [(each, _shingles(key[-1])) for key, each in reversed(alone.items())]
@@ -57,8 +58,9 @@ def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
     for number, (instance, shingles) in enumerate(shingled):
         ranked = sorted(shingles, key=lambda shingle: (frequency[shingle], shingle))
         rarest = ranked[: len(ranked) - math.ceil(NEAR * len(ranked)) + SHARED]
-        shared = Counter(other for shingle in rarest for other in index[shingle])
-        candidates = (other for other, count in shared.most_common(COMPARED) if count >= SHARED)
+        shared = Counter(chain.from_iterable(index[shingle] for shingle in rarest))
+        most = max(shared.values(), default=0)
+        candidates = [other for other, count in shared.items() if count == most >= SHARED][:COMPARED]
         like = next((other for other in candidates if _alike(shingles, shingled[other][1])), None)
         if like is not None:
             other = shingled[like][0]
