@@ -74,7 +74,7 @@ def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
 
 def _in_order(instances: Iterable[Instance]) -> list[Instance]:
     """Return the records by their ids, as what is first of two must not hang on the order of the file."""
-    return sorted(instances, key=lambda each: (len(each.id), each.id, each.origin, each.question))
+    return sorted(instances, key=lambda each: (len(each.id), each.id, each.origin, each.gold))
 
 
 def _key(instance: Instance) -> Key:
