@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
 from pytest_rageval.linting import BUILTIN
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.linting.subject import Subject
@@ -48,7 +49,7 @@ def lint(
     A record that cannot be read is a finding, too, and the only one.
 
     Raises:
-        SettingError: the settings contradict each other, or there is no such format.
+        SettingError: the settings contradict each other, or there is no such format or its loader fails.
         DataError: there is no such file, or the corpus cannot be read.
     """
     from pytest_rageval import corpora, datasets
@@ -102,18 +103,31 @@ class Linter:
         name, colon, text = dataset.partition(":")
         if not name or not colon or not text.strip():
             raise SettingError(f"dataset {found(dataset)} is not format:path; write for instance jsonl:cases.jsonl")
-        loader, path = self._formats.get(name), Path(text)
-        if not path.exists():
-            raise DataError(text, "no such file or folder; a path is relative to the current folder")
+        loader, path = self._formats.get(name), _existing(text)
         try:
             instances = tuple(loader(path))
             left_out = tuple(loader.left_out(path)) if hasattr(loader, "left_out") else ()
         except DataError as error:
             return [Finding("unreadable", "error", "", error.where, error.problem)]
+        except RagEvalError:
+            raise
+        except Exception as error:  # of a user's own loader
+            cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
+            raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
         findings = _findings(Subject(dataset, instances, self._settings, self._corpus, left_out))
         if not instances:
             findings.append(Finding("unreadable", "error", "", dataset, "found no record, wanted at least one"))
         return findings
+
+
+def _existing(text: str) -> Path:
+    try:
+        there = Path(text).exists()
+    except OSError as error:
+        raise SettingError(f"the path {found(text)} cannot be used: {error.strerror}") from None
+    if not there:
+        raise DataError(ascii_safe(text), "no such file or folder; a path is relative to the current folder")
+    return Path(text)
 
 
 def _findings(subject: Subject) -> list[Finding]:

@@ -12,6 +12,7 @@ from pytest_rageval.errors import did_you_mean, found
 from pytest_rageval.linting.finding import Finding, about
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.metrics.matching import fold
+from pytest_rageval.model.case import Instance
 from pytest_rageval.text.language import CJK
 
 __all__ = ["affirms", "language", "language_mix", "stray_name", "yes_no_bias"]
@@ -74,14 +75,13 @@ def language_mix(subject: Subject) -> Iterator[Finding]:
 def stray_name(subject: Subject) -> Iterator[Finding]:
     """Find names of topics and tasks that OmniEval does not have, where most of the dataset's names are OmniEval's."""
     for facet, known in KNOWN.items():
-        values = {name for each in subject.instances if (name := each.facets.get(facet))}
-        strays = values - known
-        if 2 * len(strays) >= len(values):
-            continue
+        bearers: dict[str, list[Instance]] = {}
         for instance in subject.instances:
-            if instance.facets.get(facet) in strays:
-                name = instance.facets[facet]
-                problem = (
-                    f"the {facet} {found(name)} is none of OmniEval's, as the others are; {did_you_mean(name, known)}"
-                )
-                yield about(instance, "stray_name", "note", problem)
+            if instance.facets.get(facet):
+                bearers.setdefault(instance.facets[facet], []).append(instance)
+        strays = bearers.keys() - known
+        for name in strays if 2 * len(strays) < len(bearers) else ():
+            first = min(bearers[name], key=lambda each: (len(each.origin), each.origin, each.id))
+            whose = f"the {facet} {found(name)}, of {len(bearers[name])} records from here on,"
+            problem = f"{whose} is none of OmniEval's, as others are; {did_you_mean(name, known)}"
+            yield about(first, "stray_name", "note", problem)

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from lint_samples import of, record
 
-from pytest_rageval import Finding, lint
-from pytest_rageval.errors import DataError, SettingError, UnknownNameError
+from pytest_rageval import Finding, Instance, lint
+from pytest_rageval.datasets import Loader
+from pytest_rageval.errors import DataError, RagEvalError, SettingError, UnknownNameError
 from pytest_rageval.linting import BUILTIN
+from pytest_rageval.linting.linter import Linter
+from pytest_rageval.registry import Registry
 
-GOOD = {"id": "q1", "question": "When does it open?", "answers": ["9:00"]}
+GOOD: dict[str, Any] = {"id": "q1", "question": "When does it open?", "answers": ["9:00"]}
 
 
 def written(path: Path, *rows: object) -> str:
@@ -93,6 +96,22 @@ def test_a_dataset_that_is_not_there_is_an_error(dataset: str, error: type[Excep
     with pytest.raises(error) as caught:
         lint(dataset)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 999])
+def test_a_path_that_no_file_can_have_is_an_error_too(path: str) -> None:
+    with pytest.raises(RagEvalError) as caught:
+        lint(f"jsonl:{path}")
+    assert str(caught.value).isprintable()
+
+
+def test_a_loader_of_ones_own_that_fails_is_one_sentence(tmp_path: Path) -> None:
+    formats: Registry[Loader] = Registry("dataset format")
+    formats.register("mine", lambda path: (Instance("q1", GOOD["query"]),))
+    (tmp_path / "x.txt").touch()
+    with pytest.raises(SettingError) as caught:
+        Linter({}, (), formats, Registry("corpus format"))(f"mine:{tmp_path / 'x.txt'}")
+    assert str(caught.value) == f"the loader of 'mine' failed on {tmp_path / 'x.txt'}: KeyError: 'query'"
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,12 @@ def test_there_are_sixteen_topics_under_five_heads() -> None:
 
 def test_a_name_that_none_of_omnieval_is_among_those_that_are() -> None:
     known = [record(topic.zh, facets={"topic": topic.zh, "task": "extractive_qa"}) for topic in TOPICS[:3]]
-    stray = record("q9", facets={"topic": "基金会", "task": "multi_hop"})
-    [finding] = found_by("stray_name", *known, stray)
-    assert (finding.id, finding.severity) == ("q9", "note")
-    assert finding.problem == "the topic '基金会' is none of OmniEval's, as the others are; did you mean '基金'?"
-    assert [each.problem.split()[1] for each in found_by("stray_name", *known, stray)] == ["topic"]
+    strays = [record(f"q{n}", facets={"topic": "基金会", "task": "multi_hop"}, line=n) for n in (10, 9)]
+    [finding] = found_by("stray_name", *known, *strays)
+    assert (finding.id, finding.severity, finding.origin) == ("q9", "note", "cases.jsonl:9")
+    assert finding.problem == (
+        "the topic '基金会', of 2 records from here on, is none of OmniEval's, as others are; did you mean '基金'?"
+    )
 
 
 def test_a_tree_of_ones_own_may_have_any_names() -> None:
