@@ -25,24 +25,42 @@ for instance before CI starts its workers, `info` lists what is kept in .rageval
 the ini does not use; what fixtures of the tests had built is built anew.
 """
 
+LINT = """\
+Check datasets before any system answers them: gold answers where they should not be, pools that are empty or too short
+for the settings, ids, questions that stand twice, and more. Exit status: 0, or 1 where there are errors.
+"""
+
 SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with the arguments given, else those of the process, and return its exit status: 0 or 2."""
+    """Run the command with the arguments given, else those of the process, and return its exit status.
+
+    It is 0, or 1 where `lint` found errors, and 2 where a command cannot be run.
+    """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know all of Unicode
+    status = 0
     try:
-        for line in arguments.run_command(arguments):
-            sys.stdout.write(f"{line}\n")
+        status = _write(arguments.run_command(arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except RagEvalError as error:
         sys.stderr.write(f"rageval: {error}\n")
         return 2
-    return 0
+    return status
+
+
+def _write(lines: Iterator[str]) -> int:
+    """Write the lines, and return the status that the generator of them returns, 0 if none."""
+    while True:
+        try:
+            line = next(lines)
+        except StopIteration as end:
+            return end.value or 0
+        sys.stdout.write(f"{line}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,7 +100,25 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(run_command=_index_info)
     prune = words.add_parser("prune", help="remove the indexes that the ini does not use", allow_abbrev=False)
     prune.set_defaults(run_command=_index_prune)
+    _add_lint(commands)
     return parser
+
+
+def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    lint = commands.add_parser("lint", help="find what is wrong with datasets", description=LINT, allow_abbrev=False)
+    lint.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
+    for name, wanted, what in (
+        ("ability", str, "the pools shall suffice for, instead of those that the passages imply"),
+        ("passages", int, "so many that the pools shall suffice for, 5 if not given"),
+        ("noise-rate", float, "the share of noise that they shall suffice for"),
+        ("correct-rate", float, "the share of correct ones among counterfactual passages"),
+        ("assembly", str, "balanced, or rgb-compat, which also looks for answers as RGB does"),
+    ):
+        lint.add_argument(f"--{name}", type=wanted, metavar=name.upper().replace("-", "_"), help=what)
+    lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus, to look up gold ids in")
+    lint.add_argument("--strict", action="store_true", help="exit with 1 where there are warnings, too")
+    lint.add_argument("--json", action="store_true", help="as JSON")
+    lint.set_defaults(run_command=_lint)
 
 
 def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
@@ -113,6 +149,14 @@ def _index_prune(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.index import prune
 
     return prune()
+
+
+def _lint(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.lint import lint
+
+    names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
+    settings = {name: getattr(arguments, name) for name in names}
+    return lint(arguments.datasets, settings, arguments.corpus, strict=arguments.strict, as_json=arguments.json)
 
 
 class _Version(argparse.Action):

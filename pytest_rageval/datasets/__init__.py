@@ -12,8 +12,9 @@ __all__ = ["BUILTIN", "Loader"]
 Loader = Callable[[Path], tuple[Instance, ...]]
 """Reads one file; every fault in it is a `DataError` that names the file and the line.
 
-One that reads other files than the path it is given has the method ``files(path)``, which returns them. One
-whose records have been answered already has the method ``answers(path)``: the answers are scored instead of a system's.
+One that reads other files than the path it is given has the method ``files(path)``, which returns them; one for which
+some of what it reads is no instance has ``left_out(path)``, which yields ``file:line`` and what is there; one whose
+records have been answered already has ``answers(path)``: these are scored instead of a system's.
 """
 
 BUILTIN: dict[str, str] = {

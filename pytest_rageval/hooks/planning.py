@@ -29,6 +29,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         nodes: node id -> entry of each case that will run.
     """
     plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *unused_answers(collected)))
+    plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
     plan.labels, plan.least_kappas = collected.labels, dict(collected.options.trust.least)

@@ -28,12 +28,14 @@ class Source:
         instances: its records.
         digest: sha256 of what was read.
         recorded: the answers that it brings along, to be scored instead of a system's; None where it brings none.
+        notes: of what was read and is no record; one sentence each.
     """
 
     name: str
     instances: tuple[Instance, ...]
     digest: bytes
     recorded: RecordedAnswers | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Sources:
@@ -66,9 +68,9 @@ class Sources:
             instances = tuple(loader(path))
             if not instances:
                 raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
-            self._read[key] = Source(
-                name, instances, _digest(getattr(loader, "files", _files)(path)), _recorded(loader, path)
-            )
+            digest = _digest(getattr(loader, "files", _files)(path))
+            recorded = _recorded(loader, path)
+            self._read[key] = Source(name, instances, digest, recorded, _left_out(name, loader, path))
         return self._read[key]
 
     def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
@@ -123,6 +125,15 @@ def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:
     from pytest_rageval.engine.recorded import RecordedAnswers
 
     return RecordedAnswers(answers(path))
+
+
+def _left_out(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
+    places = list(loader.left_out(path)) if hasattr(loader, "left_out") else []
+    if not places:
+        return ()
+    where, what = places[0]
+    count = "1 line is no case" if len(places) == 1 else f"{len(places)} lines are no cases, the first"
+    return (f"{name}: {count}: {what} at {where}",)
 
 
 def _files(path: Path) -> list[Path]:
