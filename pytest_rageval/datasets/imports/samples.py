@@ -1,0 +1,180 @@
+"""Samples of other evaluation tools, and tables of questions and answers: one row a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.rows import read_rows
+from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.rgb import content_id
+from pytest_rageval.datasets.source import JsonObject
+from pytest_rageval.errors import DataError, found
+
+__all__ = ["deepeval", "ragas", "table"]
+
+Names = Mapping[str, tuple[str, ...]]
+"""Our name of a field -> the names that a tool has for it; of several that a row has, the first is taken."""
+
+OURS: Names = {
+    "answerable": ("answerable",),
+    "fake_answers": ("fake_answers",),
+    "id": ("id",),
+    "language": ("language",),
+    "system": ("system",),
+}
+RAGAS: Names = {
+    **OURS,
+    "question": ("user_input", "question"),
+    "answers": ("reference", "ground_truth", "ground_truths"),
+    "response": ("response", "answer"),
+    "retrieved": ("retrieved_contexts", "contexts"),
+    "retrieved_ids": ("retrieved_context_ids",),
+    "reference": ("reference_contexts",),
+    "reference_ids": ("reference_context_ids",),
+}
+DEEPEVAL: Names = {
+    **OURS,
+    "question": ("input",),
+    "answers": ("expected_output", "expectedOutput"),
+    "response": ("actual_output", "actualOutput"),
+    "retrieved": ("retrieval_context", "retrievalContext"),
+    "reference": ("context",),
+}
+TABLE: Names = {
+    "answerable": ("answerable",),
+    "answers": (
+        "answer", "answers", "correct_answer", "expected", "expected_answer", "expected_output", "gold", "gold_answer",
+        "gold_answers", "golden_answer", "golden_answers", "ground_truth", "reference_answer", "参考答案", "标准答案",
+        "答案",
+    ),
+    "fake_answers": ("fake_answer", "fake_answers"),
+    "id": ("id", "编号"),
+    "language": ("lang", "language", "语言"),
+    "question": ("q", "query", "question", "questions", "提问", "问题"),
+    "response": ("actual_output", "model_answer", "prediction", "response", "system_answer"),
+    "system": ("system",),
+    "task": ("task", "任务"),
+    "topic": ("topic", "主题"),
+}  # fmt: skip
+"""Without case, and with "_" for spaces and hyphens."""
+
+METADATA = (
+    "additional_metadata",
+    "additionalMetadata",
+    "custom_column_key_values",
+    "customColumnKeyValues",
+    "metadata",
+)
+"""Objects whose own values are facets, like those beside them."""
+
+_OUR_NAME = {name: ours for ours, names in TABLE.items() for name in names}
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def ragas(order: Order, taken: Taken) -> None:
+    """Take RAGAS's samples of one turn, by the names of its newer and of its older versions.
+
+    ``reference`` (``ground_truth``, ``ground_truths``) are the answers, ``response`` (``answer``) is what the system
+    said, ``retrieved_contexts`` (``contexts``) its ranking, ``reference_contexts`` are positive passages. Texts without
+    ids are named by their content.
+    """
+    for where, place, row in _rows(order, taken):
+        _take(where, place, row, RAGAS, "", order.system, taken)
+
+
+def deepeval(order: Order, taken: Taken) -> None:
+    """Take DeepEval's goldens and test cases of one turn.
+
+    ``expected_output`` is the answer, ``actual_output`` what the system said, ``retrieval_context`` its ranking,
+    ``context`` positive passages; in a cell of CSV "|" stands between texts, as DeepEval writes them.
+    """
+    for where, place, row in _rows(order, taken):
+        _take(where, place, row, DEEPEVAL, r"\|", order.system, taken)
+
+
+def table(order: Order, taken: Taken) -> None:
+    """Take tables of questions and answers; several answers in one cell stand in lines, or between " | ".
+
+    Columns are known by the names in `TABLE`; any other column is a facet.
+    """
+    for where, place, row in _rows(order, taken):
+        _take(where, place, _ours(where, row), TABLE, "", order.system, taken)
+
+
+def _rows(order: Order, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
+    """Yield each row with where it stands, and an id for it: its file and its number there."""
+    for path in order.paths:
+        before = taken.rows
+        for where, values in read_rows(path, taken):
+            yield where, f"{path.stem}-{taken.rows - before}", values
+
+
+def _ours(where: str, values: JsonObject) -> JsonObject:
+    """Return the values of a table's row, each known column under the first of its names."""
+    row: JsonObject = {}
+    titles: dict[str, str] = {}
+    for title, value in values.items():
+        ours = _OUR_NAME.get(re.sub(r"[\s_-]+", "_", title.casefold()))
+        name = TABLE[ours][0] if ours else title
+        if name in row:
+            raise DataError(where, f"the columns {found(titles[name])} and {found(title)} mean the same; rename one")
+        row[name], titles[name] = value, title
+    return row
+
+
+def _take(where: str, place: str, values: JsonObject, names: Names, between: str, system: str, taken: Taken) -> None:
+    said, rest = _picked(values, names)
+    for ours in ("question", "answers"):
+        if ours not in said and not (ours == "answers" and "answerable" in said):
+            taken.leave(where, f"the field {' or '.join(names[ours][:2])} is missing or empty")
+            return
+    several = r"\n| \| " if names is TABLE else ""
+    case: JsonObject = {"id": said.get("id", place), "question": said["question"]}
+    case |= {name: listed(said[name], several) for name in ("answers", "fake_answers") if name in said}
+    if "answerable" in said:
+        case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
+    case |= {name: said[name] for name in ("language", "topic", "task") if name in said}
+    case |= taken.facets(rest)
+    reference = _passages(said.get("reference"), said.get("reference_ids"), between)
+    if reference:
+        case["passages"] = [{**passage, "role": "positive"} for passage in taken.ranking(reference)]
+    if "reference_ids" in said:
+        case["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], numbers=True)}
+    if not taken.case(where, case):
+        return
+    if "response" not in said:
+        taken.fields.update(name for name in names.get("retrieved", ()) if name in values)
+        return
+    answer: JsonObject = {"id": case["id"], "answer": said["response"]}
+    if system or "system" in said:
+        answer["system"] = system or said["system"]
+    if "retrieved" in said or "retrieved_ids" in said:
+        answer["ranking"] = taken.ranking(_passages(said.get("retrieved"), said.get("retrieved_ids"), between))
+    taken.answer(where, answer)
+
+
+def _picked(values: JsonObject, names: Names) -> tuple[JsonObject, JsonObject]:
+    """Return what a row says, by our names, and the rest of it."""
+    rest = {name: value for name, value in values.items() if value is not None}
+    said = {}
+    for ours, theirs in names.items():
+        name = next((name for name in theirs if name in rest), None)
+        if name is not None:
+            said[ours] = rest.pop(name)
+    for name in METADATA:
+        if isinstance(rest.get(name), dict):
+            rest = {**cast("JsonObject", rest.pop(name)), **rest}
+    return said, rest
+
+
+def _passages(texts: object, ids: object, between: str) -> list[JsonObject]:
+    """Return passages, named by their ids where there are as many, else by their content."""
+    contents, names = listed(texts, between), listed(ids, numbers=True)
+    if not contents:
+        return [{"id": name} for name in names]
+    if len(names) != len(contents):
+        names = [content_id(str(text)) for text in contents]
+    return [{"id": name, "text": text} for name, text in zip(names, contents, strict=True)]
