@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -85,6 +86,9 @@ def _write(path: Path, rows: list[JsonObject], load: Callable[[Path], object]) -
 
 def _told(taken: Taken) -> Iterator[str]:
     yield from map(ascii_safe, taken.notes)
+    unscored = Counter((str(row["metric"]), row["reason"]) for row in taken.scores if "reason" in row)
+    for (metric, reason), count in unscored.items():
+        yield f"{ascii_safe(metric)}: {count} without a value, {reason}"
     for name, count in sorted(taken.fields.items()):
         yield f"left: {ascii_safe(name)} ({count} {'row' if count == 1 else 'rows'})"
     for where, why in taken.left:

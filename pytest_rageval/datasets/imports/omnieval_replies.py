@@ -25,4 +25,4 @@ def take(order: Order, taken: Taken) -> None:
                 continue
             score: JsonObject = {"id": name, "metric": metric_name(metric), **({"system": system} if system else {})}
             taken.drop(values, ("id", "metric", "reply", "system"))
-            taken.score(where, score | reading(metric, reply_value(reply, metric)))
+            taken.score(where, score | reading(metric, reply_value(reply, metric)), reply)

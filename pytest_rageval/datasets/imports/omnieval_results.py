@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from pytest_rageval.datasets.imports.taken import Order, Taken
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, json_kind, read_text, shown_path
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.model.case import Instance
 
 __all__ = ["take"]
@@ -52,8 +51,6 @@ def take(order: Order, taken: Taken) -> None:
         cases = _cases_of(path, cells)
         for metric, lists in _lists(path, taken):
             _take(metric, lists, cases, f"{shown_path(path)}:{metric}", order.system, taken)
-    reasons = Counter((row["metric"], row["reason"]) for row in taken.scores if "reason" in row)
-    taken.notes += [f"{metric}: {count} without a value, {reason}." for (metric, reason), count in reasons.items()]
 
 
 def _cell(case: Instance) -> str:
@@ -104,7 +101,4 @@ def _take(metric: str, values: list[str], cases: list[Instance], where: str, sys
         numbers = [float(number) for number in match.groups()] if match else [None] * len(names)
         for name, number in zip(names, numbers, strict=True):
             row: JsonObject = {"id": case.id, "metric": name, **({"system": system} if system else {})}
-            read = reading(metric, number)
-            taken.score(where, row | read)
-            if read.get("reason") in ("not_a_number", "out_of_range"):
-                taken.leave(where, f"the value {found(text)} of the case {found(case.id)} is {read['reason']}")
+            taken.score(where, row | reading(metric, number), text)

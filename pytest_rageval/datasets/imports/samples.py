@@ -138,8 +138,8 @@ def _take(where: str, place: str, values: JsonObject, names: Names, between: str
         case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
     case |= {name: said[name] for name in ("language", "topic", "task") if name in said}
     case |= taken.facets(rest)
-    reference = _passages(said.get("reference"), said.get("reference_ids"), between)
-    if reference:
+    if "reference" in said:
+        reference = _passages(said["reference"], said.get("reference_ids"), between)
         case["passages"] = [{**passage, "role": "positive"} for passage in taken.ranking(reference)]
     if "reference_ids" in said:
         case["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], numbers=True)}

@@ -13,7 +13,10 @@ from pytest_rageval.datasets.recorded import read_recorded
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError, found
 
-__all__ = ["Order", "Taken"]
+__all__ = ["NO_VALUE", "Order", "Taken"]
+
+NO_VALUE = ("not_a_number", "out_of_range")
+"""The reasons of scores whose value cannot be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,18 @@ class Taken:
         if self._is_first(where, (recorded.id, recorded.system), f"an answer to {found(recorded.id)}"):
             self.answers.append(row)
 
-    def score(self, where: str, row: JsonObject) -> None:
-        """Take a line of scores, or name it as left where it is the second of its case, system and metric."""
+    def score(self, where: str, row: JsonObject, said: object) -> None:
+        """Take a line of scores; one that is the second of its case, system and metric is named as left.
+
+        So is what was ``said`` where it cannot be a value; its line then has the reason.
+        """
         key = (row["id"], row.get("system", ""), row["metric"])
-        if self._is_first(where, key, f"{row['metric']} of {found(row['id'])}"):
-            self.scores.append(row)
+        what = f"{row['metric']} of {found(row['id'])}"
+        if not self._is_first(where, key, what):
+            return
+        self.scores.append(row)
+        if row.get("reason") in NO_VALUE:
+            self.leave(where, f"{what} is {row['reason']}: {found(said)}")
 
     def _is_first(self, where: str, key: object, what: str) -> bool:
         first = self._claimed.setdefault(key, where)
