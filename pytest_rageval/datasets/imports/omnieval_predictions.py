@@ -82,7 +82,7 @@ def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> None:
     if not taken.case(where, case):
         return
     try:
-        output = record.inner("output", row.get("output"), "an object with pred and retrieval_result")
+        output = record.inner("output", row.get("output"), "an object with pred and retrieval_result").without_nulls()
         answer: JsonObject = {"id": case["id"], "answer": output.string("pred")}
         if "retrieval_result" in output:
             answer["ranking"] = _ranking(output, taken)

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.rows import files_of, read_rows
 from pytest_rageval.datasets.imports.taken import Order, Taken
-from pytest_rageval.datasets.source import JsonObject
+from pytest_rageval.datasets.source import JsonObject, shown_path
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.facets import facet_text
 
@@ -41,6 +41,9 @@ def take(order: Order, taken: Taken) -> None:
     rows: list[tuple[Fields, str, str, Setting]] = []
     settings: defaultdict[str, list[Setting]] = defaultdict(list)
     for path in files_of(order.paths, "*.json"):
+        if path.stem.endswith("_result"):
+            taken.notes.append(f"{shown_path(path)}: the rates in it were left, as the answers are scored anew.")
+            continue
         dataset, system, setting = _named(path)
         for where, values in read_rows(path, taken):
             noise = values.get("noise_rate", setting.get("noise", ""))

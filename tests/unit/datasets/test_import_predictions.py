@@ -94,6 +94,12 @@ def test_ids_of_several_files_are_told_apart_as_the_dataset_does(imports: Path) 
     assert taken.notes == ["Several files have the same ids: the name of its file stands before each."]
 
 
+def test_a_closed_book_answer_has_no_ranking(tmp_path: Path) -> None:
+    row = LINE | {"output": {"pred": "P", "retrieval_result": None}}
+    taken = took(omnieval_predictions.take, written(tmp_path / "A - B - C.pred.jsonl", row))
+    assert taken.answers == [{"id": "q1", "answer": "P"}]
+
+
 def test_ids_that_differ_stay_as_they_are(tmp_path: Path) -> None:
     paths = [written(tmp_path / f"A - B - {task}.pred.jsonl", LINE | {"id": task}) for task in ("x", "y")]
     assert [case["id"] for case in took(omnieval_predictions.take, *paths).cases] == ["x", "y"]
@@ -184,6 +190,16 @@ def test_two_models_answer_the_same_cases(imports: Path, tmp_path: Path) -> None
     assert len(taken.cases) == 2
     assert [answer["system"] for answer in taken.answers] == ["gull-7b", "gull-7b", "tern", "tern"]
     assert taken.left == []
+
+
+def test_rates_beside_predictions_are_noted(imports: Path, tmp_path: Path) -> None:
+    [path, _] = sorted((imports / "rgb").iterdir())
+    shutil.copy(path, tmp_path)
+    written(tmp_path / f"{path.stem}_result.json", {"all_rate": 0.5})
+    taken = took(rgb_predictions.take, tmp_path)
+    assert (taken.rows, taken.left) == (2, [])
+    [note] = taken.notes
+    assert note.endswith("_result.json: the rates in it were left, as the answers are scored anew.")
 
 
 def test_a_file_of_another_name_gives_its_name(tmp_path: Path) -> None:
