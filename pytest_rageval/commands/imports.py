@@ -36,6 +36,8 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> I
         RagEvalError: nothing could be taken or written; no file is changed.
     """
     importers: Registry[imports.Importer] = Registry("format to import", imports.BUILTIN)
+    if order.cases is not None and form != "omnieval-results":
+        raise SettingError(f"--cases FILE is for omnieval-results, not for {form}; leave it out")
     taken = Taken()
     importers.get(form)(order, taken)
     if not taken.cases and not taken.scores:
@@ -44,8 +46,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> I
     targets = _targets(taken, out)
     for _, path, _, _ in targets:
         _check_free(path, order, force=force)
-    for _, path, rows, load in targets:
-        _write(path, rows, load)
+    _write(targets)
     for what, path, rows, _ in targets:
         yield f"{len(rows)} {what} of {taken.rows} rows -> {shown_path(path)}"
     yield from _told(taken)
@@ -70,18 +71,21 @@ def _check_free(path: Path, order: Order, *, force: bool) -> None:
         raise SettingError(f"{shown_path(path)} is there already; name another file with --out, or add --force")
 
 
-def _write(path: Path, rows: list[JsonObject], load: Callable[[Path], object]) -> None:
-    """Write rows beside ``path``, see that they can be read, and move them there."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+def _write(targets: list[Target]) -> None:
+    """Write each file beside its path, see that it can be read, and then move all of them there."""
+    parts = {path.with_name(f".{path.name}.{os.getpid()}"): path for _, path, _, _ in targets}
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        load(part)
-        part.replace(path)
+        for part, (_, _, rows, load) in zip(parts, targets, strict=True):
+            with part.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            load(part)
+        for part, path in parts.items():
+            part.replace(path)
     except OSError as error:
-        raise SettingError(f"{shown_path(path)} cannot be written: {error.strerror or error}") from None
+        raise SettingError(f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}") from None
     finally:
-        part.unlink(missing_ok=True)
+        for part in parts:
+            part.unlink(missing_ok=True)
 
 
 def _told(taken: Taken) -> Iterator[str]:

@@ -14,12 +14,17 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, 
 
 @given(TEXTS, st.sampled_from([", ", " ", "\n "]))
 def test_what_python_json_and_numpy_print_is_the_list(texts: list[str], between: str) -> None:
-    assert listed(repr(texts)) == texts
-    assert listed(json.dumps(texts)) == texts
-    assert listed(f"[{between.join(map(repr, texts))}]") == texts
+    assert listed(repr(texts), "") == texts
+    assert listed(json.dumps(texts), "") == texts
+    assert listed(f"[{between.join(map(repr, texts))}]", "") == texts
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_other_text_is_itself(text: str) -> None:
-    assert listed(f"{text}.") == [f"{text}.".strip()]
-    assert listed(f"[1] {text}x") == [f"[1] {text}x"]
+    assert listed(f"{text}.", "") == [f"{text}.".strip()]
+    assert listed(f"[1] {text}x", "") == [f"[1] {text}x"]
+
+
+@given(TEXTS)
+def test_a_string_of_json_is_one_text(texts: list[str]) -> None:
+    assert listed(repr(texts)) == [repr(texts)]

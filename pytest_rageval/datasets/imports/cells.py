@@ -9,38 +9,41 @@ import re
 import tokenize
 from contextlib import suppress
 
-from pytest_rageval.model.facets import facet_text
+__all__ = ["listed", "plain"]
 
-__all__ = ["listed"]
+WHOLE = 1e15
+"""Floats below it hold whole numbers exactly."""
 
 _LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
 
 
-def listed(value: object, between: str = "", *, numbers: bool = False) -> list[object]:
-    """Return the items of a list, of a list that was printed into a string, or of a string with several texts.
-
-    Numbers become text, as facets do.
+def listed(value: object, between: str | None = None, *, numbers: bool = False) -> list[object]:
+    """Return the items of a list, or what a string holds; numbers become text.
 
     Args:
         value: a list, a string, or None, which is empty.
-        between: what stands between several texts, as a regular expression; "" is nothing.
-        numbers: take a string like "[1, 2]" for a list too, as ids are printed, but not texts.
+        between: None where a string is one text; else it is the cell of a table, which may be a list that was printed
+            into it, or several texts with this regular expression between them ("" is nothing).
+        numbers: a cell like "[1, 2]" is a list too, as ids are printed, but not texts.
     """
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if value is None:
         return []
     if not isinstance(value, str):
-        return [_plain(value)]
-    printed = _printed(value.strip()) if value.strip().startswith("[") else None
+        return [plain(value)]
+    printed = _printed(value.strip()) if between is not None and value.strip().startswith("[") else None
     if printed is not None and (numbers or all(isinstance(item, str) for item in printed)):
-        return [_plain(item) for item in printed]
+        return [plain(item) for item in printed]
     texts = re.split(between, value) if between else [value]
     return [text.strip() for text in texts if text.strip()]
 
 
-def _plain(item: object) -> object:
-    return facet_text(item) if isinstance(item, (int, float)) and not isinstance(item, bool) else item
+def plain(item: object) -> object:
+    """Return a number as text with all its digits, 4 for 4.0; anything else as it is."""
+    if isinstance(item, bool) or not isinstance(item, (int, float)):
+        return item
+    return str(int(item)) if isinstance(item, float) and item.is_integer() and abs(item) < WHOLE else str(item)
 
 
 def _printed(text: str) -> list[object] | None:

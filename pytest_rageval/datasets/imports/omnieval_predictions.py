@@ -61,15 +61,17 @@ def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: T
             continue
         answers = listed(row.get("golden_answers"))
         case: JsonObject = {"id": name, "question": row.get("question"), "answers": answers, **facets}
-        if facets.get("task") == TURNS or (facets.get("task") not in QUESTIONS and shared[str(row["id"])] > 1):
+        turn = facets.get("task") == TURNS or (facets.get("task") not in QUESTIONS and shared[str(row["id"])] > 1)
+        history = dialogues.setdefault(name, [])
+        if turn:
             rounds[name] += 1
-            history = dialogues.setdefault(name, [])
             case |= {"id": f"{name}.{rounds[name]}", "dialogue": name, "round": rounds[name], "history": [*history]}
-            history += [{"question": row.get("question"), "answer": answer} for answer in answers[:1]]
-        _take(record, case, system, taken)
+        if _take(record, case, system, taken) and turn:
+            history.append({"question": case["question"], "answer": answers[0]})
 
 
-def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> None:
+def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
+    """Take the case of a line, and its answer; return whether the case was taken."""
     row, where = record.values, record.where
     case |= taken.facets(row, {*KEYS, *case})
     passages = [str(text) for text in listed(row.get("relevant_passage")) if str(text).strip()]
@@ -80,7 +82,7 @@ def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> None:
     if nodes:
         case["qrels"] = dict.fromkeys(nodes, 1)
     if not taken.case(where, case):
-        return
+        return False
     try:
         output = record.inner("output", row.get("output"), "an object with pred and retrieval_result").without_nulls()
         answer: JsonObject = {"id": case["id"], "answer": output.string("pred")}
@@ -88,9 +90,10 @@ def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> None:
             answer["ranking"] = _ranking(output, taken)
     except DataError as error:
         taken.leave(error.where, f"its answer was left: {error.problem}")
-        return
+        return True
     taken.drop(output.values, ("pred", "retrieval_result"), "output.")
     taken.answer(where, answer | ({"system": system} if system else {}))
+    return True
 
 
 def _ranking(output: Fields, taken: Taken) -> list[JsonObject]:

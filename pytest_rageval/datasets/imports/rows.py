@@ -12,7 +12,10 @@ from pytest_rageval.datasets.imports.taken import Taken
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
 from pytest_rageval.errors import DataError, found
 
-__all__ = ["files_of", "read_rows"]
+__all__ = ["TABLES", "files_of", "read_rows"]
+
+TABLES = (".csv", ".tsv", ".xlsx")
+"""How the names of tables with a header end."""
 
 DELIMITERS = ",;\t"
 LONGEST_CELL = 2**31 - 1
@@ -40,7 +43,7 @@ def files_of(paths: Iterable[Path], pattern: str) -> list[Path]:
 def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
     """Yield ``file:line`` and the values of every row, and count it; a row that cannot be read is named as left.
 
-    A name that ends in .csv, .tsv or .xlsx says a table with a header; any other file is one JSON array of objects,
+    A name that ends as in `TABLES` says a table with a header; any other file is one JSON array of objects,
     one object of columns, or JSON Lines. The cells of a table are strings, without those that are empty.
 
     Raises:
@@ -51,7 +54,7 @@ def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
         from pytest_rageval.datasets.imports.spreadsheet import read_sheet
 
         rows = _below_header(shown_path(path), read_sheet(path, taken), taken)
-    elif kind in (".csv", ".tsv"):
+    elif kind in TABLES:
         rows = _below_header(shown_path(path), iter(_csv(path)), taken)
     else:
         rows = _json(path, taken)

@@ -8,6 +8,7 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.datasets.imports.cells import plain
 from pytest_rageval.datasets.imports.taken import Taken
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, found
@@ -55,7 +56,7 @@ def _text(cell: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and "%" in (cell.number_format or ""):
-        return f"{facet_text(float(value) * 100)}%"
+        return f"{plain(round(float(value) * 100, 10))}%"
     if isinstance(value, datetime):
         return str(value.date() if value.time() == time() else value)
-    return facet_text(value)
+    return facet_text(value) if isinstance(value, bool) else str(plain(value))

@@ -106,6 +106,7 @@ def test_a_source_is_never_written_over(command: Import) -> None:
         (("ragas", "x.json"), "x.json: no such file"),
         (("ragas", "empty.json"), "nothing was written, as none of 0 rows could be taken; the first: the sources hold"),
         (("ragas", "bad.json"), "nothing was written, as none of 2 rows could be taken; the first: bad.json:1: the fi"),
+        (("ragas", "bad.json", "--cases", "x"), "--cases FILE is for omnieval-results, not for ragas; leave it out"),
         (("omnieval-results", "bad.json"), "a result of OmniEval names no case: say --cases FILE"),
         (("table", "good.csv", "--out", "no/cases.jsonl"), "no/cases.jsonl cannot be written: No such file"),
     ],

@@ -81,6 +81,14 @@ def test_turns_that_share_an_id_are_numbered_and_know_those_before(imports: Path
     assert [(case["dialogue"], case["round"]) for case in taken.cases] == [("0", 1), ("0", 2), ("1", 1)]
 
 
+def test_a_turn_that_is_left_is_missing_in_what_follows_alone(tmp_path: Path) -> None:
+    turns = [LINE, LINE | {"question": None}, LINE | {"question": "R?"}]
+    taken = took(omnieval_predictions.take, written(tmp_path / f"A - B - {TALKS[10:]}", *turns))
+    assert [case["id"] for case in taken.cases] == ["q1.1", "q1.3"]
+    assert taken.cases[1]["history"] == [{"question": "Q?", "answer": "A"}]
+    assert len(taken.left) == 1
+
+
 def test_ids_of_several_files_are_told_apart_as_the_dataset_does(imports: Path) -> None:
     taken = took(omnieval_predictions.take, imports / "omnieval")
     assert sorted(str(case["id"]) for case in taken.cases) == [

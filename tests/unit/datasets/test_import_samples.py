@@ -203,7 +203,7 @@ def test_a_spreadsheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
         ["What is the fee?", 0.005, 2024.0, True],
         [None, None, None, None],
         ["When did it open?", date(2019, 1, 31), 2024, False],
-        ["How many?", 12, None, None],
+        ["How many?", 1234567.89, None, None],
     )
     book.active["B2"].number_format = "0.0%"
     book.create_sheet("Notes")["A1"] = "to be checked"
@@ -213,7 +213,7 @@ def test_a_spreadsheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
     assert taken.cases == [
         {"id": "t-1", "question": "What is the fee?", "answers": ["0.5%"], "Year": "2024", "Checked": "true"},
         {"id": "t-2", "question": "When did it open?", "answers": ["2019-01-31"], "Year": "2024", "Checked": "false"},
-        {"id": "t-3", "question": "How many?", "answers": ["12"]},
+        {"id": "t-3", "question": "How many?", "answers": ["1234567.89"]},
     ]
     [note] = taken.notes
     assert note.endswith("t.xlsx: the sheet 'Notes' was left; only the first one is read.")
