@@ -19,6 +19,15 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+IMPORT = """\
+Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
+(evaluation_result_*.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
+(JSON, JSON Lines, CSV, .xlsx) or table (the same, of questions and answers, by the names of its columns). Cases go to
+FILE (cases.jsonl), what a system answered beside them (cases.answers.jsonl), for `pytest --rag-answers`; values that
+OmniEval computed go to FILE (scores.jsonl). What was left is listed, by file and line. Exit status: 0 all rows were
+taken, 1 some were left, 2 nothing was written.
+"""
+
 INDEX = """\
 The index of the retriever that the ini names, over the corpus that it names: `build` makes it ahead of the tests,
 for instance before CI starts its workers, `info` lists what is kept in .rageval/indexes, and `prune` removes what of it
@@ -36,7 +45,7 @@ SHOW = "Print what the summary of a run said, of the newest if none is named: co
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status.
 
-    It is 0, or 1 where `lint` found errors, and 2 where a command cannot be run.
+    It is 0, or 1 where `lint` found errors or `import` left something, and 2 where a command cannot be run.
     """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
@@ -48,8 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except RagEvalError as error:
+        sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
-        return 2
+        return error.status
     return status
 
 
@@ -86,6 +96,18 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.set_defaults(run_command=_show)
     agreement_arguments.add_to(commands)
+    imports = commands.add_parser(
+        "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
+    )
+    imports.add_argument("format", metavar="FORMAT", help="what the files are")
+    imports.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions")
+    imports.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
+    imports.add_argument("--system", default="", metavar="NAME", help="the system that gave the answers or was judged")
+    imports.add_argument(
+        "--cases", type=Path, metavar="FILE", help="the dataset that omnieval-results are of, in order"
+    )
+    imports.add_argument("--force", action="store_true", help="write over files that are there")
+    imports.set_defaults(run_command=_import)
     index = commands.add_parser(
         "index",
         help="build the retriever's index, list what is kept, remove the unused",
@@ -131,6 +153,14 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
     return show(arguments.run)
+
+
+def _import(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.imports import import_files
+    from pytest_rageval.datasets.imports import Order
+
+    order = Order(tuple(arguments.sources), arguments.system, arguments.cases)
+    return import_files(arguments.format, order, arguments.out, force=arguments.force)
 
 
 def _index_build(arguments: argparse.Namespace) -> Iterator[str]:

@@ -12,6 +12,7 @@ __all__ = [
     "ModelError",
     "RagEvalError",
     "RetrieverError",
+    "RowsLeftError",
     "SettingError",
     "SystemContractError",
     "UnknownNameError",
@@ -23,7 +24,13 @@ __all__ = [
 
 
 class RagEvalError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    Attributes:
+        status: the exit status of the command ``rageval``.
+    """
+
+    status = 2
 
 
 class SettingError(RagEvalError):
@@ -92,6 +99,12 @@ class ModelError(CaseError):
         super().__init__(kind, message)
         self.retry_after = retry_after
         self.attempts = attempts
+
+
+class RowsLeftError(RagEvalError):
+    """An import that left some rows; the others were written."""
+
+    status = 1
 
 
 class UnscoredError(RagEvalError, LookupError):
