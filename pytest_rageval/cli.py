@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RagEvalError as error:
         sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
-        return error.status
+        return 2
     return status
 
 

@@ -12,7 +12,6 @@ __all__ = [
     "ModelError",
     "RagEvalError",
     "RetrieverError",
-    "RowsLeftError",
     "SettingError",
     "SystemContractError",
     "UnknownNameError",
@@ -24,13 +23,7 @@ __all__ = [
 
 
 class RagEvalError(Exception):
-    """Base of every error this package raises on purpose.
-
-    Attributes:
-        status: the exit status of the command ``rageval``.
-    """
-
-    status = 2
+    """Base of every error this package raises on purpose."""
 
 
 class SettingError(RagEvalError):
@@ -99,12 +92,6 @@ class ModelError(CaseError):
         super().__init__(kind, message)
         self.retry_after = retry_after
         self.attempts = attempts
-
-
-class RowsLeftError(RagEvalError):
-    """An import that left some rows; the others were written."""
-
-    status = 1
 
 
 class UnscoredError(RagEvalError, LookupError):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from pytest_rageval.datasets import imports, jsonl
 from pytest_rageval.datasets.imports.taken import Order, Taken
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
-from pytest_rageval.errors import RowsLeftError, SettingError, ascii_safe
+from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.registry import Registry
 
 __all__ = ["import_files"]
@@ -21,8 +21,10 @@ Target = tuple[str, Path, list[JsonObject], Callable[[Path], object]]
 """What rows are, where they go, the rows, and what has to be able to read them there."""
 
 
-def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Iterator[str]:
-    """Write what an importer takes, and yield the lines that the command prints.
+def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Generator[str, None, int]:
+    """Write what an importer takes, yield the lines that the command prints, and return its exit status.
+
+    It is 1 where some rows were left; everything else is written.
 
     Args:
         form: the name of the importer.
@@ -32,7 +34,6 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> I
         force: write over files that are there.
 
     Raises:
-        RowsLeftError: some rows were left; everything else is written.
         RagEvalError: nothing could be taken or written; no file is changed.
     """
     importers: Registry[imports.Importer] = Registry("format to import", imports.BUILTIN)
@@ -50,8 +51,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> I
     for what, path, rows, _ in targets:
         yield f"{len(rows)} {what} of {taken.rows} rows -> {shown_path(path)}"
     yield from _told(taken)
-    if taken.left:
-        raise RowsLeftError(f"{len(taken.left)} of {taken.rows} rows were left, as said above; the others are written")
+    return int(bool(taken.left))
 
 
 def _targets(taken: Taken, out: Path | None) -> list[Target]:

@@ -9,7 +9,6 @@ from pytest_rageval.errors import (
     GateSyntaxError,
     MissingDependencyError,
     RagEvalError,
-    RowsLeftError,
     SettingError,
     SystemContractError,
     UnknownNameError,
@@ -24,13 +23,12 @@ HOSTILE = "a\x1b[31mred\x1b[0m\r\n\u202ecba\u200b\x00\x9b\ud800"
 
 def test_every_error_is_one_of_ours() -> None:
     ours = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
-    assert len(ours) == 12
+    assert len(ours) == 11
     assert all(issubclass(getattr(errors, name), RagEvalError) for name in ours)
     assert issubclass(GateSyntaxError, SettingError)
     assert issubclass(UnknownNameError, SettingError)
     assert issubclass(UnscoredError, LookupError)
     assert not issubclass(SystemContractError, SettingError)
-    assert (RagEvalError.status, RowsLeftError.status) == (2, 1)
 
 
 def test_a_data_error_says_where() -> None:
