@@ -43,6 +43,9 @@ MENDED = [
     ('{"prediction": }', -1.0),
     ('{"prediction": 1e999}', -1.0),
     ('{"prediction": NaN}', -1.0),
+    ('{"prediction": 1' + "0" * 400 + "}", -1.0),
+    ('{"prediction": ' + "[" * 100_000, -1.0),
+    ('{"prediction": ' + "-" * 100_000 + "1}", -1.0),
 ]
 
 

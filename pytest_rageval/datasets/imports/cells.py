@@ -51,7 +51,7 @@ def _printed(text: str) -> list[object] | None:
 
     numpy puts no commas between strings, and Python would read such neighbours as one string.
     """
-    with suppress(ValueError):
+    with suppress(RecursionError, ValueError):
         return list(json.loads(text))
     items: list[object] = []
     try:

@@ -43,7 +43,7 @@ WHOLE = ("hallucination", "numerical_accuracy")
 UNKNOWN = "not_applicable_or_parse_error"
 """The reason of a judged value below 0."""
 
-_PAIR = re.compile(r"""["']?(\w+)["']?\s*:\s*("[^"]*"?|'[^']*'?|[^,}\s]+)""")
+_PAIR = re.compile(r"""["']?\b(\w+)["']?\s*:\s*("[^"]*"?|'[^']*'?|[^,}\s]+)""")
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -60,9 +60,9 @@ def reply_value(reply: str, metric: str) -> float:
     value = said.get("prediction", said.get(metric, -1))
     try:
         number = int(cast("int", value))  # which refuses what it does not take
+        return float(number) if number == -1 or metric in WHOLE else number / 2
     except (OverflowError, TypeError, ValueError):
         return -1.0
-    return float(number) if number == -1 or metric in WHOLE else number / 2
 
 
 def reading(metric: str, value: float | None) -> JsonObject:
@@ -89,7 +89,7 @@ def _mended(reply: str) -> object:
     if start is None:
         return None
     text = reply[start.start() :]
-    with suppress(ValueError):
+    with suppress(RecursionError, ValueError):
         return json.JSONDecoder().raw_decode(text)[0]
     if text.startswith("["):
         return None
@@ -101,6 +101,6 @@ def _mended(reply: str) -> object:
 def _literal(text: str) -> object:
     if text[0] in "\"'":
         return text.strip(text[0])
-    with suppress(ValueError, SyntaxError):
+    with suppress(MemoryError, RecursionError, SyntaxError, ValueError):
         return ast.literal_eval(text)
     return _WORDS.get(text.lower(), text)

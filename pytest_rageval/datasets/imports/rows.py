@@ -129,8 +129,11 @@ def _below_header(name: str, table: Table, taken: Taken) -> Iterator[tuple[str, 
     if twice is not None:
         raise DataError(f"{name}:{head}", f"two columns are named {found(twice)}; rename or remove one")
     for line, cells in filled:
-        if any(cells[len(header) :]) or any(cell for title, cell in zip(header, cells, strict=False) if not title):
+        if any(cells[len(header) :]):
             taken.rows += 1
-            taken.leave(f"{name}:{line}", "a cell stands in a column without a name; name it in the header")
+            taken.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
             continue
-        yield f"{name}:{line}", {title: cell for title, cell in zip(header, cells, strict=False) if title and cell}
+        named = [(title, cell) for title, cell in zip(header, cells, strict=False) if cell]
+        if any(not title for title, _ in named):
+            taken.fields["a column without a name"] += 1
+        yield f"{name}:{line}", {title: cell for title, cell in named if title}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
 from pytest_rageval.datasets.imports.cells import listed
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
+from pytest_rageval.datasets.imports.shapes import COLUMNS, DEEPEVAL, METADATA, RAGAS, TABLE, Shape
 from pytest_rageval.datasets.imports.taken import Order, Taken
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject
@@ -16,93 +17,18 @@ from pytest_rageval.errors import DataError, found
 
 __all__ = ["deepeval", "ragas", "table"]
 
-OURS = {
-    "answerable": ("answerable",),
-    "fake_answers": ("fake_answers",),
-    "id": ("id",),
-    "language": ("language",),
-    "system": ("system",),
-}
-COLUMNS = {
-    "answerable": ("answerable",),
-    "answers": (
-        "answer", "answers", "correct_answer", "expected", "expected_answer", "expected_output", "gold", "gold_answer",
-        "gold_answers", "golden_answer", "golden_answers", "ground_truth", "reference_answer", "参考答案", "标准答案",
-        "答案",
-    ),
-    "fake_answers": ("fake_answer", "fake_answers"),
-    "id": ("id", "编号"),
-    "language": ("lang", "language", "语言"),
-    "question": ("question", "q", "query", "questions", "提问", "问题"),
-    "response": ("response", "actual_output", "model_answer", "prediction", "system_answer"),
-    "system": ("system",),
-    "task": ("task", "任务"),
-    "topic": ("topic", "主题"),
-}  # fmt: skip
-"""What people write over the columns of a table, without case, and with "_" for spaces and hyphens."""
-
-METADATA = (
-    "additional_metadata",
-    "additionalMetadata",
-    "custom_column_key_values",
-    "customColumnKeyValues",
-    "metadata",
-)
-"""Objects whose own values are facets, like those beside them."""
-
 _COLUMN = {name: ours for ours, names in COLUMNS.items() for name in names}
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """How a tool writes its samples.
-
-    Attributes:
-        names: our name of a field -> its names; of several that a row has, the first is taken.
-        between: what stands between several passages in one cell of a table, as a regular expression; "" is nothing.
-        between_answers: the same for gold answers.
-    """
-
-    names: Mapping[str, tuple[str, ...]]
-    between: str = ""
-    between_answers: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """One row: where it stands, an id for it, its values, and whether these are cells of a table."""
 
     where: str
     name: str
     values: JsonObject
     in_table: bool
-
-
-RAGAS = Shape(
-    {
-        **OURS,
-        "question": ("user_input", "question"),
-        "answers": ("reference", "ground_truth", "ground_truths"),
-        "response": ("response", "answer"),
-        "retrieved": ("retrieved_contexts", "contexts"),
-        "retrieved_ids": ("retrieved_context_ids",),
-        "reference": ("reference_contexts",),
-        "reference_ids": ("reference_context_ids",),
-    }
-)
-DEEPEVAL = Shape(
-    {
-        **OURS,
-        "question": ("input",),
-        "answers": ("expected_output", "expectedOutput"),
-        "response": ("actual_output", "actualOutput"),
-        "retrieved": ("retrieval_context", "retrievalContext"),
-        "reference": ("context",),
-    },
-    between=r"\|",
-)
-TABLE = Shape({ours: (names[0],) for ours, names in COLUMNS.items()}, between_answers=r"\n| \| ")
 
 
 def ragas(order: Order, taken: Taken) -> None:
@@ -135,15 +61,15 @@ def table(order: Order, taken: Taken) -> None:
         _take(replace(row, values=_ours(row)), TABLE, order.system, taken)
 
 
-def _rows(order: Order, taken: Taken) -> Iterator[Row]:
+def _rows(order: Order, taken: Taken) -> Iterator[_Row]:
     """Yield each row; its id is its file's name and its number there, unless it says one."""
     for path in order.paths:
         before = taken.rows
         for where, values in read_rows(path, taken):
-            yield Row(where, f"{path.stem}-{taken.rows - before}", values, path.suffix.lower() in TABLES)
+            yield _Row(where, f"{path.stem}-{taken.rows - before}", values, path.suffix.lower() in TABLES)
 
 
-def _ours(row: Row) -> JsonObject:
+def _ours(row: _Row) -> JsonObject:
     """Return the values of a table's row, each known column under the first of its names."""
     values: JsonObject = {}
     titles: dict[str, str] = {}
@@ -157,7 +83,7 @@ def _ours(row: Row) -> JsonObject:
     return values
 
 
-def _take(row: Row, shape: Shape, system: str, taken: Taken) -> None:
+def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
     said, rest = _picked(row.values, shape)
     for ours in ("question", "answers"):
         if ours not in said and not (ours == "answers" and "answerable" in said):

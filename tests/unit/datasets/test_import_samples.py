@@ -174,10 +174,12 @@ def test_a_table_that_cannot_be_read_is_an_error(text: str | bytes, problem: str
         took(table, written(tmp_path / "t.csv", text))
 
 
-def test_a_cell_without_a_column_is_named(tmp_path: Path) -> None:
-    taken = took(table, written(tmp_path / "t.csv", "question,answer,\nQ,A\nR,B,C\nS,D,,E\n"))
-    assert [case["question"] for case in taken.cases] == ["Q"]
-    assert [where[-8:] for where, _ in taken.left] == ["/t.csv:3", "/t.csv:4"]
+def test_a_cell_without_a_name_is_left_and_one_too_many_leaves_its_row(tmp_path: Path) -> None:
+    taken = took(table, written(tmp_path / "t.csv", ",question,answer\n0,Q,A\n,R,B\n2,S,C,D\n"))
+    assert [case["question"] for case in taken.cases] == ["Q", "R"]
+    assert taken.fields == {"a column without a name": 1}
+    assert reasons(taken) == [("t.csv:4", "found 4 cells, wanted at most 3, as in the header")]
+    assert taken.rows == 3
 
 
 def test_a_long_cell_is_read_whole(tmp_path: Path) -> None:
