@@ -88,6 +88,10 @@ def training(
     if not made:
         raise SettingError(f"no label is of an answer that {judge.name} applies to; name another metric")
     told = list(count_lines(answered))
+    left = sum(len(answer.labels) for answer in answered.answers) - sum(map(len, made.values()))
+    if left:
+        why = f"of another metric, or of an answer that {judge.name} does not apply to"
+        told.append(f"{counted(left, 'label')} not used, {why}")
     for name, cases in parted(list(made), parts, seed).items():
         lines = [line for case in cases for line in made[case]]
         path = folder / f"{name}.jsonl"

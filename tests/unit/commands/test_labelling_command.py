@@ -147,6 +147,14 @@ def test_a_judge_of_a_conftest_is_asked_for_its_prompt(project: Path) -> None:
     assert json.loads(line["messages"][2]["content"])["label"] == 3
 
 
+def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    rows = [{"id": f"q{at}", "system": "one", "label": 1, "metric": ("accuracy", JUDGED)[at % 2]} for at in range(4)]
+    told = said(capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED, "--training", "t")
+    why = f"of another metric, or of an answer that {JUDGED} does not apply to"
+    assert told.splitlines()[:2] == ["4 labels of 4 answers to 4 cases", f"2 labels not used, {why}"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
