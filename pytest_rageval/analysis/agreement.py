@@ -117,9 +117,10 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
     """Return how far the judge agrees with people.
 
     The intervals are percentiles of 1,000 resamples of the cases, always the same ones: cases that are rated alike are
-    drawn together, as counts, so that a million takes no longer than a hundred. Of more than 4,000 kinds of cases there
-    are in proportion fewer resamples, but 100. The quadratic kappa equals scikit-learn's where the levels are evenly
-    spaced and all of them are its ``labels``. Kappa and alpha are undefined where everyone gives one value to all.
+    drawn together, as counts, so that of a million cases only the counting takes time. Of more than 4,000 kinds of
+    cases there are in proportion fewer resamples, but 100. The quadratic kappa equals scikit-learn's where the levels
+    are evenly spaced and all of them are its ``labels``. Kappa and alpha are undefined where all are given one
+    value.
 
     Args:
         ratings: the answers that people labelled and the judge scored.

@@ -19,7 +19,7 @@ from pytest_rageval.report.labelling import FORMATS, answers_to_label, rows_of
 from pytest_rageval.report.lines import counted
 from pytest_rageval.report.training import PARTS, conversations, parted
 
-__all__ = ["built_in_judge", "sheet", "training"]
+__all__ = ["judge_of", "sheet", "training"]
 
 
 def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Declared) -> Iterator[str]:
@@ -48,8 +48,9 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     answers = answers_to_label(outcomes, metric)
     if not answers:
         raise SettingError(f"the run has no answer to label{f' for {metric}' if metric else ''}; name another run")
-    worth = _of_judge(metric, worth)
-    rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(metric, worth))
+    judge = judge_of(metric) if metric else None
+    worth = _of_judge(judge, worth)
+    rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, worth))
     _write(out, FORMATS[out.suffix.lower()](rows))
     cases = len({row["id"] for row in rows})
     yield f"{shown_path(out)}: {len(rows)} of {counted(len(answers), 'answer')}, of {counted(cases, 'case')}"
@@ -78,15 +79,19 @@ def training(
         raise SettingError(f"--split {found(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4")
     if len(metrics) != 1:
         raise SettingError("--training needs one --metric, whose judge's prompt is written")
-    judge = built_in_judge(metrics[0])
+    judge = judge_of(metrics[0])
     if judge is None:
-        raise SettingError(f"--metric {found(metrics[0])}: no built-in judge with a prompt has this name")
+        raise SettingError(f"--metric {found(metrics[0])} is not the name of a judge with a prompt; name one")
     stored = stored_run(rootdir(Path.cwd()), run)
     answered = labels_of(labels, stored, worth)
     made = conversations(answered.answers, stored.results["instances"], judge)
     if not made:
         raise SettingError(f"no label is of an answer that {judge.name} applies to; name another metric")
     told = list(count_lines(answered))
+    left = sum(len(answer.labels) for answer in answered.answers) - sum(map(len, made.values()))
+    if left:
+        why = f"of another metric, or of an answer that {judge.name} does not apply to"
+        told.append(f"{counted(left, 'label')} not used, {why}")
     for name, cases in parted(list(made), parts, seed).items():
         lines = [line for case in cases for line in made[case]]
         path = folder / f"{name}.jsonl"
@@ -95,26 +100,30 @@ def training(
     yield from told
 
 
-def built_in_judge(metric: str) -> PromptedJudge | None:
-    """Return the judge of a built-in judged metric; None where the metric is none, or one of a user's."""
-    try:
-        judge = Catalog().metrics.get(metric).judge
-    except UnknownNameError:
-        return None
-    return judge if isinstance(judge, PromptedJudge) else None
+def judge_of(metric: str) -> PromptedJudge | None:
+    """Return the judge with a prompt that bears a metric's name, built in or registered by a conftest; None without.
+
+    Raises:
+        RagEvalError: no such metric is built in, and pytest cannot start here.
+    """
+    metrics = Catalog().metrics
+    if metric not in metrics:
+        from pytest_rageval.hooks.project import project_catalog
+
+        metrics = project_catalog().metrics
+    judge = metrics.get(metric).judge if metric in metrics else None
+    return judge if isinstance(judge, PromptedJudge) and judge.name == metric else None
 
 
-def _of_judge(metric: str, worth: Declared) -> Declared:
-    """Return what labels are worth: as declared, else as the metric's built-in judge has it."""
-    judge = built_in_judge(metric) if metric else None
+def _of_judge(judge: PromptedJudge | None, worth: Declared) -> Declared:
+    """Return what labels are worth: as declared, else as the judge has it."""
     if judge is None or worth.levels:
         return worth
     return Declared({label: value for label, value in (judge.values or {}).items() if value is not None}, judge.scale)
 
 
-def _instructions(metric: str, worth: Declared) -> Callable[[Sample], str]:
+def _instructions(judge: PromptedJudge | None, worth: Declared) -> Callable[[Sample], str]:
     """Return what tells people what to do with a sample."""
-    judge = built_in_judge(metric) if metric else None
 
     def told(sample: Sample) -> str:
         language = sample.case.instance.language

@@ -100,14 +100,14 @@ def against_people(
     told = [(metric, *scored(metric, found.answers)) for metric in metrics]
     if not any(both for _, both, _ in told):
         reasons = sum((unscored for _, _, unscored in told), Counter[str]())
-        why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
+        why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no label is of this metric"
         raise SettingError(f"no labelled answer has a score ({why}); name another metric with --metric, or another run")
     judges = []
     for metric, both, unscored in told:
         on_one = compared(both, declared, threshold)
         whole = agreement(on_one.ratings, on_one.levels)
         judges.append(JudgeOf(metric, whole, _slices(both, on_one, by), dict(unscored.most_common()), on_one))
-    means = tuple(mean for metric, both, _ in told for mean in _means(metric, both, found, outcomes))
+    means = tuple(mean for metric, both, _ in told for mean in _means(metric, both, outcomes))
     return AgainstPeople(found, tuple(judges), means, by, _among_people(found))
 
 
@@ -124,9 +124,8 @@ def _facet(outcome: Outcome, name: str) -> str:
     return outcome.facets.get(name, outcome.system if name == "system" else ABSENT)
 
 
-def _means(metric: str, both: Sequence[Scored], found: Matched, outcomes: Sequence[Outcome]) -> list[MeanOf]:
+def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[MeanOf]:
     """Return the means of the systems that answered more cases than people labelled; a case is one value."""
-    labelled = {(each.outcomes[0].system, each.outcomes[0].case_id) for each in found.answers}
     means = []
     for system in sorted({answer.outcome.system for answer in both}):
         mine = [answer for answer in both if answer.outcome.system == system]
@@ -135,7 +134,7 @@ def _means(metric: str, both: Sequence[Scored], found: Matched, outcomes: Sequen
         others = _by_case(
             (each.case_id, score.value)
             for each in outcomes
-            if each.system == system and (system, each.case_id) not in labelled
+            if each.system == system and each.case_id not in people
             if (score := each.scores.get(metric)) is not None and score.value is not None
         )
         if others:

@@ -143,3 +143,18 @@ def test_labels_of_other_cases_and_blank_sheets_are_one_sentence(
     write_run(project, [answered("q1", accuracy="judge_unavailable")])
     labels = write_labels(project, {"id": "q1", "label": 1})
     assert refused(capsys, labels, "results.json").startswith("no labelled answer has a score (1 judge_unavailable); ")
+    write_run(project, RUN)
+    labels = write_labels(project, {"id": "q1", "label": 1, "metric": "token_f1"})
+    told = refused(capsys, labels, "results.json", "--metric", "accuracy")
+    assert told.startswith("no labelled answer has a score (no label is of this metric); name another metric")
+
+
+def test_a_metric_is_corrected_by_its_own_labels_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, [answered(f"q{at}", accuracy=float(at % 2), token_f1=at / 40) for at in range(30)])
+    of_one = [{"id": f"q{at}", "label": at % 2, "metric": "accuracy"} for at in range(12)]
+    of_other = [{"id": f"q{at}", "label": at % 2, "metric": "token_f1"} for at in range(12, 28)]
+    told = json.loads(said(capsys, write_labels(project, *of_one, *of_other), "results.json", "--json"))
+    assert {each["metric"]: (each["n_labelled"], each["n_judged"]) for each in told["means"]} == {
+        "accuracy": (12, 30),
+        "token_f1": (16, 30),
+    }

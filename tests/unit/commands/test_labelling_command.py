@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,14 @@ RUN = [
     for system in ("one", "two")
 ]
 
+
+POLITE = """
+from pytest_rageval import PromptedJudge
+
+def pytest_rageval_register(registry):
+    registry.judges.register("polite", PromptedJudge("polite", "How polite is it?", scale=(1, 5)))
+"""
+COMMAND = "import sys; from pytest_rageval.cli import main; sys.exit(main(['agreement', *sys.argv[1:]]))"
 
 FILES = ("labels.jsonl", "results.json")
 
@@ -121,6 +131,30 @@ def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str
     assert '\\"label\\": \\"answered\\"' in (project / "t" / "dev.jsonl").read_text()
 
 
+def test_a_judge_of_a_conftest_is_asked_for_its_prompt(project: Path) -> None:
+    write_run(project, [answered(f"q{at}", polite=at / 4) for at in range(4)])
+    (project / "conftest.py").write_text(POLITE)
+    write_labels(project, {"id": "q1", "label": 3})
+    for arguments in (
+        ["--sample", "2", "results.json", "--out", "sheet.csv", "--metric", "polite"],
+        [*FILES, "--training", "t", "--metric", "polite", "--scale", "1-5"],
+    ):
+        run = subprocess.run([sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+    assert read_sheet(project / "sheet.csv")[0][1]["instructions"] == "How polite is it?\nlabel: a whole number in 1..5"
+    (line,) = (line for part in ("train", "dev", "test") for line in json_lines(project / "t" / f"{part}.jsonl"))
+    assert "Criterion: How polite is it?" in line["messages"][0]["content"]
+    assert json.loads(line["messages"][2]["content"])["label"] == 3
+
+
+def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    rows = [{"id": f"q{at}", "system": "one", "label": 1, "metric": ("accuracy", JUDGED)[at % 2]} for at in range(4)]
+    told = said(capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED, "--training", "t")
+    why = f"of another metric, or of an answer that {JUDGED} does not apply to"
+    assert told.splitlines()[:2] == ["4 labels of 4 answers to 4 cases", f"2 labels not used, {why}"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -131,7 +165,7 @@ def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str
         (["--sample", "1", "results.json", "--out", "a.csv", "--metric", "x"], "unknown metric 'x'; known: accuracy"),
         (["--sample", "1", "labels.jsonl", "results.json", "--out", "a.csv"], "--sample takes one run, at most one"),
         ([*FILES, "--training", "t"], "--training needs one --metric, whose judge's prompt"),
-        ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy': no built-in"),
+        ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy' is not the n"),
         ([*FILES, "--training", "t", "--metric", JUDGED, "--split", "1:2"], "--split '1:2': wan"),
         ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' is n"),
     ],
