@@ -42,11 +42,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know all of Unicode
     try:
-        for line in arguments.run_command(arguments):
-            sys.stdout.write(f"{line}\n")
+        status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Print the lines of a command, and the error that ended it, and return the exit status."""
+    try:
+        for line in arguments.run_command(arguments):
+            sys.stdout.write(f"{line}\n")
     except RagEvalError as error:
         sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
