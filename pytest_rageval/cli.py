@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except RagEvalError as error:
-        sys.stdout.flush()
+        with suppress(BrokenPipeError):
+            sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
         return 2
     return status

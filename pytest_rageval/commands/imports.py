@@ -94,6 +94,6 @@ def _told(taken: Taken) -> Iterator[str]:
     for (metric, reason), count in unscored.items():
         yield f"{ascii_safe(metric)}: {count} without a value, {reason}"
     for name, count in sorted(taken.fields.items()):
-        yield f"left: {ascii_safe(name)} ({count} {'row' if count == 1 else 'rows'})"
+        yield f"left: {ascii_safe(name)} ({count})"
     for where, why in taken.left:
         yield f"left: {where}: {why}"

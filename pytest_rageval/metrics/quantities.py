@@ -27,6 +27,9 @@ _SURE_DIGITS = 3
 _LONGEST_PLAIN = 60
 """Characters of the longest alias whose number is what is asked for, and not something said in passing."""
 
+_LONGEST_ANSWER = 10_000
+"""Characters of the longest answer that is looked at."""
+
 _LEFT_OUT = frozenset({2, 3, 4, 6, 8, 9, 12})
 """Powers of ten that are left out where a table says "in millions" or "%"."""
 
@@ -75,12 +78,13 @@ def numerical_verdict(instance: Instance, answer: str) -> float | None:
     7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where
     no number of it, whatever its unit, sign or power of ten, could be the gold one, rounded. Several quantities of one
     unit in the gold answer, and answers that put numbers in words that are not read, are undecided; nothing is decided
-    against by an alias of more than 60 characters, whose number may be said in passing.
+    against by an alias of more than 60 characters, whose number may be said in passing, and nothing of an answer of
+    more than 10,000.
     """
     slots = [slot for slot in instance.gold if any(_asked(instance.question, alias) for alias in slot)]
-    verdicts = [_slot(instance.question, slot, answer) for slot in slots]
-    if not verdicts:
+    if not slots or len(answer) > _LONGEST_ANSWER:
         return None
+    verdicts = [_slot(instance.question, slot, answer) for slot in slots]
     if 0.0 in verdicts:
         return 0.0
     return None if None in verdicts else 1.0
@@ -100,7 +104,7 @@ def _alias(question: str, alias: str, answer: str) -> float | None:
     if any(_relation(one, other) != "apart" for one, other in combinations(gold, 2)):
         return None
     given = _read(question)
-    said = [one for one in _read(answer) if one in gold or one not in given]
+    said = [one for one in dict.fromkeys(_read(answer)) if one in gold or one not in given]
     verdicts = [_quantity(one, said, answer) for one in gold]
     if all(verdict == 1.0 for verdict in verdicts):
         return 1.0 if _same_qualifiers(question, alias, answer) else None

@@ -49,8 +49,8 @@ def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> 
         "6 cases of 6 rows -> cases.jsonl",
         "6 answers of 6 rows -> cases.answers.jsonl",
         "Several files have the same ids: the name of its file stands before each.",
-        "left: output.prompt (6 rows)",
-        "left: passages that stand in their ranking twice (1 row)",
+        "left: output.prompt (6)",
+        "left: passages that stand in their ranking twice (1)",
     ]
     assert files() == ["cases.answers.jsonl", "cases.jsonl"]
     instances, answers = load(Path("cases.jsonl")), load_recorded(Path("cases.answers.jsonl"))
