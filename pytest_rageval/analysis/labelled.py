@@ -36,7 +36,7 @@ class Matched:
 
     Attributes:
         answers: those that people labelled.
-        blank: labels that nobody has filled in.
+        blank: labels that nobody has filled in, or that are worth no value.
         unmatched: why labels are of no answer of the run -> these labels.
     """
 
