@@ -36,7 +36,7 @@ class Matched:
 
     Attributes:
         answers: those that people labelled.
-        blank: labels that nobody has filled in.
+        blank: labels that nobody has filled in, or that are worth no value.
         unmatched: why labels are of no answer of the run -> these labels.
     """
 
@@ -169,11 +169,13 @@ def _meant(
         return NO_SYSTEM
     if label.answer is not None and texts:
         return [key for key in keys if key[1] == _folded(label.answer)] or OTHER_ANSWER
+    if len(keys) == 1:
+        return keys
     systems = sorted({system for system, _ in keys})
     if len(systems) > 1:
         problem = f"the label names no system, and the run has answers of {', '.join(systems)}; name one in each label"
         raise DataError(label.where, problem)
-    return keys if len(keys) == 1 else SEVERAL
+    return SEVERAL
 
 
 def _is_of(label: Label, metric: str) -> bool:

@@ -14,7 +14,7 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["load"]
+__all__ = ["Labelled", "load"]
 
 
 class Labelled:

@@ -28,7 +28,7 @@ class Label:
 
     Attributes:
         id: the id of the case that was answered.
-        value: the label's value in 0..1; None where nobody has filled it in yet.
+        value: the label's value in 0..1; None where nobody has filled it in yet, or where the label is worth none.
         text: the label as it was written.
         system: the name of the system that answered, or "" when the label does not say.
         answer: the answer that was labelled; None when the label does not say.
@@ -49,7 +49,7 @@ class Label:
 
 def read_labels(
     path: Path,
-    values: Mapping[str, float] | None = None,
+    values: Mapping[str, float | None] | None = None,
     scale: tuple[int, int] | None = None,
     judges: Mapping[str, Judge] | None = None,
 ) -> tuple[Label, ...]:
@@ -61,8 +61,8 @@ def read_labels(
 
     Args:
         path: the file.
-        values: label -> value in 0..1, of labels that are words; labels are compared without case.
-        scale: the lowest and the highest of the whole numbers that labels are; these are worth 0 and 1.
+        values: label -> value in 0..1, or None, of labels that are words; labels are compared without case.
+        scale: the lowest and the highest of the whole numbers that labels are, worth 0 and 1; not beside ``values``.
         judges: metric -> its judge, whose scale or labels people have used, too; "" is of labels without a metric.
 
     Raises:
@@ -82,17 +82,17 @@ def read_labels(
     return tuple(labels)
 
 
-def _declared_by(judge: Judge) -> tuple[dict[str, float], tuple[int, int] | None]:
+def _declared_by(judge: Judge) -> tuple[dict[str, float | None], tuple[int, int] | None]:
     """Return what labels are worth that people chose as the judge does; where it has words, 0 and 1 are values, too."""
     values: Mapping[str, float | None] = getattr(judge, "values", None) or {}
     return _folded({"0": 0.0, "1": 1.0, **values} if values else {}), getattr(judge, "scale", None)
 
 
-def _folded(values: Mapping[str, float | None]) -> dict[str, float]:
-    return {fold_label(label): value for label, value in values.items() if value is not None}
+def _folded(values: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {fold_label(label): value for label, value in values.items()}
 
 
-def _label(record: Fields, worth: Mapping[str, float], scale: tuple[int, int] | None) -> Label:
+def _label(record: Fields, worth: Mapping[str, float | None], scale: tuple[int, int] | None) -> Label:
     given = record.values.get("label", ...)
     if not (given is None or isinstance(given, (str, int, float))):
         raise record.error("label", "a label: a number, a string, true or false, or null where there is none yet")
@@ -110,17 +110,20 @@ def _label(record: Fields, worth: Mapping[str, float], scale: tuple[int, int] | 
     )
 
 
-def _value(record: Fields, text: str, worth: Mapping[str, float], scale: tuple[int, int] | None) -> float:
-    """Return what a label is worth, in 0..1."""
-    label: str | float = fold_label(text)
-    wanted = f"one of {', '.join(map(repr, worth))}, as values of labels were declared"
-    if not worth:
-        wanted = "a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
-        label = _TRUTH.get(text.lower(), float(text) if _NUMBER.fullmatch(text) else text)
-    if scale is not None:
+def _value(record: Fields, text: str, worth: Mapping[str, float | None], scale: tuple[int, int] | None) -> float | None:
+    """Return what a label is worth, in 0..1; None for a label that was declared to be worth none."""
+    number = float(text) if _NUMBER.fullmatch(text) else None
+    label: str | float = text if number is None else number
+    if worth:
+        wanted = f"one of {', '.join(map(repr, worth))}, as values of labels were declared"
+        label = fold_label(text)
+    elif scale is not None:
         wanted = f"a whole number in {scale[0]}..{scale[1]}, as the scale was declared"
-        label = int(label) if isinstance(label, float) and label.is_integer() else text
+        label = int(number) if number is not None and number.is_integer() else text
+    else:
+        wanted = "a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
+        label = _TRUTH.get(text.lower(), label)
     try:
-        return float(value_of(label, worth, scale) or 0.0)
+        return value_of(label, worth, scale)
     except ValueError:
         raise record.wrong("label", record.values["label"], wanted) from None

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_rageval.analysis.agreement import Agreement, Estimate
 from pytest_rageval.analysis.labelled import Matched
 from pytest_rageval.analysis.statistics import Mean
+from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.report.against_people import AgainstPeople, JudgeOf, MeanOf
 from pytest_rageval.report.lines import counted, few_of, interval, number
@@ -78,9 +79,9 @@ def count_lines(matched: Matched) -> Iterator[str]:
     yield f"{counted(used, 'label')} of {counted(len(matched.answers), 'answer')} to {counted(cases, 'case')}"
     if matched.blank:
         wheres = tuple(label.where for label in matched.blank)
-        yield f"{counted(len(wheres), 'row')} without a label yet: {few_of(wheres, FEW_NAMES)}"
+        yield f"{counted(len(wheres), 'row')} without a label, or with one of no value: {few_of(wheres, FEW_NAMES)}"
     for why, labels in matched.unmatched.items():
-        names = tuple(label.id for label in labels)
+        names = tuple(ascii_safe(label.id) for label in labels)
         yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, FEW_NAMES)}"
 
 

@@ -66,7 +66,7 @@ def test_what_is_not_used_is_counted_and_named(project: Path, capsys: pytest.Cap
     )
     text = said(capsys, labels, "results.json", "--metric", "accuracy")
     assert "2 labels of 2 answers to 2 cases\n" in text
-    assert "1 row without a label yet: labels.jsonl:2\n" in text
+    assert "1 row without a label, or with one of no value: labels.jsonl:2\n" in text
     assert "7 labels not used, of no case of the run: x0, x1, x2, x3, x4, ... 2 more\n" in text
     assert "accuracy: 1 labelled answer unscored (1 parse_error)\n" in text
 

@@ -55,6 +55,11 @@ def test_what_nobody_filled_in_has_no_value(tmp_path: Path) -> None:
     assert values(tmp_path, None, "", " ", 1) == [None, None, None, 1]
 
 
+def test_a_label_may_be_worth_no_value(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"id": 1, "label": "unsure"}\n{"id": 2, "label": "yes"}')
+    assert [label.value for label in read_labels(path, {"Yes": 1, "Unsure": None})] == [None, 1]
+
+
 @pytest.mark.parametrize(
     ("row", "declared", "message"),
     [
@@ -66,6 +71,8 @@ def test_what_nobody_filled_in_has_no_value(tmp_path: Path) -> None:
         ({"label": 3}, {"scale": (0, 2)}, f"label: found 3, {OF_SCALE}"),
         ({"label": 0.5}, {"scale": (0, 2)}, f"label: found 0.5, {OF_SCALE}"),
         ({"label": "x"}, {"scale": (0, 2)}, f"label: found 'x', {OF_SCALE}"),
+        ({"label": True}, {"scale": (0, 2)}, f"label: found true, {OF_SCALE}"),
+        ({"label": 10**400}, {}, "label: found 1000"),
         ({"label": "Wrong"}, {"values": VALUES}, "label: found 'Wrong', wanted one of 'correct answer', 'incorrect"),
         ({"label": [1]}, {}, "label: found an array of 1, wanted a label: a number, a string, true or false, or null"),
         ({"lable": 1}, {}, "the field label is missing, wanted a label: "),
