@@ -28,8 +28,8 @@ class RecordedAnswers:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that were recorded, sorted."""
-        return tuple(sorted({system for system, _ in self._rows}))
+        """The systems that were recorded, in the order in which the files name them."""
+        return tuple(dict.fromkeys(system for system, _ in self._rows))
 
     def find(self, system: str, case: Case, name: str) -> Answer | None:
         """Return the answer to a case, named with its setting (``q1-noise_rate=0.4``) or by its id alone.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -30,6 +30,8 @@ from pytest_rageval.report.views import Correlated, MatrixChoice
 __all__ = ["NamedGate", "Run"]
 
 SESSION = "session"
+
+_Draw = Callable[[Plan, Sequence[Outcome], MatrixChoice], list[Matrix]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Run:
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
+    _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
     def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
         """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported.
@@ -85,6 +88,7 @@ class Run:
             self.unclaimed += earlier.calls
         self.outcomes[nodeid] = decode_outcome(encoded)
         self._correlations = None
+        self._drawn.clear()
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
         if instance is not None and encoded["case_id"] not in self.instances:
@@ -150,15 +154,15 @@ class Run:
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the wanted matrix for each system, or one for each primary metric when none is named."""
-        return views.matrices(self.plan, self.ordered(), choice)
+        return self._draw(views.matrices, choice)
 
     def differences(self, choice: MatrixChoice) -> list[Matrix]:
         """Return how each further system differs from the first, case by case."""
-        return views.differences(self.plan, self.ordered(), choice)
+        return self._draw(views.differences, choice)
 
     def gains(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the matrix of the gain from retrieval for each system, where the model was asked without it too."""
-        return views.gains(self.plan, self.ordered(), choice)
+        return self._draw(views.gains, choice)
 
     def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
         """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
@@ -193,6 +197,12 @@ class Run:
     def calls(self) -> Calls:
         """Return what models were asked in the whole session."""
         return calls_of(self.ordered(), self.unclaimed)
+
+    def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
+        """Return matrices, computed once, as they are wanted in several reports."""
+        if (draw, choice) not in self._drawn:
+            self._drawn[draw, choice] = draw(self.plan, self.ordered(), choice)
+        return self._drawn[draw, choice]
 
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
         if self.interrupted:

@@ -14,7 +14,7 @@ __all__ = ["ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curv
 
 ABSENT = "–"
 INDENT = "\ue000"
-"""A space at the beginning of a label, which a table would otherwise strip; no text of the data has it."""
+"""Shown as a space at the beginning of a label, where a table would strip one."""
 
 TOTALS = ("cost_usd", "tokens", "n")
 """The pseudo-metrics that are sums."""

@@ -160,6 +160,16 @@ def test_both_arms_are_compared_as_systems(project: Project, mode: Mode) -> None
     assert len(contents(asked_of(project, "llm"), "user")) == 8
 
 
+def test_the_gain_from_retrieval_is_the_difference_of_both_arms(project: Project) -> None:
+    _project(project, [])
+    gain = project.run().results["matrices"][-1]
+    project.file("test_it.py", TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', ""))
+    (difference,) = project.run("--rag-system", "closed_book", "--rag-system", "llm").results["differences"]
+    names = {"metric": "accuracy", "system": "llm", "minus": "closed_book"}
+    assert difference == {**gain, **names}
+    assert difference["total"]["ci95"] == [-1, 1]
+
+
 @pytest.mark.parametrize("system", ["llm", "closed_book"])
 def test_a_system_that_needs_a_model_says_so(project: Project, system: str) -> None:
     _project(project, [], NO_MODEL)

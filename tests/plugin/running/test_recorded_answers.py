@@ -79,6 +79,8 @@ def test_systems_that_were_recorded_are_compared(project: Project) -> None:
     run = project.run(*_record(project, *rows))
     assert run.status == 0
     assert {matrix["system"]: matrix["total"]["mean"] for matrix in run.results["matrices"]} == {"old": 0.0, "new": 1.0}
+    (difference,) = run.results["differences"]
+    assert (difference["system"], difference["minus"], difference["total"]["mean"]) == ("new", "old", 1.0)
     assert len(run.results["outcomes"]) == 4
 
 

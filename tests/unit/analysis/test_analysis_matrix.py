@@ -109,7 +109,13 @@ def under(system: str, *outcomes: Outcome) -> list[Outcome]:
 
 
 def test_systems_are_compared_on_the_cases_that_both_were_scored_on() -> None:
-    values = {"q1": (1.0, 0.0), "q2": (1.0, 1.0), "q3": (0.75, 0.25), "q4": (0.5, "parse_error"), "q6": (0.0, None)}
+    values: dict[str, tuple[float, float | str | None]] = {
+        "q1": (1.0, 0.0),
+        "q2": (1.0, 1.0),
+        "q3": (0.75, 0.25),
+        "q4": (0.5, "parse_error"),
+        "q6": (0.0, None),
+    }
     pairs = list(values.items())
     ours = under("b", *(outcome(name, x, topic="A", task="qa") for name, (x, _) in pairs), skipped("q7", topic="A"))
     theirs = under("a", *(outcome(name, y, topic="A", task="qa") for name, (_, y) in pairs), failed("q5", topic="A"))

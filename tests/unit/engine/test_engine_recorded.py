@@ -22,10 +22,9 @@ def found(answers: RecordedAnswers, of: Case, name: str, system: str = "recorded
     return None if answer is None else answer.text
 
 
-def test_the_systems_are_those_of_the_rows() -> None:
-    assert RecordedAnswers([row("q1", "a", "zeta"), row("q2", "b"), row("q1", "c", "alpha")]).systems == (
-        "alpha", "recorded", "zeta",
-    )  # fmt: skip
+def test_the_systems_are_those_of_the_rows_in_their_order() -> None:
+    rows = [row("q1", "a", "zeta"), row("q2", "b"), row("q1", "c", "alpha"), row("q2", "d", "zeta")]
+    assert RecordedAnswers(rows).systems == ("zeta", "recorded", "alpha")
     assert RecordedAnswers([]).systems == ()
 
 

@@ -1,0 +1,66 @@
+"""The matrix of topics in two levels and tasks: in the summary, in results.json, and in ``rageval show``."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import RAISES, RIGHT, WRONG, Mode, Project, case
+
+from pytest_rageval.cli import main
+
+PLACES = {
+    ("Banking", "Cards", "qa"): [RIGHT] * 5,
+    ("Banking", "Fees", "qa"): [RIGHT, WRONG],
+    ("Banking", "Fees", "chat"): [WRONG] * 5,
+    ("Insurance", "Fees", "qa"): [RIGHT] * 3 + [WRONG] * 3,
+    ("Insurance", "Fees", "chat"): [RAISES],
+}
+
+
+def test_topics_stand_under_the_level_above_and_both_margins_are_named(
+    project: Project, mode: Mode, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    project.says([
+        case(f"q{number}-{at}", question, topic_1=above, topic=topic, task=task)
+        for number, ((above, topic, task), questions) in enumerate(PLACES.items())
+        for at, question in enumerate(questions)
+    ])  # fmt: skip
+    run = project.run(*mode)
+    wanted = """\
+accuracy by topic x task - mean (n); * < 5 cases; +k unscored; 2 of 6 cells missing
+
+topic \\ task         chat         qa        micro    macro
+--------------  ---------  ---------  -----------  -------
+Banking          0.00 (5)   0.86 (7)    0.50 (12)     0.43
+  Cards                 –   1.00 (5)     1.00 (5)        –
+  Fees           0.00 (5)  0.50 (2)*     0.14 (7)     0.25
+Insurance        ? (0+1)*   0.50 (6)   0.50 (6+1)        –
+  Fees           ? (0+1)*   0.50 (6)   0.50 (6+1)        –
+micro          0.00 (5+1)  0.69 (13)  0.50 (18+1)     0.35
+macro                   –       0.67         0.55        –
+"""
+    lines = [line.split() for line in wanted.splitlines() if not line.startswith("---")]
+    printed = [line.split() for line in run.text.splitlines() if not line.startswith("---")]
+    at = printed.index(lines[0])
+    assert printed[at : at + len(lines)] == lines
+    assert {"  Cards", "  Fees "} <= {line[:7] for line in run.text.splitlines()}
+    matrix = run.results["matrix"]
+    assert matrix["rows"] == ["Cards", "Fees", "Fees"]
+    groups = matrix["row_groups"]
+    assert groups["facet"] == "topic_1"
+    assert [(each["name"], each["n_rows"], each["margin"]["mean"]) for each in groups["groups"]] == [
+        ("Banking", 2, 0.5), ("Insurance", 1, 0.5),
+    ]  # fmt: skip
+    assert groups["groups"][0]["cells"][1]["n"] == 7
+    assert matrix["row_macro"] == [None, 0.25, None]
+    assert (matrix["col_macro"][0], matrix["total_macro"]) == (None, None)
+    assert matrix["col_macro"][1] == pytest.approx(2 / 3)
+    capsys.readouterr()
+    assert main(["show"]) == 0
+    assert set(capsys.readouterr().out.splitlines()[1:]) <= set(run.text.splitlines())
+
+
+def test_the_level_above_can_be_the_rows_itself(project: Project) -> None:
+    project.says([case("a", topic_1="Banking", topic="Fees"), case("b", topic_1="Banking", topic="Cards")])
+    matrix = project.run("--rag-rows", "topic_1", "--rag-cols", "topic").results["matrix"]
+    assert (matrix["rows"], matrix["cols"], "row_groups" in matrix) == (["Banking"], ["Cards", "Fees"], False)
