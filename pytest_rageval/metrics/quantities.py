@@ -27,8 +27,10 @@ _SURE_DIGITS = 3
 _LONGEST_PLAIN = 60
 """Characters of the longest alias whose number is what is asked for, and not something said in passing."""
 
-_LEFT_OUT = frozenset({2, 3, 4, 6, 8, 9, 12})
+_LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
 """Powers of ten that are left out where a table says "in millions" or "%"."""
+
+_SCALES = (Fraction(1), *(scale for power in _LEFT_OUT for scale in (Fraction(10**power), Fraction(1, 10**power))))
 
 _VAGUE = re.compile(
     r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
@@ -100,7 +102,7 @@ def _alias(question: str, alias: str, answer: str) -> float | None:
     if any(_relation(one, other) != "apart" for one, other in combinations(gold, 2)):
         return None
     given = _read(question)
-    said = [one for one in _read(answer) if one in gold or one not in given]
+    said = [one for one in dict.fromkeys(_read(answer)) if one in gold or one not in given]
     verdicts = [_quantity(one, said, answer) for one in gold]
     if all(verdict == 1.0 for verdict in verdicts):
         return 1.0 if _same_qualifiers(question, alias, answer) else None
@@ -162,6 +164,8 @@ def _dates(gold: Quantity, said: Quantity) -> Relation:
 def _numbers(gold: Quantity, said: Quantity) -> Relation:
     if (gold.low == gold.high) != (said.low == said.high):
         return "near" if gold.low <= said.high and said.low <= gold.high else "other"
+    if gold.low == gold.high:
+        return _number(gold.low, said.low, gold, said)
     ends = {_number(gold.low, said.low, gold, said), _number(gold.high, said.high, gold, said)}
     return "other" if "other" in ends else "near" if "near" in ends else "same"
 
@@ -171,9 +175,7 @@ def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -
         return "same"
     if said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * abs(wanted - there) < gold.step:
         return "same"
-    powers = {-power for power in _LEFT_OUT} | _LEFT_OUT | {0}
-    for power in powers:
-        scale = Fraction(10) ** power
+    for scale in _SCALES:
         if 2 * abs(abs(wanted) - abs(there) * scale) <= max(gold.step, said.step * scale):
             return "near"
     return "other"
