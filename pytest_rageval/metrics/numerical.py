@@ -23,8 +23,10 @@ def _no_number(sample: Sample) -> str | None:
 
 
 def _needs_no_judge(sample: Sample) -> str | None:
-    ruled = numerical_verdict(sample.case.instance, sample.answer.text)
-    return _no_number(sample) or (None if ruled is None else "decided_by_rule")
+    why = _no_number(sample)
+    if why is not None:
+        return why
+    return None if numerical_verdict(sample.case.instance, sample.answer.text) is None else "decided_by_rule"
 
 
 NUMERICAL_JUDGE = PromptedJudge(
