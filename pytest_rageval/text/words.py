@@ -40,14 +40,15 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def words(text: str) -> list[str]:
+def words(text: str, *, chinese: bool = False) -> list[str]:
     """Split ``text`` into words; punctuation and white space are dropped, nothing else is changed.
 
-    Chinese is cut by rjieba with jieba's dictionary and HMM. It keeps a run such as ``2021-12-29`` or ``www.x.com``
-    whole; that is cut here as jieba cuts what its dictionary does not hold: into letters and digits, with decimals and
-    a percent sign. A lone surrogate, which no UTF-8 can carry, separates words.
+    Chinese, which ``chinese`` says of a text without a Han character, is cut by rjieba with jieba's dictionary and HMM.
+    It keeps a run such as ``2021-12-29`` or ``www.x.com`` whole; that is cut here as jieba cuts what its dictionary
+    does not hold: into letters and digits, with decimals and a percent sign. A lone surrogate, which no UTF-8 can
+    carry, separates words.
     """
-    if not has_chinese(text):
+    if not chinese and not has_chinese(text):
         return _WORD.findall(text)
     import rjieba
 
