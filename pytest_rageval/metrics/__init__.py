@@ -19,6 +19,8 @@ BUILTIN: dict[str, str] = {
     "hotpot_f1": "pytest_rageval.metrics.kilt:HOTPOT_F1",
     "kilt_accuracy": "pytest_rageval.metrics.kilt:KILT_ACCURACY",
     "kilt_has_answer_compat": "pytest_rageval.metrics.kilt:KILT_HAS_ANSWER_COMPAT",
+    "omnieval_em_compat": "pytest_rageval.metrics.omnieval_compat:OMNIEVAL_EM_COMPAT",
+    "omnieval_f1_compat": "pytest_rageval.metrics.omnieval_compat:OMNIEVAL_F1_COMPAT",
     "omnieval_map_compat": "pytest_rageval.metrics.omnieval_compat:OMNIEVAL_MAP_COMPAT",
     "over_rejection_rate": "pytest_rageval.metrics.rejection:OVER_REJECTION_RATE",
     "page_Rprec": "pytest_rageval.metrics.pages:PAGE_RPREC",
