@@ -82,6 +82,7 @@ class Collected:
         self.unmatched: list[Gate] = []
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.versions: dict[str, str] = {}
         self._recorded: RecordedAnswers | None = None
         self._answering: Answering | None = None
         self._budget = budget

@@ -59,6 +59,7 @@ class Recorder:
         outcome = self.run.take(payload["outcome"], payload["instance"])
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
+        self.run.versions.update(payload["versions"])
         self._append(self.run.records[outcome["nodeid"]])
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
@@ -77,9 +78,8 @@ class Recorder:
         for nodeid, message in crashed.items():
             lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
             if lost is not None:
-                self.take_outcome(
-                    {"outcome": encode_outcome(lost), "instance": None, "recordings": (), "retrievers": ()}
-                )
+                nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
+                self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted = interrupted
         self.run.evaluate_gates()
 

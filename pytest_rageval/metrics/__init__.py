@@ -30,6 +30,7 @@ BUILTIN: dict[str, str] = {
     "rouge_1": "pytest_rageval.metrics.rouge:ROUGE_1",
     "rouge_2": "pytest_rageval.metrics.rouge:ROUGE_2",
     "rouge_l": "pytest_rageval.metrics.rouge:ROUGE_L",
+    "semantic_similarity": "pytest_rageval.metrics.semantic:SEMANTIC_SIMILARITY",
     "slot_recall": "pytest_rageval.metrics.containment:SLOT_RECALL",
     "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",
 }

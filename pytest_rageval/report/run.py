@@ -51,6 +51,7 @@ class Run:
         interrupted: whether the session was cut short by the user.
         unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
         retrievers: what the retrievers of the session tell of themselves.
+        versions: what else than installed packages decided scores: the embedding model and its revision.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         texts: False leaves every text of the data and of the answers out of what is reported.
@@ -65,6 +66,7 @@ class Run:
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
     retrievers: list[Facts] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
