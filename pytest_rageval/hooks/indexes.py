@@ -16,7 +16,7 @@ from pytest_rageval.hooks.corpus import corpus_of
 from pytest_rageval.hooks.given import Options, read_options
 from pytest_rageval.hooks.keys import CATALOG
 from pytest_rageval.hooks.progress import on_stderr
-from pytest_rageval.hooks.setup import registered
+from pytest_rageval.hooks.setup import registered, use_words_of
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
@@ -213,6 +213,7 @@ class _Asked(Generic[T]):
         """Do the work in place of a session."""
         try:
             config.stash[CATALOG] = registered(config)
+            use_words_of(config)
             self.made.append(self._work(config))
         except (RagEvalError, pytest.UsageError) as error:
             self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))

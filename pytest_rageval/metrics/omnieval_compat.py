@@ -12,6 +12,7 @@ from pytest_rageval.metrics.relevance import judgements
 from pytest_rageval.metrics.squad import is_chinese, references
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.text.dictionary import user_dictionary
 from pytest_rageval.text.words import tokens
 
 __all__ = [
@@ -58,10 +59,9 @@ def omnieval_f1_compat(sample: Sample) -> Score:
     gold, answer = sample.case.instance.gold, sample.answer.text
     if not gold:
         return NO_GOLD
-    ours = _characters(answer)
-    return Score(
-        max((_f1(ours, _characters(one)) for one in references(gold, answer, is_chinese(sample))), default=0.0)
-    )
+    spellings = references(gold, answer, is_chinese(sample))
+    ours, *theirs = (_characters(text, user_dictionary()) for text in (answer, *spellings))
+    return Score(max((_f1(ours, reference) for reference in theirs), default=0.0))
 
 
 def omnieval_map_compat(sample: Sample) -> Score:
@@ -88,7 +88,7 @@ def _normalize(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _characters(text: str) -> Counter[str]:
+def _characters(text: str, dictionary: str) -> Counter[str]:
     return Counter(" ".join(tokens(_normalize(text))))
 
 

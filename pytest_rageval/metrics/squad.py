@@ -13,6 +13,7 @@ from pytest_rageval.metrics.matching import fold_spaces
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.text.dictionary import user_dictionary
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.unicode import nfkc
 from pytest_rageval.text.words import words
@@ -128,12 +129,12 @@ def _equal(answer: str, reference: str, chinese: bool) -> bool:
 def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:
     """Return both texts' tokens with their counts, cut the same way."""
     both = chinese or has_chinese(answer) or has_chinese(reference)
-    return _bag(answer, both), _bag(reference, both)
+    return _bag(answer, both, user_dictionary()), _bag(reference, both, user_dictionary())
 
 
 @lru_cache(maxsize=8)
-def _bag(text: str, chinese: bool) -> Counter[str]:
-    """Return the tokens of ``text`` with their counts."""
+def _bag(text: str, chinese: bool, dictionary: str) -> Counter[str]:
+    """Return the tokens of ``text`` with their counts; ``dictionary`` tells what they are cut by."""
     normal = normalize(text, chinese=chinese)
     return Counter(words(fold_spaces(normal), chinese=True) if chinese else normal.split())
 
