@@ -27,8 +27,8 @@ _SURE_DIGITS = 3
 _LONGEST_PLAIN = 60
 """Characters of the longest alias whose number is what is asked for, and not something said in passing."""
 
-_LEFT_OUT = frozenset({2, 3, 4, 6, 8, 9, 12})
-"""Powers of ten that are left out where a table says "in millions" or "%"."""
+_LEFT_OUT = [Fraction(10) ** power for each in (2, 3, 4, 6, 8, 9, 12) for power in (each, -each)]
+"""What is left out where a table says "in millions" or "%"."""
 
 _VAGUE = re.compile(
     r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
@@ -171,9 +171,7 @@ def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -
         return "same"
     if said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * abs(wanted - there) < gold.step:
         return "same"
-    powers = {-power for power in _LEFT_OUT} | _LEFT_OUT | {0}
-    for power in powers:
-        scale = Fraction(10) ** power
+    for scale in (Fraction(1), *(_LEFT_OUT if wanted and there else ())):
         if 2 * abs(abs(wanted) - abs(there) * scale) <= max(gold.step, said.step * scale):
             return "near"
     return "other"
