@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.judges.function import FunctionJudge
     from pytest_rageval.judges.prompted import PromptedJudge
+    from pytest_rageval.linting.finding import Finding
+    from pytest_rageval.linting.linter import lint
     from pytest_rageval.llm.recorded import recorded
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
@@ -37,6 +39,7 @@ __all__ = [
     "Document",
     "EmbeddingModel",
     "Embeddings",
+    "Finding",
     "FunctionJudge",
     "Instance",
     "Judge",
@@ -59,6 +62,7 @@ __all__ = [
     "Turn",
     "Usage",
     "Verdict",
+    "lint",
     "rag_case",
     "recorded",
 ]
@@ -71,6 +75,8 @@ _HOME = {
     "hooks.result": ("RagResult",),
     "judges.function": ("FunctionJudge",),
     "judges.prompted": ("PromptedJudge",),
+    "linting.finding": ("Finding",),
+    "linting.linter": ("lint",),
     "llm.recorded": ("recorded",),
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),

@@ -6,9 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
+from pytest_rageval.commands import agreement_arguments
 from pytest_rageval.errors import RagEvalError
 
 __all__ = ["main"]
@@ -18,30 +20,59 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+IMPORT = """\
+Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
+(evaluation_result_*.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
+(JSON, JSON Lines, CSV, .xlsx) or table (the same, of questions and answers, by the names of its columns). Cases go to
+FILE (cases.jsonl), what a system answered beside them (cases.answers.jsonl), for `pytest --rag-answers`; values that
+OmniEval computed go to FILE (scores.jsonl). What was left is listed, by file and line. Exit status: 0 all rows were
+taken, 1 some were left, 2 nothing was written.
+"""
+
 INDEX = """\
 The index of the retriever that the ini names, over the corpus that it names: `build` makes it ahead of the tests,
 for instance before CI starts its workers, `info` lists what is kept in .rageval/indexes, and `prune` removes what of it
 the ini does not use; what fixtures of the tests had built is built anew.
 """
 
+LINT = """\
+Check datasets before any system answers them: gold answers where they should not be, pools that are empty or too short
+for the settings, ids, questions that stand twice, and more. Exit status: 0, or 1 where there are errors.
+"""
+
 SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with the arguments given, else those of the process, and return its exit status: 0 or 2."""
+    """Run the command with the arguments given, else those of the process, and return its exit status.
+
+    It is 0, or 1 where `lint` found errors or `import` left something, and 2 where a command cannot be run.
+    """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know all of Unicode
+    status = 0
     try:
-        for line in arguments.run_command(arguments):
-            sys.stdout.write(f"{line}\n")
+        status = _write(arguments.run_command(arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except RagEvalError as error:
+        with suppress(BrokenPipeError):
+            sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
         return 2
-    return 0
+    return status
+
+
+def _write(lines: Iterator[str]) -> int:
+    """Write the lines, and return the status that the generator of them returns, 0 if none."""
+    while True:
+        try:
+            line = next(lines)
+        except StopIteration as end:
+            return end.value or 0
+        sys.stdout.write(f"{line}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,6 +97,19 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.set_defaults(run_command=_show)
+    agreement_arguments.add_to(commands)
+    imports = commands.add_parser(
+        "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
+    )
+    imports.add_argument("format", metavar="FORMAT", help="what the files are")
+    imports.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions")
+    imports.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
+    imports.add_argument("--system", default="", metavar="NAME", help="the system that gave the answers or was judged")
+    imports.add_argument(
+        "--cases", type=Path, metavar="FILE", help="the dataset that omnieval-results are of, in order"
+    )
+    imports.add_argument("--force", action="store_true", help="write over files that are there")
+    imports.set_defaults(run_command=_import)
     index = commands.add_parser(
         "index",
         help="build the retriever's index, list what is kept, remove the unused",
@@ -80,7 +124,25 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(run_command=_index_info)
     prune = words.add_parser("prune", help="remove the indexes that the ini does not use", allow_abbrev=False)
     prune.set_defaults(run_command=_index_prune)
+    _add_lint(commands)
     return parser
+
+
+def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    lint = commands.add_parser("lint", help="find what is wrong with datasets", description=LINT, allow_abbrev=False)
+    lint.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
+    for name, wanted, what in (
+        ("ability", str, "the pools shall suffice for, instead of those that the passages imply"),
+        ("passages", int, "so many that the pools shall suffice for, 5 if not given"),
+        ("noise-rate", float, "the share of noise that they shall suffice for"),
+        ("correct-rate", float, "the share of correct ones among counterfactual passages"),
+        ("assembly", str, "balanced, or rgb-compat, which also looks for answers as RGB does"),
+    ):
+        lint.add_argument(f"--{name}", type=wanted, metavar=name.upper().replace("-", "_"), help=what)
+    lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus, to look up gold ids in")
+    lint.add_argument("--strict", action="store_true", help="exit with 1 where there are warnings, too")
+    lint.add_argument("--json", action="store_true", help="as JSON")
+    lint.set_defaults(run_command=_lint)
 
 
 def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
@@ -93,6 +155,14 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
     return show(arguments.run)
+
+
+def _import(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.imports import import_files
+    from pytest_rageval.datasets.imports import Order
+
+    order = Order(tuple(arguments.sources), arguments.system, arguments.cases)
+    return import_files(arguments.format, order, arguments.out, force=arguments.force)
 
 
 def _index_build(arguments: argparse.Namespace) -> Iterator[str]:
@@ -111,6 +181,14 @@ def _index_prune(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.index import prune
 
     return prune()
+
+
+def _lint(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.lint import lint
+
+    names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
+    settings = {name: getattr(arguments, name) for name in names}
+    return lint(arguments.datasets, settings, arguments.corpus, strict=arguments.strict, as_json=arguments.json)
 
 
 class _Version(argparse.Action):

@@ -1,16 +1,17 @@
-"""The one place that knows what a metric, a pseudo-metric or the gain from retrieval is over some outcomes."""
+"""The one place that knows what a metric, a pseudo-metric, a gain or a difference is over some outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
-from pytest_rageval.analysis.clusters import mean_over
-from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.analysis.clusters import mean_over, pairs_of
+from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.usage import USED, amount, answered, used
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "value_of"]
+__all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "difference_of", "value_of"]
 
 WITH, WITHOUT = "accuracy", "closed_book_accuracy"
 """The metrics of an answer with retrieval, and of the model's answer to the question alone."""
@@ -25,8 +26,10 @@ class Cell:
 
     Attributes:
         mean: mean of the scored ones; of a pseudo-metric its sum, quantile, rate or count. None when it is unknown.
-        n: how many outcomes were scored, each repeat counted; of what answers used, how many tell it.
-        n_unscored: how many ended in an error or without a value; of what answers used, how many do not tell it.
+        n: how many outcomes were scored, each repeat counted; of what answers used, how many tell it; of a difference
+            between systems, how many cases have both values.
+        n_unscored: how many ended in an error or without a value; of what answers used, how many do not tell it; of a
+            difference, how many cases lack a value.
         ci95: the mean's 95 % interval, where there is one.
         n_cases: how many cases ``n`` is of, where cases were repeated: the mean is of their means; else None.
     """
@@ -64,6 +67,23 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
     return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95, mean.n_cases)
 
 
+def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell:
+    """Return by how much ``metric`` is higher under ``system`` than under the other one, over the same cases.
+
+    Args:
+        metric: a metric in 0..1.
+        outcomes: those of two systems.
+        system: one of them.
+
+    Returns:
+        The mean difference in -1..1, of the cases that both were scored on, and Student's interval over these cases;
+        a repeated case has the mean of its repeats.
+    """
+    pairs = [(_mean(metric, ours), _mean(metric, theirs)) for ours, theirs in pairs_of(outcomes, system)]
+    mean = mean_of([x - y for x, y in pairs if x is not None and y is not None], binary=False, low=-1.0)
+    return Cell(mean.value, mean.n, len(pairs) - mean.n, mean.ci95)
+
+
 def value_of(metric: str, outcome: Outcome) -> float | None:
     """Return an outcome's own value of a metric or of the gain; None when it has none."""
     if metric == GAIN:
@@ -71,3 +91,8 @@ def value_of(metric: str, outcome: Outcome) -> float | None:
         return None if one is None or other is None else one - other
     score = outcome.scores.get(metric)
     return None if score is None else score.value
+
+
+def _mean(metric: str, runs: Sequence[Outcome]) -> float | None:
+    values = [value for run in runs if run.status == "scored" and (value := value_of(metric, run)) is not None]
+    return fmean(values) if values else None

@@ -8,7 +8,7 @@ from pytest_rageval.analysis.statistics import Mean, mean_of, mean_of_cases
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "repeated"]
+__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "pairs_of", "repeated"]
 
 REPEAT = "repeat"
 """The facet that numbers the repeats of a case, from "1"; no case has it where each is asked once."""
@@ -32,6 +32,14 @@ def by_case(outcomes: Iterable[Outcome]) -> dict[Key, list[Outcome]]:
     return cases
 
 
+def pairs_of(outcomes: Iterable[Outcome], system: str) -> list[tuple[list[Outcome], list[Outcome]]]:
+    """Return of each case, under one testbed and setting, its outcomes under ``system`` and those under any other."""
+    cases: dict[Key, tuple[list[Outcome], list[Outcome]]] = {}
+    for outcome in outcomes:
+        cases.setdefault(_key(outcome, of_case=True), ([], []))[outcome.system != system].append(outcome)
+    return list(cases.values())
+
+
 def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, binary: bool, low: float = 0.0) -> Mean:
     """Return the mean of the outcomes' values in low..1, None left out; see `mean_of_cases` where cases repeat."""
     if not repeated(outcomes):
@@ -51,11 +59,11 @@ def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:
     return [_name(case[0], by_id[case[0].case_id]) for case in cases]
 
 
-def _key(outcome: Outcome) -> Key:
+def _key(outcome: Outcome, *, of_case: bool = False) -> Key:
     facets = dict(outcome.facets)
-    for name in _OF_A_RUN:
+    for name in (*_OF_A_RUN, "system") if of_case else _OF_A_RUN:
         facets.pop(name, None)
-    return outcome.testbed, outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
+    return outcome.testbed, "" if of_case else outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
 
 
 def _name(outcome: Outcome, namesakes: Sequence[Mapping[str, str]]) -> str:

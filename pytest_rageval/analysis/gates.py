@@ -1,4 +1,4 @@
-"""The gate grammar: ``metric[facet=value, facet=*] OP bound``.
+"""The gate grammar: ``metric[facet=value, facet=*, min_n=5] OP bound``.
 
 A value with a comma, a bracket or a quote stands in double quotes, with its own quotes doubled.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from pytest_rageval.errors import GateSyntaxError, UnknownNameError, found
-from pytest_rageval.model.facets import ANY, KNEW
+from pytest_rageval.model.facets import ANY, KNEW, MIN_N
 
 __all__ = ["PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
 
@@ -27,6 +27,7 @@ _BOUND = re.compile(
     r"\s*(>=|<=|>|<)\s*(?:(?P<number>[-+]?[\d.]+(?:[eE][-+]?\d+)?)(?:\s*(?P<percent>%))?\s*$|(?P<base>baseline.*))",
     re.DOTALL,
 )
+_COUNT = re.compile(r"0*[1-9][0-9]{0,8}")
 _BASELINE = re.compile(r"baseline(?:\s*-\s*(?P<tolerance>\d+(?:\.\d+)?|\.\d+))?\s*$")
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, bound: value >= bound - _EPS,
@@ -48,6 +49,7 @@ class Gate:
         bound: the number, a percentage as a share; for a baseline gate minus the tolerance.
         bound_text: the bound as it was written.
         baseline: whether the bound is relative to the committed baseline.
+        min_n: how many scored cases a cell needs to be judged; 1 or more.
     """
 
     metric: str
@@ -56,9 +58,11 @@ class Gate:
     bound_text: str
     slice: Mapping[str, str] = field(default_factory=dict)
     baseline: bool = False
+    min_n: int = 1
 
     def __str__(self) -> str:
-        pairs = ", ".join(f"{key}={_quoted(value)}" for key, value in self.slice.items())
+        least = [f"{MIN_N}={self.min_n}"] if self.min_n > 1 else []
+        pairs = ", ".join([f"{key}={_quoted(value)}" for key, value in self.slice.items()] + least)
         return f"{self.metric}{f'[{pairs}]' if pairs else ''} {self.op} {self.bound_text}"
 
     @property
@@ -78,6 +82,7 @@ def parse_gate(text: str, where: str = "") -> Gate:
     if head is None:
         raise GateSyntaxError(f"{prefix} does not begin with a metric; {SHAPE}")
     pairs, at = _parse_slice(text, head.end(), prefix)
+    min_n = _count(pairs.pop(MIN_N, "1"), prefix)
     bound = _BOUND.match(text, at)
     if bound is None:
         raise GateSyntaxError(f"{prefix} has no valid operator and bound after {found(text[:at].strip())}; {SHAPE}")
@@ -87,10 +92,10 @@ def parse_gate(text: str, where: str = "") -> Gate:
         if tail is None:
             raise GateSyntaxError(f"{prefix} has a malformed baseline; write baseline or baseline - 0.02")
         tolerance = _finite(tail["tolerance"] or "0", prefix)
-        return Gate(head[1], op, -tolerance, bound["base"].strip(), pairs, baseline=True)
+        return Gate(head[1], op, -tolerance, bound["base"].strip(), pairs, baseline=True, min_n=min_n)
     number = _finite(bound["number"], prefix)
     share = number / 100 if bound["percent"] else number
-    return Gate(head[1], op, share, bound["number"] + (bound["percent"] or ""), pairs)
+    return Gate(head[1], op, share, bound["number"] + (bound["percent"] or ""), pairs, min_n=min_n)
 
 
 def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
@@ -117,11 +122,17 @@ def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:
         if pair is None or not key or not (pair["bare"] or '"').strip():
             raise GateSyntaxError(f"{prefix} has a malformed [facet=value]; {SHAPE}")
         if key in pairs:
-            raise GateSyntaxError(f"{prefix} names the facet {found(key)} twice; name it once")
+            raise GateSyntaxError(f"{prefix} names {found(key)} twice; name it once")
         pairs[key] = pair["bare"].strip() if pair["quoted"] is None else pair["quoted"].replace('""', '"')
         at = pair.end()
         if pair["end"] == "]":
             return pairs, at
+
+
+def _count(text: str, prefix: str) -> int:
+    if not _COUNT.fullmatch(text):
+        raise GateSyntaxError(f"{prefix} has {MIN_N}={found(text)}, wanted a whole number from 1 on, as {MIN_N}=5")
+    return int(text)
 
 
 def _finite(text: str, prefix: str) -> float:

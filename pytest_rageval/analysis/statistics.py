@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
-__all__ = ["LEVEL", "Interval", "Mean", "mean_of", "mean_of_cases", "quantile", "t_interval", "wilson_interval"]
+__all__ = [
+    "LEVEL",
+    "Interval",
+    "Mean",
+    "mean_of",
+    "mean_of_cases",
+    "quantile",
+    "t_interval",
+    "t_quantile",
+    "wilson_interval",
+]
 
 Interval = tuple[float, float]
 
@@ -72,7 +82,7 @@ def t_interval(values: Sequence[float], low: float = 0.0) -> Interval | None:
     if n < 2:
         return None
     mean = fmean(values)
-    half = _t_quantile(n - 1) * stdev(values, mean) / math.sqrt(n)
+    half = t_quantile(n - 1) * stdev(values, mean) / math.sqrt(n)
     return (max(low, mean - half), min(1.0, mean + half))
 
 
@@ -87,7 +97,7 @@ def quantile(values: Sequence[float], q: float) -> float | None:
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
-def _t_quantile(df: int) -> float:
+def t_quantile(df: int) -> float:
     """Return Student's t at 97.5 % for ``df`` degrees of freedom, to four digits.
 
     Exact for one and two, else the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), whose

@@ -9,11 +9,12 @@ from typing import Literal
 
 from pytest_rageval.analysis.blame import Flaws, badness, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
+from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered, used
 from pytest_rageval.model.facets import ANY, KNEW, matches
-from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.outcome import Outcome, Score
 
 __all__ = ["GateResult", "MetricInfo", "evaluate"]
 
@@ -23,6 +24,8 @@ NOT_ASKED = "not_asked"
 BUDGET = "budget"
 """The same, of one that was left unasked for want of money."""
 
+NOT_APPLICABLE = "not_applicable"
+
 REPLAYED = "its answers were replayed, so no time was measured"
 
 _WORSE_FIRST = ("failed", "passed", "skipped")
@@ -30,12 +33,16 @@ _WORSE_FIRST = ("failed", "passed", "skipped")
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """What a gate and a table must know of a metric without having it; the attributes are those of `Metric`."""
+    """What a gate and a table must know of a metric without having it; the attributes are those of `Metric`.
+
+    ``judge`` is the name of the judge whose model it depends on, or "".
+    """
 
     binary: bool = False
     higher_is_better: bool = True
     of: str = "answer"
     downstream: bool = True
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +52,15 @@ class GateResult:
     Attributes:
         gate: the gate.
         scope: name of the testbed, or "session".
-        status: "passed", "failed", or "skipped" when its cases were all deselected, or none of its answers timed.
+        status: "passed", "failed", or "skipped" when its cases were all deselected, none of its answers timed, or no
+            cell has as many cases as it asks for.
         value: the mean (or the pseudo-metric's value) in the deciding cell; None when nothing was scored.
         n: scored outcomes behind the value, each repeat of a case counted.
         n_errors: cases of the slice that ended in an error.
         unscored: why answers of the slice have no value -> how many, the most frequent first; what does not apply to
             a case is none of them.
         ci95: the value's 95 % interval, for metrics and error_rate.
-        slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst one.
+        slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst one of those that were judged.
         reason: one sentence for a gate that failed or was skipped.
         worst: up to five case ids with their values, the worst first, of a gate that failed.
         cells: every cell of a ``facet=*`` gate, as results of their own.
@@ -74,6 +82,11 @@ class GateResult:
     n_cases: int | None = None
     flaws: Flaws | None = None
     unscored: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def small(self) -> tuple[GateResult, ...]:
+        """The cells of a ``facet=*`` gate that were not judged, as they have fewer cases than the gate asks for."""
+        return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
 
 
 def evaluate(
@@ -110,7 +123,11 @@ def evaluate(
         for key, group in sorted(groups.items())
     ]
     worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), badness(gate, cell.value)))
-    return replace(worst, gate=gate, cells=tuple(cells))
+    result = replace(worst, gate=gate, cells=tuple(cells))
+    if len(result.small) == len(cells) > 1:
+        most = max(map(_size, cells))
+        return replace(result, reason=f"too few in each of {len(cells)} cells: at most n {most} < {gate.min_n}")
+    return result
 
 
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:
@@ -122,14 +139,36 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     result = replace(result, unscored=_unscored(gate.metric, covered))
     if unasked:
         return replace(result, status="failed", reason=unasked)
+    if cell.mean is None and gate.metric in LATENCY and all_replayed(answered(covered)):
+        return replace(result, status="skipped", reason=REPLAYED)
+    if _size(result) < gate.min_n > 1:
+        lost = _lost(gate.metric, covered)
+        few = f"too few: n {_size(result)} < {gate.min_n}"
+        if _size(result) + lost < gate.min_n:
+            return replace(result, status="skipped", reason=few)
+        why = f"{few}, as {lost} more could not be scored{_reasons(gate.metric, covered)}"
+        return replace(result, status="failed", reason=why)
     if cell.mean is None:
-        if gate.metric in LATENCY and all_replayed(answered(covered)):
-            return replace(result, status="skipped", reason=REPLAYED)
         return replace(result, status="failed", reason=_nothing(gate, covered))
     if gate.holds(cell.mean):
         return result
     reason = f"{gate.metric} is {cell.mean:.4g}"
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
+
+
+def _size(result: GateResult) -> int:
+    """Return how many cases were scored, each counted once however often it was repeated."""
+    return result.n if result.n_cases is None else result.n_cases
+
+
+def _lost(metric: str, covered: Sequence[Outcome]) -> int:
+    """Return how many cases have no value though they should: for an error, or for want of a verdict."""
+    asked = [o for o in covered if o.status != "skipped" and not _beside(o.scores.get(metric))]
+    return sum(cell_of(metric, False, runs).n == 0 for runs in by_case(asked).values())
+
+
+def _beside(score: Score | None) -> bool:
+    return score is not None and score.reason is not None and score.reason.partition(":")[0] == NOT_APPLICABLE
 
 
 def _unasked(covered: Sequence[Outcome]) -> str:
@@ -160,7 +199,7 @@ def _unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
 def _unscored(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
     scores = (outcome.scores.get(metric) for outcome in covered if outcome.status == "scored")
     reasons = Counter(score.reason.partition(":")[0] for score in scores if score is not None and score.reason)
-    return {reason: n for reason, n in reasons.most_common() if reason != "not_applicable"}
+    return {reason: n for reason, n in reasons.most_common() if reason != NOT_APPLICABLE}
 
 
 def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:

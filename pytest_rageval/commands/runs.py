@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["UsedRecordings", "results_path", "rootdir", "used_recordings"]
+__all__ = ["StoredRun", "UsedRecordings", "results_path", "rootdir", "stored_run", "used_recordings"]
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 """One of them lies in the rootdir."""
@@ -29,6 +34,22 @@ class UsedRecordings:
     run: str
     complete: bool
     keys: frozenset[str]
+
+
+class StoredRun(NamedTuple):
+    """A results.json that was read.
+
+    Attributes:
+        head: the run's name and when it started.
+        results: the file's own content.
+        run: the run that it tells of.
+        choice: which matrix was wanted.
+    """
+
+    head: str
+    results: dict[str, Any]
+    run: Run
+    choice: MatrixChoice
 
 
 def rootdir(start: Path) -> Path:
@@ -71,6 +92,25 @@ def results_path(root: Path, run: str | None) -> Path:
         why = f"left no {RESULTS}, as it was cut short" if folder.is_dir() else f"is not under {folder.parent}"
         raise SettingError(f"the run {folder.name} {why}; name another run, or a file")
     return path
+
+
+def stored_run(root: Path, run: str | None) -> StoredRun:
+    """Return the run of that name, or the newest run; ``run`` may be the path of a results.json.
+
+    Raises:
+        SettingError: there is no such run, or its results cannot be read.
+    """
+    path = results_path(root, run)
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+        found, choice = run_of(results)
+        head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        why = "it is cut short or of another version; name another run or file"
+        raise SettingError(f"{path} is no results.json that this version can read: {why}") from error
+    return StoredRun(head, results, found, choice)
 
 
 def _folder(root: Path, run: str | None) -> Path | None:

@@ -12,14 +12,15 @@ from typing import get_args
 from pytest_rageval.datasets.source import json_kind
 from pytest_rageval.errors import DataError, ascii_safe, did_you_mean, found
 from pytest_rageval.model.case import Gold, Role
-from pytest_rageval.model.facets import facet_text
+from pytest_rageval.model.facets import MIN_N, facet_text
 
 __all__ = ["RESERVED", "ROLES", "Fields", "claim"]
 
 RESERVED = frozenset({
     "ability", "correct_rate", "correct_realised", "dataset", "noise_rate", "noise_realised", "passages", "system",
+    MIN_N,
 })  # fmt: skip
-"""The facets that the plugin sets itself; no record and no marker may set them."""
+"""The facets that the plugin sets itself, and a word of gates; no record and no marker may set them."""
 
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
 
@@ -176,7 +177,9 @@ class Fields:
             if name in known:
                 continue
             if name in RESERVED:
-                raise DataError(self.where, f"the key {found(name)} is a facet that the plugin sets itself; rename it")
+                raise DataError(
+                    self.where, f"the key {found(name)} is a name that the plugin keeps for itself; rename it"
+                )
             if not name.strip():
                 raise DataError(self.where, f"found the key {found(name)}, wanted a name that is not empty")
             if not isinstance(value, (str, int, float)):

@@ -12,12 +12,13 @@ from pytest_rageval.model.case import Gold, Instance, Passage, Role, Turn
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["load"]
+__all__ = ["KEYS", "load", "read_instance"]
 
 KEYS = (
     "answerable", "answers", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels", "question",
     "slots",
 )  # fmt: skip
+"""What the format knows; any other key is a facet."""
 
 
 def load(path: Path) -> tuple[Instance, ...]:
@@ -32,13 +33,14 @@ def load(path: Path) -> tuple[Instance, ...]:
     instances = []
     for line, values in read_records(path):
         record = Fields(f"{name}:{line}", values)
-        instance = _instance(record, dataset)
+        instance = read_instance(record, dataset)
         claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
         instances.append(instance)
     return tuple(instances)
 
 
-def _instance(record: Fields, dataset: str) -> Instance:
+def read_instance(record: Fields, dataset: str) -> Instance:
+    """Return the instance of one record in our own format; a record that is not so is a `DataError`."""
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields
-from pytest_rageval.datasets.source import JsonObject, read_groups, shown_path
+from pytest_rageval.datasets.source import JsonObject, read_groups, read_text, shown_path
 from pytest_rageval.errors import DataError, found
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["TASK_OF", "load"]
+__all__ = ["TASK_OF", "OmniEval", "load"]
 
 KEYS = (
     "answer", "id", "language", "question", "relevant_node", "relevant_passage", "round", "task_name",
@@ -30,33 +31,44 @@ TASK_OF = {
 
 TREE = "<level 1>/<level 2>/<task>.jsonl"
 
+_NO_TURNS = re.compile(r"^[ \t]*\[[ \t]*\][ \t\r]*$", re.MULTILINE)
 
-def load(path: Path) -> tuple[Instance, ...]:
-    """Return the instances of OmniEval's tree, or of one of its files.
 
-    A file is JSON Lines: a record, or a list of records that are the turns of one conversation; of one whose turns its
-    makers have all dropped, an empty list is left. Each turn is an instance with the turns before it as its history,
-    answered by the first spelling of their gold answers. The facets ``topic_1``, ``topic`` (level 2) and ``task`` are
-    what the tree says, or ``topic_name`` and ``task_name`` where one file is named; a topic name of three parts begins
-    with the ``domain``. Turns have the facets ``dialogue`` and ``round``. A record without an id is named by its place:
-    ``<level 1>-<level 2>-<task>-<line>``, a turn by its dialogue's id and its round, from 1. All spellings in
-    ``answer`` are aliases of one slot, the chunks in ``relevant_node`` have grade 1, and the passages in
-    ``relevant_passage`` are its positive ones.
+class OmniEval:
+    """Loads OmniEval's tree, or one of its files."""
 
-    A record that is not as the format promises is a `DataError`, and so is a file that lies elsewhere in the tree.
+    def __call__(self, path: Path) -> tuple[Instance, ...]:
+        """Return the instances of a tree, or of one file.
 
-    Source: OmniEval (Wang et al., 2024).
-    """
-    instances: dict[str, Instance] = {}
-    for file, levels in _files(path):
-        name = shown_path(file)
-        for line, turns in read_groups(file):
-            for instance in _group(turns, f"{name}:{line}", file.stem, levels, line):
-                first = instances.setdefault(instance.id, instance)
-                if first is not instance:
-                    problem = f"the id {found(instance.id)} stands in {first.origin} already, wanted each once"
-                    raise DataError(instance.origin, problem)
-    return tuple(replace(each, facets={"dataset": path.stem, **each.facets}) for each in instances.values())
+        A file is JSON Lines: a record, or a list of records that are the turns of one conversation. Each turn is an
+        instance with the turns before it as its history, answered by the first spelling of their gold answers. The
+        facets ``topic_1``, ``topic`` (level 2) and ``task`` are what the tree says, or ``topic_name`` and ``task_name``
+        where one file is named; a topic name of three parts begins with the ``domain``. Turns have the facets
+        ``dialogue`` and ``round``. A record without an id is named by its place: ``<level 1>-<level 2>-<task>-<line>``,
+        a turn by its dialogue's id and its round, from 1. All spellings in ``answer`` are aliases of one slot, the
+        chunks in ``relevant_node`` have grade 1, and the passages in ``relevant_passage`` are its positive ones.
+
+        A record that is not as the format promises is a `DataError`, and so is a file that lies elsewhere in the tree.
+
+        Source: OmniEval (Wang et al., 2024).
+        """
+        instances: dict[str, Instance] = {}
+        for file, levels in _files(path):
+            name = shown_path(file)
+            for line, turns in read_groups(file):
+                for instance in _group(turns, f"{name}:{line}", file.stem, levels, line):
+                    first = instances.setdefault(instance.id, instance)
+                    if first is not instance:
+                        problem = f"the id {found(instance.id)} stands in {first.origin} already, wanted each once"
+                        raise DataError(instance.origin, problem)
+        return tuple(replace(each, facets={"dataset": path.stem, **each.facets}) for each in instances.values())
+
+    def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
+        """Yield where a conversation has no turns, and so says; its makers leave an empty list where they drop all."""
+        for file, _ in _files(path):
+            text = read_text(file)
+            for match in _NO_TURNS.finditer(text):
+                yield f"{shown_path(file)}:{text.count(chr(10), 0, match.start()) + 1}", "a conversation of zero turns"
 
 
 def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
@@ -70,7 +82,9 @@ def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
     for file in files:
         levels = file.relative_to(path).parts[:-1]
         if len(levels) != 2:
-            raise DataError(shown_path(file), f"lies {len(levels)} levels deep below the root, wanted {TREE}")
+            deep = "1 level" if len(levels) == 1 else f"{len(levels)} levels"
+            problem = f"lies {deep} deep below the root, wanted {TREE}; name the root of the tree, or one file"
+            raise DataError(shown_path(file), problem)
         yield file, levels
 
 
@@ -158,3 +172,6 @@ def _passages(texts: tuple[str, ...], nodes: tuple[str, ...]) -> tuple[Passage, 
             distinct.setdefault(text, page)
     pairs = enumerate(distinct.items())
     return tuple(Passage(f"p{at}", text, role="positive", page=page) for at, (text, page) in pairs) or None
+
+
+load = OmniEval()

@@ -13,7 +13,7 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["Recorded", "load_recorded", "ranking_in"]
+__all__ = ["Recorded", "load_recorded", "ranking_in", "read_recorded"]
 
 KEYS = ("abstained", "answer", "id", "ranking", "system", "usage")
 
@@ -46,14 +46,15 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     seen: dict[object, int] = {}
     rows = []
     for line, values in read_records(path):
-        row = _recorded(Fields(f"{name}:{line}", values))
+        row = read_recorded(Fields(f"{name}:{line}", values))
         key = (row.id, row.system, tuple(sorted(row.where.items())))
         claim(seen, key, f"an answer of the same system to the case {found(row.id)}", name, line)
         rows.append(row)
     return tuple(rows)
 
 
-def _recorded(record: Fields) -> Recorded:
+def read_recorded(record: Fields) -> Recorded:
+    """Return the recorded answer of one record; a record that is not so is a `DataError`."""
     answer = Answer(
         text=record.string("answer"),
         ranking=ranking_in(record),

@@ -8,15 +8,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
+from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import CaseError
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.judges.panel import Panel, decided, values_of
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.judging import Judge, Verdict
+from pytest_rageval.model.judging import Judge, Verdict, Vote
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.phrases import Markers
 
@@ -31,6 +33,8 @@ __all__ = ["Asked", "Desk", "Examined", "Task"]
 T = TypeVar("T")
 
 _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
+_NO_PANELS: Mapping[str, Panel] = MappingProxyType({})
+_NOBODY: Mapping[str, ChatModel | None] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ class Asked:
         examined: what was asked about the answer.
         calls: what models were asked; None when the session has no model.
         recordings: keys of the recordings that were read or written.
+        case: the case as it was asked, where its history is what the system has said before; None elsewhere.
     """
 
     answer: Answer | None = None
@@ -86,6 +91,7 @@ class Asked:
     examined: Examined = field(default_factory=Examined)
     calls: Calls | None = None
     recordings: tuple[str, ...] = ()
+    case: Case | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +106,13 @@ class Desk:
         closed_book: the model without passages; None when there is no model.
         readings: gives what the system answers from single documents; None when there is no system.
         vectors: gives the embeddings of texts; None when there is no embedding model.
+        conversations: gives the answers to turns that follow the system's own answers; None when there is no system.
         cassettes: where a user's own functions are recorded; None when nothing is.
         metered: whether the session has models, so that what they were asked is told of every case.
         replays: whether models are never asked, only their recordings read.
         loading: the thread that imports the models' library; its seconds are no answer's latency.
+        panels: name of a judge -> who is asked for its verdicts instead of ``judge``.
+        panelists: name of a panel's model -> the model; of None nothing can be read.
     """
 
     answerer: Answerer
@@ -113,10 +122,13 @@ class Desk:
     closed_book: SystemAnswerer | None = None
     readings: Readings | None = None
     vectors: Vectors | None = None
+    conversations: Conversations | None = None
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False
     loading: Thread | None = None
+    panels: Mapping[str, Panel] = field(default_factory=lambda: _NO_PANELS)
+    panelists: Mapping[str, ChatModel | None] = field(default_factory=lambda: _NOBODY)
 
     def goes_ahead(self, task: Task) -> bool:
         """Return whether a task may be asked ahead of its test: something in it can overlap."""
@@ -124,31 +136,39 @@ class Desk:
 
     def ask(self, task: Task, meter: Meter) -> Asked:
         """Ask in this thread, so that a sync system runs where its test does, and charge ``meter``."""
-        answer, examined, fault = None, Examined(), None
+        case, answer, examined, fault = None, None, Examined(), None
         if self.loading is not None:
             self.loading.join()
         outer = SCOPE.set(self.scope(task.case, meter))
         try:
-            answer = self.answerer(task.case)
+            if self.conversations is not None and task.case.earlier is not None:
+                case, answer = self.conversations(task.case)
+                task = replace(task, case=case)
+            else:
+                answer = self.answerer(task.case)
             examined = self._examined(task, answer)
         except CaseError as error:
             fault = error
         finally:
             SCOPE.reset(outer)
-        return self._asked(meter, answer, fault, examined)
+        return self._asked(meter, answer, fault, examined, case)
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
         SCOPE.set(self.scope(task.case, meter))
         if self.loading is not None and self.loading.is_alive():
             await self._loaded(self.loading)
-        answer, examined, fault = None, Examined(), None
+        case, answer, examined, fault = None, None, Examined(), None
         try:
-            answer = await self.answerer.ahead(task.case)
+            if self.conversations is not None and task.case.earlier is not None:
+                case, answer = await self.conversations.ahead(task.case)
+                task = replace(task, case=case)
+            else:
+                answer = await self.answerer.ahead(task.case)
             examined = await self._examined_ahead(task, answer)
         except CaseError as error:
             fault = error
-        return self._asked(meter, answer, fault, examined)
+        return self._asked(meter, answer, fault, examined, case)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Examined:
         """Return what the metrics of ``task`` need to know of an answer, and charge ``meter``."""
@@ -205,16 +225,15 @@ class Desk:
         sample = Sample(task.case, answer, self.markers)
         verdicts: dict[str, Verdict] = {}
         for judge in _judges(task):
-            if self.judge is not None or not getattr(judge, "needs_model", True):
-                verdicts[judge.name] = await self._verdict(judge, sample)
+            panel = self.panels.get(judge.name)
+            if panel is not None:
+                verdicts[judge.name] = await self._voted(judge, panel, sample)
+            elif self.judge is not None or not getattr(judge, "needs_model", True):
+                verdicts[judge.name] = await self._verdict(judge, self.judge, sample)
         alone = None
         if self.closed_book is not None and any(metric.closed_book for metric in task.metrics):
             alone = await self.closed_book.ahead(task.case)
         return Examined(verdicts, alone, vectors=await self._embedded(task, sample))
-
-    async def _verdict(self, judge: Judge, sample: Sample) -> Verdict:
-        asked = judge.ask(sample, self.judge)  # type: ignore[arg-type] # a judge without a model needs none
-        return await _or_case_error(asked, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
 
     async def _embedded(self, task: Task, sample: Sample) -> Mapping[str, Sequence[float]] | None:
         if self.vectors is None:
@@ -226,10 +245,37 @@ class Desk:
             self.vectors(texts), "embedder_error", f"the embedding model failed on case {sample.case.id!r}"
         )
 
-    def _asked(self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined) -> Asked:
+    async def _voted(self, judge: Judge, panel: Panel, sample: Sample) -> Verdict:
+        """Return what the votes of a panel come to; like verdicts, they are asked for one after the other.
+
+        Each repeat has recordings of its own, none of which another repeat of the case has.
+        """
+        scope, votes = current(), []
+        for model, repeat, swapped in panel.ballots():
+            asked: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
+            outer = SCOPE.set(replace(scope, repeat=(scope.repeat - 1) * panel.repeat + repeat))
+            try:
+                votes.append(Vote(model, await self._vote(asked, self.panelists[model], sample), repeat, swapped))
+            finally:
+                SCOPE.reset(outer)
+        try:
+            return decided(votes, panel.rule or "majority", values_of(judge))
+        except ValueError as fault:
+            raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
+
+    async def _vote(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
+        return Verdict(problem="judge_unavailable") if model is None else await self._verdict(judge, model, sample)
+
+    async def _verdict(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
+        asked = judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
+        return await _or_case_error(asked, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
+
+    def _asked(
+        self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined, case: Case | None
+    ) -> Asked:
         calls = meter.calls
         told = calls if self.metered or calls.calls else None
-        return Asked(answer, error, examined, told, meter.keys)
+        return Asked(answer, error, examined, told, meter.keys, case)
 
 
 async def _or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:

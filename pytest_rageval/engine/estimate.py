@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from pytest_rageval.engine.asking import Task
+from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.systems.prompting import Prompts, closed_book_messages, messages_for
@@ -56,6 +57,8 @@ class Planned:
         model: the model behind our systems: its prices, the name of what a user has put in its place, or None.
         judge: likewise the model that judges ask; None leaves their metrics unscored, and nothing is asked.
         top_k: how many passages our systems retrieve at most.
+        panels: name of a judge -> who is asked for its verdicts instead.
+        panelists: likewise the models of the panels, by name.
     """
 
     task: Task
@@ -63,6 +66,8 @@ class Planned:
     model: Pricing | str | None
     judge: Pricing | str | None
     top_k: int = 5
+    panels: Mapping[str, Panel] = field(default_factory=dict)
+    panelists: Mapping[str, Pricing | str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +106,28 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call of a task: for what, of whom, with which messages, whether those are what will be sent, how often at most.
+    """A call of a task: for what, of whom, with which messages, whether those are what will be sent, how often.
 
-    Without messages it is not known how many calls there are, with an empty list there is none.
+    Without messages it is not known how many calls there are, with an empty list there is none; where it is not
+    counted, ``times`` is the most there may be.
     """
 
     what: str
     asked: Pricing | str | None
     messages: Sequence[Message] | None
     final: bool = True
-    most: int = 1
+    times: int = 1
+    counted: bool = True
 
 
 def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
     """Return what the tasks would ask, by testbed, system and purpose, in their order; ``prompts`` are our systems'."""
-    found: dict[tuple[str, str, str], Estimate] = {}
+    found: dict[tuple[str, str, str, str], Estimate] = {}
     for plan in planned:
         for call in (_answer(plan, prompts), *_examined(plan, prompts)):
-            key = (plan.task.testbed, plan.task.system, call.what)
             name = call.asked.name if isinstance(call.asked, Pricing) else call.asked or ""
-            found[key] = _added(found.get(key) or Estimate(*key, name), call, plan.task)
+            key = (plan.task.testbed, plan.task.system, call.what, name)
+            found[key] = _added(found.get(key) or Estimate(*key), call, plan.task)
     return list(found.values())
 
 
@@ -130,7 +137,8 @@ def _answer(plan: Planned, prompts: Prompts) -> _Call:
         return _Call("answer", None, None)
     if plan.system == "none" or plan.model is None:
         return _Call("answer", None, ())
-    final = system == "closed_book" or query.passages is not None  # those to be retrieved are not known yet
+    known = not plan.task.case.earlier  # what the system will have answered before is not
+    final = known and (system == "closed_book" or query.passages is not None)  # nor are the passages to be retrieved
     return _Call("answer", plan.model, BUILT_IN[system](query, prompts), final)
 
 
@@ -143,11 +151,21 @@ def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
         yield _Call("closed book", plan.model, closed_book_messages(task.case.query, prompts))
     judges = {metric.judge.name: metric.judge for metric in task.metrics if metric.judge is not None}
     for name, judge in judges.items():
-        if plan.judge is None or not getattr(judge, "needs_model", True):
+        asked = [(model, times) for model, times in _judging(plan, name) if model is not None]
+        if not asked or not getattr(judge, "needs_model", True):
             continue
         says = getattr(judge, "messages", None)
         messages = None if says is None else says(Sample(task.case, Answer(ASSUMED_ANSWER)))
-        yield _Call(name, plan.judge, messages, final=False)
+        for model, times in asked:
+            yield _Call(name, model, messages, final=False, times=times)
+
+
+def _judging(plan: Planned, name: str) -> list[tuple[Pricing | str | None, int]]:
+    """Return who is asked for the verdicts of a judge, and how often; in another order it is about as long."""
+    if name not in plan.panels:
+        return [(plan.judge, 1)]
+    panel = plan.panels[name]
+    return [(plan.panelists[model], panel.votes_each) for model in panel.models]
 
 
 def _each_document(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
@@ -156,7 +174,8 @@ def _each_document(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
     if plan.system == "own":
         yield _Call("each document", None, None)
     elif plan.system == "model" and plan.model is not None and system == "llm" and query.passages is None:
-        yield _Call("each document", plan.model, messages_for(query, prompts), final=False, most=plan.top_k)
+        says, most = messages_for(query, prompts), plan.top_k
+        yield _Call("each document", plan.model, says, final=False, times=most, counted=most == 1)
 
 
 def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
@@ -165,7 +184,7 @@ def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
         return replace(estimate, calls=None)
     if call.asked is None:
         return estimate
-    asked, calls = call.asked, (estimate.calls or 0) + call.most
+    asked, calls = call.asked, (estimate.calls or 0) + call.times
     if call.final and asked.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
         return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
     tokens, counted = asked.count(call.messages)
@@ -174,10 +193,10 @@ def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
     return replace(
         estimate,
         calls=calls,
-        prompt_tokens=estimate.prompt_tokens + call.most * tokens,
-        completion_tokens=estimate.completion_tokens + call.most * reply,
-        counted=estimate.counted and call.most == 1,
+        prompt_tokens=estimate.prompt_tokens + call.times * tokens,
+        completion_tokens=estimate.completion_tokens + call.times * reply,
+        counted=estimate.counted and call.counted,
         exact=estimate.exact and counted and call.final,
         bounded=estimate.bounded and asked.max_tokens is not None,
-        cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.most * cost,
+        cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.times * cost,
     )

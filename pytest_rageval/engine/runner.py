@@ -20,7 +20,7 @@ from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.ranking import Ranking
 
-__all__ = ["Runner", "outcome_of"]
+__all__ = ["Runner", "as_asked", "outcome_of"]
 
 
 class Runner:
@@ -31,21 +31,8 @@ class Runner:
 
     def run(self, task: Task, asked: Asked) -> Outcome:
         """Return the outcome of ``task``: scored, or an error with its cause."""
-        answer = asked.answer
-        if answer is None:
-            return outcome_of(task, error=asked.error, calls=asked.calls)
-        scores: dict[str, Score] = {}
-        error = asked.error
-        if error is None:
-            try:
-                self._score(task, asked, answer, scores)
-            except CaseError as fault:
-                error = fault
-        outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
-        knew = scores.get("closed_book_accuracy")
-        if knew is None or knew.value is None:
-            return outcome
-        return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
+        outcome = self._outcome(as_asked(task, asked), asked)
+        return outcome if asked.case is None else replace(outcome, history=asked.case.instance.history)
 
     def score(self, sample: Sample, metric: Metric) -> Score:
         """Return one metric's score; a metric that raises is a `CaseError` of its kind, else of "metric_error".
@@ -79,6 +66,23 @@ class Runner:
             task.case, answer, self._markers, examined.verdicts, examined.closed_book, labels, examined.vectors
         )
 
+    def _outcome(self, task: Task, asked: Asked) -> Outcome:
+        answer = asked.answer
+        if answer is None:
+            return outcome_of(task, error=asked.error, calls=asked.calls)
+        scores: dict[str, Score] = {}
+        error = asked.error
+        if error is None:
+            try:
+                self._score(task, asked, answer, scores)
+            except CaseError as fault:
+                error = fault
+        outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
+        knew = scores.get("closed_book_accuracy")
+        if knew is None or knew.value is None:
+            return outcome
+        return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
+
     def _labels(self, task: Task, readings: Mapping[str, Reading]) -> dict[str, Score]:
         metric = downstream_of(task.metrics)
         labels: dict[str, Score] = {}
@@ -91,6 +95,11 @@ class Runner:
         sample = self.sample(task, asked.examined, answer)
         for metric in task.metrics:
             scores[metric.name] = self.score(sample, metric)
+
+
+def as_asked(task: Task, asked: Asked) -> Task:
+    """Return a task with the case as it was asked."""
+    return task if asked.case is None else replace(task, case=asked.case)
 
 
 def outcome_of(

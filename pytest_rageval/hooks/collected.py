@@ -13,8 +13,10 @@ import pytest
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.answer_files import recorded_in
 from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
+from pytest_rageval.hooks.judge_options import panels_by_judge
 from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
@@ -24,12 +26,14 @@ from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.model.facets import matches
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.ability import ability_named
+from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import parse_settings
 
 if TYPE_CHECKING:
+    from pytest_rageval.datasets.labels import Label
     from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
@@ -53,8 +57,10 @@ class Collected:
         entries: every case, in data order.
         session_gates: gates over the session, each with the option that gives it.
         unmatched: those of them that no case of a partial run can meet.
+        panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
+        labels: people's labels of answers, that judges are measured by.
     """
 
     def __init__(
@@ -80,10 +86,11 @@ class Collected:
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
         self.unmatched: list[Gate] = []
+        self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions: dict[str, str] = {}
-        self._recorded: RecordedAnswers | None = None
+        self.labels: tuple[Label, ...] = ()
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings
@@ -109,9 +116,12 @@ class Collected:
         if settings.qrels is not None:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
+        if settings.history == "own":
+            expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
-        answering = self._recorded_systems() or responders
+        testbed.recorded = source.recorded or self._recorded
+        answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
         made = []
         for name, case in expanded:
             for responder in answering:
@@ -151,21 +161,6 @@ class Collected:
     def needs_corpus(self) -> bool:
         """Whether there is no retriever without a corpus."""
         return bool(getattr(self.catalog.retrievers.get(self.options.retriever), "needs_corpus", True))
-
-    @property
-    def recorded(self) -> RecordedAnswers | None:
-        """The recorded answers, read when first asked for; None without ``--rag-answers``."""
-        if self._recorded is None and self.options.answers is not None:
-            from pytest_rageval.datasets.recorded import load_recorded
-            from pytest_rageval.datasets.source import shown_path
-            from pytest_rageval.engine.recorded import RecordedAnswers
-
-            if not self.options.answers.exists():
-                raise SettingError(
-                    f"--rag-answers: there is no file {shown_path(self.options.answers)}; correct the path"
-                )
-            self._recorded = RecordedAnswers(load_recorded(self.options.answers))
-        return self._recorded
 
     @cached_property
     def models(self) -> Models:
@@ -221,8 +216,10 @@ class Collected:
                 text = text.replace(published[language], own[language])
         return case if text is case.instructions else replace(case, instructions=text)
 
-    def _recorded_systems(self) -> list[Responder]:
-        return [] if self.recorded is None else [Responder(name) for name in self.recorded.systems]
+    @cached_property
+    def _recorded(self) -> RecordedAnswers | None:
+        """The answers of ``--rag-answers``, read when first asked for."""
+        return None if self.options.answers is None else recorded_in(self.options.answers)
 
     def _complete(self, testbed: Testbed, cases: Sequence[Case]) -> None:
         """Add metrics and gates; a gate computes the metric it names."""

@@ -169,7 +169,7 @@ def _asked_by(collected: Collected, entry: Entry, item: pytest.Item) -> list[str
     name, named = entry.responder.name, entry.responder.named
     theirs = [fixture for fixture in (*PARTS, *MODELS, EMBEDDER, "rag_system") if overridden(fixture, item) is not None]
     models = [fixture for fixture in theirs if fixture in MODELS]
-    if collected.recorded is not None or collected.named.get(name) is not None:
+    if entry.testbed.recorded is not None or collected.named.get(name) is not None:
         return models
     if not named and "rag_system" in theirs:
         return ["rag_system", *models]

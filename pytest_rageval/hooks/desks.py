@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
+from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
@@ -84,15 +85,17 @@ class Desks:
 
     def for_entry(self, desk: Desk, entry: Entry) -> Desk:
         """Return a lasting desk for one case: recorded answers are found by its name, all else is the same."""
-        if self._collected.recorded is None:
+        recorded = entry.testbed.recorded
+        if recorded is None:
             return desk
-        answerer = RecordedAnswerer(self._collected.recorded, entry.responder.name, entry.name)
-        return replace(desk, answerer=answerer)
+        return replace(desk, answerer=RecordedAnswerer(recorded, entry.responder.name, entry.name))
 
     def _find_origin(self, item: pytest.Item, entry: Entry) -> Origin:
         name = entry.responder.name
         models = tuple(overridden(model, item) for model in MODELS)
-        if self._collected.recorded is not None or self._collected.named.get(name) is not None:
+        if entry.testbed.recorded is not None:
+            return (entry.testbed.recorded, name, *models)
+        if self._collected.named.get(name) is not None:
             return (name, *models)
         system = None if entry.responder.named else overridden("rag_system", item)
         if system is not None:
@@ -108,6 +111,7 @@ class Desks:
             system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
             closed_book = SystemAnswerer(system, "closed_book", self._loop)
         answerer = self._answerer(request, entry, llm)
+        panelists = {name: self._models.named("rag_judge", name) for name in self._collected.options.panelists}
         return Desk(
             answerer=answerer,
             loop=self._loop,
@@ -116,10 +120,13 @@ class Desks:
             closed_book=closed_book,
             readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
             vectors=self._vectors_of(self._embedder(request)) if _embeds(entry) else None,
+            conversations=Conversations(answerer) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
-            metered=llm is not None or judge is not None or self._models.cassettes is not None,
+            panels=self._collected.panels,
+            panelists={**panelists, "rag_judge": judge},
+            metered=llm is not None or judge is not None or bool(panelists) or self._models.cassettes is not None,
         )
 
     def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:
@@ -143,8 +150,8 @@ class Desks:
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
         name = entry.responder.name
-        if self._collected.recorded is not None:
-            return RecordedAnswerer(self._collected.recorded, name, entry.name)
+        if entry.testbed.recorded is not None:
+            return RecordedAnswerer(entry.testbed.recorded, name, entry.name)
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
         own = entry.responder.named and self._collected.named.get(name) is None

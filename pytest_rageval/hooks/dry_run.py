@@ -68,16 +68,19 @@ def _estimates(collected: Collected, items: Sequence[pytest.Item]) -> list[Estim
     from pytest_rageval.engine.estimate import Planned, estimates
 
     priced = cache(partial(_pricing, collected))
+    named = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
+    others = {name: priced("rag_judge", name) for name in collected.options.panelists}
     planned: list[Planned] = []
     for item in items:
         entry = item.stash.get(ENTRY, None)
         if entry is None:
             continue
         testbed, how = entry.testbed, _how(collected, entry)
-        name = "recorded answers" if collected.recorded is not None else entry.responder.name
+        name = "recorded answers" if testbed.recorded is not None else entry.responder.name
         task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
-        model, judge = (fixture if overridden(fixture, item) else priced(fixture) for fixture in MODELS)
-        planned.append(Planned(task, how, model, judge, collected.options.top_k))
+        model, judge = (fixture if overridden(fixture, item) else priced(fixture, named[fixture]) for fixture in MODELS)
+        panelists = {**others, "rag_judge": judge}
+        planned.append(Planned(task, how, model, judge, collected.options.top_k, collected.panels, panelists))
     return estimates(planned, collected.models.prompts)
 
 
@@ -86,24 +89,23 @@ def _how(collected: Collected, entry: Entry) -> Literal["model", "none", "own"]:
     from pytest_rageval.engine.estimate import BUILT_IN
 
     name = entry.responder.name
-    if collected.recorded is not None or (entry.responder.named and name == "extractive"):
+    if entry.testbed.recorded is not None or (entry.responder.named and name == "extractive"):
         return "none"
     return "model" if entry.responder.named and name in BUILT_IN else "own"
 
 
-def _pricing(collected: Collected, fixture: str) -> Pricing | None:
-    """Return a model's tokenizer and prices; None where the options name no model."""
-    client, setting = collected.models.own(fixture), collected.models.setting(fixture)
-    if client is None or setting.name is None:
+def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | None:
+    """Return the tokenizer and prices of a model that is asked as a fixture's is; None where the options name none."""
+    if name is None:
         return None
     from pytest_rageval.engine.estimate import Pricing
     from pytest_rageval.llm.prices import Prices, count_tokens
 
-    params = setting.params
+    params = collected.models.setting(fixture).params
     return Pricing(
-        name=setting.name,
-        count=partial(count_tokens, setting.name),
-        cost=Prices(setting.name, params).cost,
+        name=name,
+        count=partial(count_tokens, name),
+        cost=Prices(name, params).cost,
         max_tokens=params.get("max_completion_tokens") or params.get("max_tokens"),
-        recorded=client.replays,
+        recorded=collected.models.named(fixture, name).replays,
     )

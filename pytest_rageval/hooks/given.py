@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.hooks.judge_options import JUDGES, panels
 from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
+from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
+from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
@@ -38,6 +41,7 @@ class Options:
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
         model, judge, embedder: the models, as litellm names them.
+        panels: metric -> who judges it instead, and how often.
         concurrency: answers in flight in a process; None leaves it to the kind of system.
         looks_ahead: False where a debugger is wanted, or one answer at a time.
         record_mode: in VCR's words; None when nothing is recorded or replayed.
@@ -47,6 +51,7 @@ class Options:
         repeat: how many times each case is run.
         prompts: language -> file that replaces the built-in systems' prompts.
         rejection, error: language -> the sentence that replaces RGB's.
+        trust: how well judges have to agree with people.
     """
 
     systems: tuple[str, ...]
@@ -72,6 +77,7 @@ class Options:
     model: ModelSetting
     judge: ModelSetting
     embedder: ModelSetting
+    panels: Mapping[str, Panel]
     concurrency: int | None
     looks_ahead: bool
     record_mode: str | None
@@ -82,6 +88,13 @@ class Options:
     prompts: Mapping[str, Path]
     rejection: Mapping[str, str]
     error: Mapping[str, str]
+    trust: TrustAsked
+
+    @property
+    def panelists(self) -> list[str]:
+        """The models that panels name, as litellm names them, each once; the fixture ``rag_judge`` is none of them."""
+        named = dict.fromkeys(model for panel in self.panels.values() for model in panel.models)
+        return [model for model in named if model != "rag_judge"]
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -126,6 +139,7 @@ def read_options(config: pytest.Config) -> Options:
             "rag_embedder_params",
             defaults={},
         ),
+        panels=panels(ini_value(config, JUDGES)),
         concurrency=concurrency,
         looks_ahead=concurrency != 1 and not (option.usepdb or option.trace),
         record_mode=record_mode(option.rag_record_mode or str(ini_value(config, "rag_record_mode")), "rag_record_mode"),
@@ -136,6 +150,7 @@ def read_options(config: pytest.Config) -> Options:
         prompts={language: beside / path for language, path in _sentences(config, "rag_prompts").items()},
         rejection=rejection,
         error=error,
+        trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
     )
 
 

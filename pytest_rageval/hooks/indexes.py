@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
 
 import pytest
 
@@ -16,7 +15,7 @@ from pytest_rageval.hooks.corpus import corpus_of
 from pytest_rageval.hooks.given import Options, read_options
 from pytest_rageval.hooks.keys import CATALOG
 from pytest_rageval.hooks.progress import on_stderr
-from pytest_rageval.hooks.setup import registered, use_words_of
+from pytest_rageval.hooks.project import in_project
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
@@ -26,8 +25,6 @@ from pytest_rageval.retrieval.parts import RetrieverParts, Watch
 from pytest_rageval.retrieval.store import Build, IndexStore, StoredIndex, name_of, stored
 
 __all__ = ["Built", "Kept", "build_index", "built_retriever", "kept_indexes", "prune_indexes", "store_in"]
-
-T = TypeVar("T")
 
 _NAME = re.compile(r".+-[0-9a-f]{16}")
 """Names of indexes; a folder of another is somebody's own."""
@@ -91,7 +88,7 @@ def build_index() -> Built:
     Raises:
         RagEvalError: the ini names no corpus, or its corpus or its retriever cannot be used.
     """
-    return _in_project(_build)
+    return in_project(_build)
 
 
 def kept_indexes() -> Kept:
@@ -100,7 +97,7 @@ def kept_indexes() -> Kept:
     Nothing is written. To know what it asks for, its retriever is made, as for the tests, up to the first index that is
     not there: a model is loaded, and a factory of one's own is called.
     """
-    return _in_project(_kept)
+    return in_project(_kept)
 
 
 def prune_indexes() -> Mapping[str, int]:
@@ -110,7 +107,7 @@ def prune_indexes() -> Mapping[str, int]:
         RagEvalError: the ini cannot be used, or asks for an index that is not there, so that not all are known that it
             uses; or one cannot be removed.
     """
-    return _in_project(_pruned)
+    return in_project(_pruned)
 
 
 def _build(config: pytest.Config) -> Built:
@@ -187,34 +184,3 @@ class _Looking(IndexStore):
 
     def measured(self, *_: object) -> None:
         """Measure nothing."""
-
-
-def _in_project(work: Callable[[pytest.Config], T]) -> T:
-    """Return what ``work`` makes of the project that pytest finds here: its ini, its conftests and plugins."""
-    asked = _Asked(work)
-    status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning"], [asked])  # we are imported already
-    if asked.error is not None:
-        raise asked.error
-    if not asked.made:
-        raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; mend what it says above")
-    return asked.made[0]
-
-
-class _Asked(Generic[T]):
-    """A plugin of a pytest that collects and runs nothing, but does one work where its configuration is known."""
-
-    def __init__(self, work: Callable[[pytest.Config], T]) -> None:
-        self._work = work
-        self.made: list[T] = []
-        self.error: Exception | None = None
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_cmdline_main(self, config: pytest.Config) -> int:
-        """Do the work in place of a session."""
-        try:
-            config.stash[CATALOG] = registered(config)
-            use_words_of(config)
-            self.made.append(self._work(config))
-        except (RagEvalError, pytest.UsageError) as error:
-            self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))
-        return 0

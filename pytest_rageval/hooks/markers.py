@@ -14,8 +14,8 @@ rag_case = pytest.mark.rag_case
 """Multiply a test function into one test for each case of a dataset.
 
 ``rag_case(dataset, *, ability=, metrics=, gates=, passages=5, noise_rate=0.0, correct_rate=0.0,
-assembly="balanced"|"rgb-compat", qrels=, relevance="ids"|"overlap"|"answers", limit=, sample=, seed=,
-where={facet: value}, **facets)``
+assembly="balanced"|"rgb-compat", qrels=, relevance="ids"|"overlap"|"answers", history="gold"|"own", limit=, sample=,
+seed=, where={facet: value}, **facets)``
 """
 
 _MARKED = ("ability", "level", "task")

@@ -103,11 +103,14 @@ class Models:
 
     def own(self, fixture: str) -> Client | None:
         """Return the client of the model that the options name for a fixture; None where they name none."""
-        if self.setting(fixture).name is None:
-            return None
+        name = self.setting(fixture).name
+        return None if name is None else self.named(fixture, name)
+
+    def named(self, fixture: str, name: str) -> Client:
+        """Return the client of another model, which is asked and tried again as that of a fixture is."""
         from pytest_rageval.llm.client import Client
 
-        return self._own(Client, fixture)
+        return self._own(Client, fixture, name)
 
     def client_of(self, model: object, fixture: str) -> Client | None:
         """Return the client of what an overridden fixture gave; other than a model is a `SettingError`.
@@ -122,13 +125,14 @@ class Models:
 
     def own_embedder(self) -> Embedder | None:
         """Return the client of the embedding model that the options name; None where they name none."""
-        if self.setting("rag_embedder").name is None:
+        name = self.setting("rag_embedder").name
+        if name is None:
             return None
         from pytest_rageval.llm.embedder import Embedder
 
         if self._computes("rag_embedder"):
             return self._local_embedder()
-        return self._own(Embedder, "rag_embedder")
+        return self._own(Embedder, "rag_embedder", name)
 
     def embedder_of(self, model: object) -> Embedder | None:
         """Return the client of what an overridden ``rag_embedder`` gave, as `client_of` does."""
@@ -150,13 +154,11 @@ class Models:
 
     def preload(self) -> None:
         """Start importing litellm on a thread, where a call is going to need it."""
-        for fixture, kind in KINDS.items():
-            name = self.setting(fixture).name
-            if (
-                name is not None
-                and not self._computes(fixture)
-                and (self.cassettes is None or self.cassettes.asks(kind, name))
-            ):
+        named = [(kind, fixture) for fixture, kind in KINDS.items() if not self._computes(fixture)]
+        wanted = [(kind, self.setting(fixture).name) for kind, fixture in named]
+        wanted += [(KINDS["rag_judge"], name) for name in self._options.panelists]
+        for kind, name in wanted:
+            if name is not None and (self.cassettes is None or self.cassettes.asks(kind, name)):
                 from pytest_rageval.llm.importing import preload
 
                 self.loading = preload()
@@ -195,12 +197,10 @@ class Models:
         backend = None if key in self._clients else LocalEmbedder(name, self._options.beside)
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 
-    def _own(self, kind: type[A], fixture: str) -> A:
+    def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.litellm_backend import LiteLLM
 
-        setting = self.setting(fixture)
-        name = str(setting.name)
-        return self._client(kind, fixture, LiteLLM(name), name, setting.params, key=fixture)
+        return self._client(kind, fixture, LiteLLM(name), name, self.setting(fixture).params, key=(fixture, name))
 
     def _given(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):

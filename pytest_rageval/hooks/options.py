@@ -43,9 +43,13 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("rag_top_k", "passages a retriever is asked for (default 5)", default="")
     parser.addini("rag_model", "the model behind the systems, as --rag-model", default="")
     parser.addini("rag_judge_model", "the model that judges, as --rag-judge-model", default="")
+    parser.addini("rag_judge_labels", "people's labels of answers that judges are measured by", default="")
+    parser.addini("rag_judge_min_kappa", "the least kappa with them: a number, or 'judge: number', one a line",
+        type="linelist")  # fmt: skip
     parser.addini("rag_embedder_model", "the model that turns texts into vectors, as litellm names it", default="")
     parser.addini("rag_model_params", "what the model is asked with: 'name = value', one a line", type="linelist")
     parser.addini("rag_judge_params", "what the judge is asked with: 'name = value', one a line", type="linelist")
+    parser.addini("rag_judges", "who judges a metric: 'metric: model, model; option', one a line", type="linelist")
     parser.addini("rag_embedder_params", "what rag_embedder_model is asked with: 'name = value'", type="linelist")
     parser.addini("rag_concurrency", "answers in flight in a process, as --rag-concurrency", default="")
     parser.addini("rag_record_mode", "record and replay model calls, as --rag-record-mode", default="")

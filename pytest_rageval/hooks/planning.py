@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.case import Case
@@ -27,9 +28,11 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         collected: every testbed, also those whose cases were all deselected.
         nodes: node id -> entry of each case that will run.
     """
-    plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *_unused_records(collected)))
+    plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *unused_answers(collected)))
+    plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
+    plan.labels, plan.least_kappas = collected.labels, dict(collected.options.trust.least)
     selected: dict[str, dict[int, Case]] = {}
     for entry in nodes.values():
         selected.setdefault(entry.testbed.nodeid, {})[entry.ordinal] = entry.case
@@ -46,7 +49,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
         )
         for name, metric in testbed.metrics.items():
-            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream)
+            judge = metric.judge.name if metric.judge is not None and getattr(metric.judge, "needs_model", True) else ""
+            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})
     places: dict[tuple[tuple[str, str], ...], int] = {}
@@ -79,12 +83,3 @@ def _short_pools(cases: Sequence[Case]) -> tuple[str, ...]:
         return ()
     ids = ", ".join(short.ids) + (", ..." if short.count > len(short.ids) else "")
     return (f"{short.count} of {short.total} cases got other passages than asked, as their pools are short ({ids})",)
-
-
-def _unused_records(collected: Collected) -> tuple[str, ...]:
-    if collected.recorded is None:
-        return ()
-    unused = collected.recorded.unused({name for entry in collected.entries for name in (entry.case.id, entry.name)})
-    if not unused:
-        return ()
-    return (f"{len(unused)} recorded answers are for no case of this session, the first for {unused[0]!r}",)

@@ -84,6 +84,7 @@ class Recorder:
                 nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted = interrupted
+        self.run.weigh_judges()
         self.run.evaluate_gates()
 
     def finish(self) -> bool:

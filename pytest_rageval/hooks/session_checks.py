@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.hooks.answer_files import ignored_keys
 from pytest_rageval.hooks.collected import Collected, refuse_baseline
+from pytest_rageval.hooks.trust import labels_of_people
 from pytest_rageval.model.facets import matches
 
 __all__ = ["check_session"]
@@ -30,10 +32,8 @@ def check_session(collected: Collected) -> None:
     for option, name in (("--rag-rows", options.rows), ("--rag-cols", options.cols)):
         if name is not None and name not in facets:
             raise UnknownNameError("facet", name, facets, option)
-    if collected.recorded is not None:
-        ignored = sorted(collected.recorded.ignore_but(facets))
-        if ignored:
-            collected.notes.append(f"recorded answers have the keys {', '.join(ignored)}, which are facets of no case")
+    collected.notes += ignored_keys(collected)
+    collected.labels = labels_of_people(collected)
 
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:

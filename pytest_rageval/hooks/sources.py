@@ -12,6 +12,7 @@ from pytest_rageval.errors import DataError, SettingError, ascii_safe, found
 
 if TYPE_CHECKING:
     from pytest_rageval.datasets import Loader
+    from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.model.case import Instance
     from pytest_rageval.registry import Registry
 
@@ -26,11 +27,15 @@ class Source:
         name: ``format:path``, the path from the rootdir on where it lies below it, and ``+path`` of other judgements.
         instances: its records.
         digest: sha256 of what was read.
+        recorded: the answers that it brings along, to be scored instead of a system's; None where it brings none.
+        notes: of what was read and is no record; one sentence each.
     """
 
     name: str
     instances: tuple[Instance, ...]
     digest: bytes
+    recorded: RecordedAnswers | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Sources:
@@ -63,7 +68,9 @@ class Sources:
             instances = tuple(loader(path))
             if not instances:
                 raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
-            self._read[key] = Source(name, instances, _digest(getattr(loader, "files", _files)(path)))
+            digest = _digest(getattr(loader, "files", _files)(path))
+            recorded = _recorded(loader, path)
+            self._read[key] = Source(name, instances, digest, recorded, _left_out(name, loader, path))
         return self._read[key]
 
     def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
@@ -82,7 +89,7 @@ class Sources:
                 ids = f"its ids are as {found(next(iter(qrels)))}, the dataset's as {found(instances[0].id)}"
                 raise SettingError(f"{where}: qrels {found(text)} judges no record of {found(source.name)}; {ids}")
             digest = hashlib.sha256(source.digest + _digest([path])).digest()
-            self._judged[key] = Source(f"{source.name}+{self._shown(path)}", instances, digest)
+            self._judged[key] = Source(f"{source.name}+{self._shown(path)}", instances, digest, source.recorded)
         return self._judged[key]
 
     def _find(self, what: str, text: str, folders: Sequence[Path], where: str) -> Path:
@@ -108,6 +115,25 @@ def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
     if grades or instance.passages is None:
         return replace(instance, qrels=grades)
     return replace(instance, qrels=grades, passages=tuple(replace(each, page="") for each in instance.passages))
+
+
+def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:
+    """Return the answers that a format's records bring along, which its loader's ``answers`` reads."""
+    answers = getattr(loader, "answers", None)
+    if answers is None:
+        return None
+    from pytest_rageval.engine.recorded import RecordedAnswers
+
+    return RecordedAnswers(answers(path))
+
+
+def _left_out(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
+    places = list(loader.left_out(path)) if hasattr(loader, "left_out") else []
+    if not places:
+        return ()
+    where, what = places[0]
+    count = "1 line is no case" if len(places) == 1 else f"{len(places)} lines are no cases, the first"
+    return (f"{name}: {count}: {what} at {where}",)
 
 
 def _files(path: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from pytest_rageval.model.facets import FACETS, KNEW
 from pytest_rageval.testbeds.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.metric import Metric
 
@@ -68,6 +69,7 @@ class Testbed:
         facets: every facet its cases carry, and those every case may carry.
         generated: how many cases there are before any deselection.
         reached: whether the session collects it; a module is read whole for one of its functions.
+        recorded: the answers that are scored instead of a system's, or None.
     """
 
     __test__ = False
@@ -83,6 +85,7 @@ class Testbed:
     facets: set[str] = field(default_factory=lambda: set(FACETS))
     generated: int = 0
     reached: bool = False
+    recorded: RecordedAnswers | None = None
 
     def compute(self, name: str, metric: Metric) -> None:
         """Add a metric that the testbed does not compute yet."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.model.metric import Sample
 
-__all__ = ["PARTS", "material"]
+__all__ = ["PARTS", "material", "quoted"]
 
 PARTS = ("question", "answer", "gold", "passages", "history")
 """The parts that can be shown."""
@@ -20,7 +20,7 @@ def material(sample: Sample, shows: Sequence[str], headings: Mapping[str, str]) 
     """
     blocks = []
     for part in shows:
-        texts = [_quoted(text) for text in _texts(sample, part) if text.strip()]
+        texts = [quoted(text) for text in _texts(sample, part) if text.strip()]
         blocks.append(f"{headings[part]}\n" + ("\n\n".join(texts) or headings["nothing"]))
     return "\n\n".join(blocks)
 
@@ -44,6 +44,7 @@ def _texts(sample: Sample, part: str) -> Iterator[str]:
             yield f"{item.title}\n{item.text}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text with every line of it behind "> "."""
     whole = text.encode("utf-8", "backslashreplace").decode()  # half of a surrogate pair crosses no wire
     return "\n".join(f"> {line}".rstrip() for line in whole.strip().splitlines())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_rageval.errors import SettingError, found
-from pytest_rageval.judges.material import PARTS, material
+from pytest_rageval.judges.material import PARTS, material, quoted
 from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
 from pytest_rageval.judges.values import is_share
 from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
@@ -78,7 +78,7 @@ class PromptedJudge:
         verdict = self._verdict(first)
         if verdict.problem is None:
             return verdict
-        again = fill(frame(language)["again"], {"problem": verdict.problem.partition(": ")[2]})
+        again = fill(frame(language)["again"], {"problem": quoted(verdict.problem.partition(": ")[2])}).strip()
         said: tuple[Message, ...] = ({"role": "assistant", "content": first},) if first.strip() else ()
         second = await self._reply((*messages, *said, {"role": "user", "content": again}), model)
         return self._verdict(first, second)
@@ -93,6 +93,14 @@ class PromptedJudge:
             {"role": "system", "content": fill(texts["task"], values).strip()},
             {"role": "user", "content": material(sample, self.shows, texts["parts"])},
         )
+
+    @property
+    def swapped(self) -> PromptedJudge | None:
+        """The same judge with its labels and the parts that it is shown in the other order; None without an order."""
+        if self.labels is None and len(self.shows) == 1:
+            return None
+        labels = None if self.labels is None else dict([*self.labels.items()][::-1])
+        return replace(self, labels=labels, shows=self.shows[::-1])
 
     def _language(self, sample: Sample) -> str:
         """Return the language that the judge is addressed in: the case's, if it knows it."""

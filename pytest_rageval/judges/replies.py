@@ -48,17 +48,19 @@ def _object(text: str) -> dict[str, Any]:
 
     decoder = JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refused)
     said: dict[str, Any] | None = None
+    first = ""
     opening = _OPENING.search(text)
     while opening is not None:
         try:
             other, end = decoder.raw_decode(text, opening.start())
+            shown = repr(other)
         except UnreadableReplyError:
             raise
         except (ValueError, RecursionError):
             raise UnreadableReplyError("the reply holds an object that is not valid JSON") from None
-        if said is not None and repr(other) != repr(said):
+        if said is not None and shown != first:
             raise UnreadableReplyError("the reply holds two different JSON objects")
-        said = other
+        said, first = other, shown
         opening = _OPENING.search(text, end)
     if said is None:
         raise UnreadableReplyError("the reply holds no JSON object")

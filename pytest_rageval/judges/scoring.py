@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.judges.function import FunctionJudge
+from pytest_rageval.judges.panel import values_of
 from pytest_rageval.judges.prompted import always
 from pytest_rageval.judges.values import value_of
 from pytest_rageval.model.judging import Judge
@@ -54,9 +55,10 @@ def judged_score(sample: Sample, judge: Judge) -> Score:
     """Return the score that a judge's verdict in ``sample.verdicts`` gives.
 
     The value of a label is what the judge's ``values`` say, that of a whole number x of its ``scale`` is
-    ``(x - low) / (high - low)``; a judge with neither gives numbers in 0..1. There is no value, but a reason, where the
-    judge does not apply, where the label's value is None ("not_applicable: LABEL"), where the verdict has a problem
-    ("parse_error: ..."), and without a verdict ("judge_unavailable").
+    ``(x - low) / (high - low)``; a judge with neither gives numbers in 0..1, and so does a panel that takes the mean of
+    labels. There is no value, but a reason, where the judge does not apply, where the label's value is None
+    ("not_applicable: LABEL"), where the verdict has a problem ("parse_error: ..."), and without a verdict
+    ("judge_unavailable").
     """
     applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
     why = applies(sample)
@@ -67,14 +69,11 @@ def judged_score(sample: Sample, judge: Judge) -> Score:
         return Score(reason="judge_unavailable")
     if verdict.label is None:
         return Score(reason=verdict.problem, verdict=verdict)
-    value = value_of(verdict.label, _values(judge), _scale(judge))
+    is_mean = bool(verdict.votes) and not isinstance(verdict.label, str)
+    value = value_of(verdict.label, {} if is_mean else values_of(judge), _scale(judge))
     if value is None:
         return Score(reason=f"not_applicable: {verdict.label}", verdict=verdict)
     return Score(float(value), verdict=verdict)
-
-
-def _values(judge: Judge) -> Mapping[str, float | None]:
-    return getattr(judge, "values", None) or {}
 
 
 def _scale(judge: Judge) -> tuple[int, int] | None:
@@ -83,5 +82,5 @@ def _scale(judge: Judge) -> tuple[int, int] | None:
 
 def _is_binary(judge: Judge) -> bool:
     """Return whether every value of the judge is known to be 0 or 1."""
-    scale, worth = _scale(judge), set(_values(judge).values())
+    scale, worth = _scale(judge), set(values_of(judge).values())
     return scale[1] - scale[0] == 1 if scale is not None else bool(worth) and worth <= {0, 1, None}

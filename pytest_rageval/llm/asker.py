@@ -12,8 +12,9 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError, found
+from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, found
 from pytest_rageval.llm.faults import is_of_http, model_error
+from pytest_rageval.llm.kept import Kept
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.meter import Meter, current
 from pytest_rageval.llm.request import Request
@@ -44,7 +45,7 @@ class Asker(ABC, Generic[B, R]):
     A call counts once, with all the requests it sent. What it cost is what its reply cost: requests that failed are
     not billed as a rule, and count as no tokens and no cost. Of a call that is cancelled while a request is in flight
     the cost is unknown, and the budget counts the most it may have been. Of identical calls that are to be recorded
-    one is asked, and the others replay its recording.
+    one is asked, and the others replay its recording; so do those of a judge's that are not, from memory.
 
     Args:
         backend: is asked, once for each request; where it has ``aclose()``, that is awaited at the end.
@@ -98,6 +99,7 @@ class Asker(ABC, Generic[B, R]):
         self._limiter = limiter
         self._retry = retry
         self._cassettes = cassettes
+        self._kept = cassettes or (Kept() if self.kind == "judge" else None)
         self._budget = budget
         self._most = most
         self._home = home
@@ -150,13 +152,18 @@ class Asker(ABC, Generic[B, R]):
         scope = current(self._outside)
         merged = {**self._params, **params}
         ask = partial(self._ask, asked, merged, scope.meter)
-        if self._cassettes is None:
+        if self._kept is None:
             return await self._at_home(ask)
-        request = Request(self.kind, self.name, merged, asked, scope.repeat)
-        response = self._cassettes.find(request)
+        try:
+            request = Request(self.kind, self.name, merged, asked, scope.repeat)
+        except SettingError:
+            if self._cassettes is None:  # what cannot be written down can be asked
+                return await self._at_home(ask)
+            raise
+        response = self._kept.find(request)
         if response is not None:
             return self._replay(request, response, scope.meter)
-        return await self._at_home(partial(self._ask_once, request, ask, self._cassettes, scope.meter))
+        return await self._at_home(partial(self._ask_once, request, ask, self._kept, scope.meter))
 
     async def _at_home(self, ask: Callable[[], Awaitable[R]]) -> R:
         if self._home is None:
@@ -165,7 +172,7 @@ class Asker(ABC, Generic[B, R]):
         return reply
 
     async def _ask_once(
-        self, request: Request, ask: Callable[[], Awaitable[R]], cassettes: Cassettes, meter: Meter
+        self, request: Request, ask: Callable[[], Awaitable[R]], kept: Cassettes | Kept, meter: Meter
     ) -> R:
         """Return the reply, asked for and recorded, or replayed when an identical call in flight has brought one.
 
@@ -174,18 +181,19 @@ class Asker(ABC, Generic[B, R]):
         first_failed = failed = False
         while not first_failed and (first := self._in_flight.get(request.key)) is not None:
             first_failed = await asyncio.shield(first)
-        response = cassettes.find(request)
+        response = kept.find(request)
         if response is not None:
             return self._replay(request, response, meter)
         ended = self._in_flight[request.key] = asyncio.get_running_loop().create_future()
         try:
             reply = await ask()
-            response = cassettes.find(request)
+            response = kept.find(request)
             if response is None:
-                cassettes.record(request, {**self._recorded(reply), **_recorded_usage(reply.usage)})
+                kept.record(request, {**self._recorded(reply), **_recorded_usage(reply.usage)})
             else:  # others who had waited with this one were quicker
                 reply = replace(self._read(request, response), attempts=reply.attempts, replayed=False)
-            meter.use(request.key)
+            if self._cassettes is not None:
+                meter.use(request.key)
             return reply
         except Exception:
             failed = True
@@ -266,7 +274,8 @@ class Asker(ABC, Generic[B, R]):
     def _replay(self, request: Request, response: Mapping[str, Any], meter: Meter) -> R:
         reply = self._read(request, response)
         meter.add(_calls(reply.usage, replayed=1, spent_usd=0.0))
-        meter.use(request.key, replayed=True)
+        if self._cassettes is not None:
+            meter.use(request.key, replayed=True)
         return reply
 
     def _read(self, request: Request, response: Mapping[str, Any]) -> R:

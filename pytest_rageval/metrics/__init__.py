@@ -6,8 +6,10 @@ __all__ = ["BUILTIN", "FAMILIES"]
 
 BUILTIN: dict[str, str] = {
     "accuracy": "pytest_rageval.metrics.containment:ACCURACY",
+    "accuracy_judged": "pytest_rageval.metrics.judged_quality:ACCURACY_JUDGED",
     "answer_in_context": "pytest_rageval.metrics.in_context:ANSWER_IN_CONTEXT",
     "closed_book_accuracy": "pytest_rageval.metrics.closed_book:CLOSED_BOOK_ACCURACY",
+    "completeness": "pytest_rageval.metrics.judged_quality:COMPLETENESS",
     "correct_without_evidence": "pytest_rageval.metrics.rejection:CORRECT_WITHOUT_EVIDENCE",
     "error_correction_rate": "pytest_rageval.metrics.counterfactual:ERROR_CORRECTION_RATE",
     "error_correction_rate_judged": "pytest_rageval.metrics.judged:ERROR_CORRECTION_RATE_JUDGED",
@@ -16,9 +18,11 @@ BUILTIN: dict[str, str] = {
     "exact_match": "pytest_rageval.metrics.squad:EXACT_MATCH",
     "fake_answer_rate": "pytest_rageval.metrics.counterfactual:FAKE_ANSWER_RATE",
     "has_answer": "pytest_rageval.metrics.containment:HAS_ANSWER",
+    "hallucination": "pytest_rageval.metrics.judged_quality:HALLUCINATION",
     "hotpot_f1": "pytest_rageval.metrics.kilt:HOTPOT_F1",
     "kilt_accuracy": "pytest_rageval.metrics.kilt:KILT_ACCURACY",
     "kilt_has_answer_compat": "pytest_rageval.metrics.kilt:KILT_HAS_ANSWER_COMPAT",
+    "numerical_accuracy": "pytest_rageval.metrics.numerical:NUMERICAL_ACCURACY",
     "omnieval_em_compat": "pytest_rageval.metrics.omnieval_compat:OMNIEVAL_EM_COMPAT",
     "omnieval_f1_compat": "pytest_rageval.metrics.omnieval_compat:OMNIEVAL_F1_COMPAT",
     "omnieval_map_compat": "pytest_rageval.metrics.omnieval_compat:OMNIEVAL_MAP_COMPAT",
@@ -33,6 +37,7 @@ BUILTIN: dict[str, str] = {
     "semantic_similarity": "pytest_rageval.metrics.semantic:SEMANTIC_SIMILARITY",
     "slot_recall": "pytest_rageval.metrics.containment:SLOT_RECALL",
     "token_f1": "pytest_rageval.metrics.squad:TOKEN_F1",
+    "utilization": "pytest_rageval.metrics.judged_quality:UTILIZATION",
 }
 """Name of a metric -> where it is, for a lazy registry. Each attribute is a `pytest_rageval.model.metric.Metric`."""
 

@@ -7,7 +7,7 @@ from pytest_rageval.model.facets import matches
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
-__all__ = ["REJECTED", "RGB_ALL_RATE_COMPAT", "published_labels", "rgb_all_rate_compat"]
+__all__ = ["REJECTED", "RGB_ALL_RATE_COMPAT", "published_hits", "published_labels", "rgb_all_rate_compat"]
 
 REJECTED = (-1,)
 
@@ -15,18 +15,25 @@ _REJECTION = ("信息不足", "insufficient information")
 
 
 def published_labels(gold: Gold, prediction: str, language: str = "en") -> tuple[int, ...]:
-    """Return the labels RGB's evaluation gives a prediction: ``(-1,)`` for a rejection, else 0 or 1 a slot.
+    """Return the labels RGB's evaluation gives a prediction: ``(-1,)`` for a rejection, else those of `published_hits`.
+
+    A rejection substring of either language, in exactly this case, overrides a right answer; for Chinese data all ASCII
+    spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict`` and ``checkanswer``.
+    """
+    unspaced = prediction.replace(" ", "") if language == "zh" else prediction
+    if any(phrase in unspaced for phrase in _REJECTION):
+        return REJECTED
+    return published_hits(gold, prediction, language)
+
+
+def published_hits(gold: Gold, text: str, language: str = "en") -> tuple[int, ...]:
+    """Return 0 or 1 a slot, as RGB's evaluation finds them in a text.
 
     A slot is 1 when one of its aliases is a substring after ``str.lower``, without any boundary or normalisation; an
-    empty alias always is, a slot without aliases never. For Chinese data all ASCII spaces are removed from the
-    prediction first, but not from the aliases. A rejection substring of either language, in exactly this case,
-    overrides a right answer. Source: ``evalue.py`` of RGB, ``predict`` and ``checkanswer``.
+    empty alias always is, a slot without aliases never. For Chinese data all ASCII spaces are removed from the text
+    first, but not from the aliases. Source: ``evalue.py`` of RGB, ``checkanswer``.
     """
-    if language == "zh":
-        prediction = prediction.replace(" ", "")
-    if any(phrase in prediction for phrase in _REJECTION):
-        return REJECTED
-    lower = prediction.lower()
+    lower = (text.replace(" ", "") if language == "zh" else text).lower()
     return tuple(int(any(alias.lower() in lower for alias in slot)) for slot in gold)
 
 

@@ -120,6 +120,8 @@ class Case:
         facets: every facet of the instance and of the setting, as strings.
         instructions: what the testbed asks of the answer.
         relevance: what makes a retrieved passage relevant.
+        earlier: the turns before it in its conversation, where the system's own answers to them are its history; None
+            where its history is the instance's.
     """
 
     id: str
@@ -128,6 +130,7 @@ class Case:
     facets: Mapping[str, str]
     instructions: str = ""
     relevance: Relevance = "ids"
+    earlier: tuple[Case, ...] | None = None
 
     @property
     def query(self) -> Query:
@@ -170,6 +173,10 @@ class Case:
     def with_facets(self, **facets: str) -> Case:
         """Return this case with facets added or replaced."""
         return replace(self, facets={**self.facets, **facets})
+
+    def with_history(self, history: tuple[Turn, ...]) -> Case:
+        """Return this case after other turns than its record tells."""
+        return replace(self, instance=replace(self.instance, history=history))
 
     def renamed(self, case_id: str) -> Case:
         """Return this case under another id."""

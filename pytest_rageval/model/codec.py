@@ -14,20 +14,27 @@ from typing import Any
 
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.case import Gold, Instance
+from pytest_rageval.model.case import Gold, Instance, Passage, Turn
 from pytest_rageval.model.facts import Facts
-from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["decode_outcome", "encode_facts", "encode_instance", "encode_outcome", "without_texts"]
+__all__ = [
+    "decode_instance",
+    "decode_outcome",
+    "encode_facts",
+    "encode_instance",
+    "encode_outcome",
+    "without_texts",
+]
 
 Plain = dict[str, Any]
 
 
 def encode_outcome(outcome: Outcome) -> Plain:
     """Return an outcome as builtins, as results.json has it."""
-    return {
+    plain: Plain = {
         "nodeid": outcome.nodeid,
         "testbed": outcome.testbed,
         "case_id": outcome.case_id,
@@ -41,6 +48,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "error_type": outcome.error_type,
         "calls": None if outcome.calls is None else _encode_calls(outcome.calls),
     }
+    return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
 
 
 def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
@@ -62,6 +70,7 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         error=plain["error"],
         error_type=plain["error_type"],
         calls=None if calls is None else Calls(**calls),
+        history=tuple(Turn(**turn) for turn in plain["history"]) if "history" in plain else None,
     )
 
 
@@ -75,7 +84,7 @@ def encode_instance(instance: Instance) -> Plain:
     plain: Plain = {
         "question": _text(instance.question),
         "gold": _slots(instance.gold),
-        "history": [{"question": _text(t.question), "answer": _text(t.answer)} for t in instance.history],
+        "history": _turns(instance.history),
         "passages": passages,
     }
     if instance.fake:
@@ -85,6 +94,30 @@ def encode_instance(instance: Instance) -> Plain:
     if instance.provenance:
         plain["provenance"] = _slots(instance.provenance)
     return plain
+
+
+def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, str]) -> Instance:
+    """Return what `encode_instance` wrote of an instance; its language is that of the facets.
+
+    Raises:
+        KeyError: its texts were left out.
+    """
+    passages = (
+        Passage(key, each["text"], each.get("title", ""), each["role"], page=each.get("page", ""))
+        for key, each in plain["passages"].items()
+    )
+    return Instance(
+        name,
+        plain["question"],
+        tuple(map(tuple, plain["gold"])),
+        tuple(passages),
+        tuple(map(tuple, plain.get("fake", ()))),
+        plain.get("qrels", {}),
+        tuple(Turn(each["question"], each["answer"]) for each in plain["history"]),
+        language=facets.get("language", "en"),
+        facets=facets,
+        provenance=tuple(map(tuple, plain.get("provenance", ()))),
+    )
 
 
 def encode_facts(facts: Facts) -> Plain:
@@ -100,11 +133,12 @@ def without_texts(plain: Plain) -> Plain:
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
-        kept = ("doc_id", "score", "page")
-        bare = None if ranking is None else [{key: d[key] for key in kept if key in d} for d in ranking]
+        known = ("doc_id", "score", "page")
+        bare = None if ranking is None else [{key: d[key] for key in known if key in d} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
     scores = {name: _bare(score) if "label" in score else score for name, score in plain["scores"].items()}
-    return {**plain, "answer": answer, "scores": scores, "error": None}
+    kept = {key: value for key, value in plain.items() if key != "history"}
+    return {**kept, "answer": answer, "scores": scores, "error": None}
 
 
 def _times(trace: list[Plain]) -> list[Plain]:
@@ -112,6 +146,10 @@ def _times(trace: list[Plain]) -> list[Plain]:
     timed = [step for step in trace if isinstance(step["detail"].get("seconds"), int | float)]
     kept = ("seconds", "retriever")
     return [{**step, "detail": {key: step["detail"][key] for key in kept if key in step["detail"]}} for step in timed]
+
+
+def _turns(history: tuple[Turn, ...]) -> list[Plain]:
+    return [{"question": _text(turn.question), "answer": _text(turn.answer)} for turn in history]
 
 
 def _slots(gold: Gold) -> list[list[str]]:
@@ -136,7 +174,16 @@ def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
     problem = verdict.problem or ("not_finite" if label is None else None)
     if problem is not None and problem != reason:
         plain["problem"] = _text(problem)
+    if verdict.votes:
+        plain["votes"] = [_encode_vote(vote) for vote in verdict.votes]
+    if verdict.by != "judge":
+        plain["by"] = verdict.by
     return plain
+
+
+def _encode_vote(vote: Vote) -> Plain:
+    plain: Plain = {"model": _text(vote.model), "repeat": int(vote.repeat), "swapped": bool(vote.swapped)}
+    return plain | _encode_verdict(vote.verdict, None)
 
 
 def _encode_calls(calls: Calls) -> Plain:
@@ -222,16 +269,22 @@ def _score(value: float | None, reason: str | None) -> Score:
 
 
 def _judged(plain: Mapping[str, Any]) -> Score:
-    label, reason = plain["label"], plain.get("reason")
-    problem = plain.get("problem", reason) if label is None else None
-    verdict = Verdict(label, plain.get("rationale", ""), tuple(plain.get("replies", ())), problem)
-    return Score(plain["value"], reason, verdict)
+    return Score(plain["value"], plain.get("reason"), _verdict(plain))
+
+
+def _verdict(plain: Mapping[str, Any]) -> Verdict:
+    label = plain["label"]
+    problem = plain.get("problem", plain.get("reason")) if label is None else None
+    votes = tuple(Vote(v["model"], _verdict(v), v["repeat"], v["swapped"]) for v in plain.get("votes", ()))
+    replies = tuple(plain.get("replies", ()))
+    return Verdict(label, plain.get("rationale", ""), replies, problem, votes, plain.get("by", "judge"))
 
 
 def _bare(judged: Plain) -> Plain:
-    """Return a judged score without the judge's words; of a reason or a problem, which may quote them, its kind."""
+    """Return a judged score or vote without the judge's words; of a reason or problem, which may quote, its kind."""
     kept = {key: value for key, value in judged.items() if key not in ("rationale", "replies")}
-    return kept | {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
+    kept |= {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
+    return kept | {"votes": [_bare(vote) for vote in kept["votes"]]} if "votes" in kept else kept
 
 
 def _decode_answer(plain: Mapping[str, Any]) -> Answer:

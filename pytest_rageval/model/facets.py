@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-__all__ = ["ABILITIES", "ANY", "FACETS", "KNEW", "LEVELS", "TASKS", "facet_text", "matches", "sort_key"]
+__all__ = ["ABILITIES", "ANY", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "facet_text", "matches", "sort_key"]
 
 FACETS = (
     "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
@@ -23,6 +23,9 @@ ANY = "*"
 
 KNEW = "knew"
 """The facet that says whether the model knew the answer without any passage; a case has it once it was asked."""
+
+MIN_N = "min_n"
+"""What a gate says in its brackets of the size of cells; no facet is named so."""
 
 WHOLE = 1e15  # floats below it hold whole numbers exactly
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Turn
 from pytest_rageval.model.judging import Verdict
 
 __all__ = ["Outcome", "Score", "Status"]
@@ -59,6 +60,7 @@ class Outcome:
         error: one sentence and the shortest useful traceback, for status "error" or "skipped".
         error_type: the kind of error.
         calls: what models were asked for it; None when the session's models were not asked at all.
+        history: the turns before it with what the system had answered; None where they are those of its record.
     """
 
     nodeid: str
@@ -73,3 +75,4 @@ class Outcome:
     error: str | None = None
     error_type: str | None = None
     calls: Calls | None = None
+    history: tuple[Turn, ...] | None = None

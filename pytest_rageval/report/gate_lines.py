@@ -27,9 +27,10 @@ def gate_failure(result: GateResult) -> str:
         f"bound {result.gate.op} {result.gate.bound_text}",
     ]
     if result.cells:
-        cell = ", ".join(f"{key}={value}" for key, value in (result.slice or {}).items())
         failed = sum(cell.status == "failed" for cell in result.cells)
-        facts.append(f"worst cell {cell} ({failed} of {len(result.cells)} cells fail)")
+        facts.append(f"worst cell {_place(result)} ({failed} of {len(result.cells)} cells fail)")
+    if result.small:
+        facts.append(_small_text(result))
     head.append("  " + " · ".join(facts))
     if result.flaws is not None:
         head.append(f"  {_flaws_text(result.flaws)}")
@@ -65,10 +66,22 @@ def _gate_text(result: GateResult, room: int) -> str:
     if result.unscored:
         facts.append(_unscored_text(result.unscored))
     if result.cells and result.slice:
-        facts.append("worst at " + ", ".join(f"{key}={value}" for key, value in result.slice.items()))
+        facts.append(f"worst at {_place(result)}")
     if result.status == "skipped":
         facts = [result.reason or ""]
+    if result.small:
+        facts.append(_small_text(result))
     return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
+
+
+def _place(cell: GateResult) -> str:
+    return ", ".join(f"{key}={value}" for key, value in (cell.slice or {}).items())
+
+
+def _small_text(result: GateResult) -> str:
+    """Return which cells were too small to judge, with their counts."""
+    named = few_of(tuple(f"{_place(cell)} {_n_text(cell)}" for cell in result.small), 3)
+    return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({named})"
 
 
 def _n_text(result: GateResult) -> str:

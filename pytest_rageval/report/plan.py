@@ -6,10 +6,12 @@ The process that collects makes the plan; it crosses to the reporting process as
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Plan", "TestbedPlan"]
@@ -59,6 +61,8 @@ class Plan:
         fingerprint: sha256 of the data files and the settings.
         notes: sentences the summary prints as warnings.
         unselected: how many cases of the testbeds do not run.
+        labels: people's labels of answers, that judges are measured by.
+        least_kappas: judge, or "" for every other, -> the least kappa with them for its scores to count.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -70,6 +74,8 @@ class Plan:
     fingerprint: str = ""
     notes: tuple[str, ...] = ()
     unselected: int = 0
+    labels: tuple[Label, ...] = ()
+    least_kappas: Mapping[str, float] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -93,6 +99,8 @@ class Plan:
             fingerprint=plain["fingerprint"],
             notes=tuple(plain["notes"]),
             unselected=plain["unselected"],
+            labels=tuple(Label(**label) for label in plain["labels"]),
+            least_kappas=plain["least_kappas"],
         )
 
     @property

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_rageval.analysis.deployment import Stage
+from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.calls import Calls
@@ -41,6 +42,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]
     asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
     run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
+    run.trusts = [Trust(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results.get("trust", ())]
     run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
+from pytest_rageval.analysis.ballots import Agreement, Ballots
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
-from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.dialogues import Dialogues
+from pytest_rageval.analysis.matrix import Matrix, above
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.plan import TestbedPlan
@@ -37,7 +40,11 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
+    judges = [_encode_ballots(each) for each in run.ballots()]
+    differences = [_encode_matrix(matrix) for matrix in run.differences(choice)]
     repeats = [_encode_repeats(each) for each in run.repeats()]
+    trust = [asdict(each) | {"ci95": _pair(each.ci95)} for each in run.trusts]
+    dialogues = [_encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
@@ -59,7 +66,15 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "usage": asdict(run.calls()),
     } | {
         key: value
-        for key, value in (("repeats", repeats), ("correlations", correlations), ("deployment", deployment))
+        for key, value in (
+            ("dialogues", dialogues),
+            ("trust", trust),
+            ("judges", judges),
+            ("differences", differences),
+            ("repeats", repeats),
+            ("correlations", correlations),
+            ("deployment", deployment),
+        )
         if value
     }
 
@@ -120,24 +135,48 @@ def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
             | _cases(c.n_cases)
+            | ({"reason": c.reason} if c.status == "skipped" else {})
             for c in result.cells
         ],
     } | _cases(result.n_cases)
 
 
 def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
-    return {
-        "metric": matrix.metric,
-        "system": matrix.system,
-        "row_facet": matrix.row_facet,
-        "col_facet": matrix.col_facet,
-        "rows": list(matrix.rows),
-        "cols": list(matrix.cols),
-        "cells": [[None if cell is None else _encode_cell(cell) for cell in row] for row in matrix.cells],
-        "row_margin": [_encode_cell(cell) for cell in matrix.row_margin],
-        "col_margin": [_encode_cell(cell) for cell in matrix.col_margin],
-        "total": _encode_cell(matrix.total),
-    }
+    return (
+        {"metric": matrix.metric, "system": matrix.system}
+        | ({"minus": matrix.minus} if matrix.minus else {})
+        | {
+            "row_facet": matrix.row_facet,
+            "col_facet": matrix.col_facet,
+            "rows": list(matrix.rows),
+            "cols": list(matrix.cols),
+            "cells": [_encode_cells(row) for row in matrix.cells],
+            "row_margin": _encode_cells(matrix.row_margin),
+            "col_margin": _encode_cells(matrix.col_margin),
+            "total": _encode_cell(matrix.total),
+            "row_macro": list(matrix.row_macro),
+            "col_macro": list(matrix.col_macro),
+            "total_macro": matrix.total_macro,
+        }
+        | ({"row_groups": _encode_groups(matrix)} if matrix.groups else {})
+    )
+
+
+def _encode_groups(matrix: Matrix) -> dict[str, Any]:
+    groups = [
+        {
+            "name": group.name,
+            "n_rows": group.n_rows,
+            "cells": _encode_cells(group.cells),
+            "margin": _encode_cell(group.margin),
+        }
+        for group in matrix.groups
+    ]
+    return {"facet": above(matrix.row_facet), "groups": groups}
+
+
+def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
+    return [None if cell is None else _encode_cell(cell) for cell in cells]
 
 
 def _encode_cell(cell: Cell) -> dict[str, Any]:
@@ -145,8 +184,31 @@ def _encode_cell(cell: Cell) -> dict[str, Any]:
     return plain | _cases(cell.n_cases)
 
 
+def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
+    return {
+        "metric": ballots.metric,
+        "models": list(ballots.models),
+        "votes": ballots.n_votes,
+        "unread": ballots.n_unread,
+        "answers": ballots.n_answers,
+        "split": ballots.split,
+        "two_judges": _encode_agreement(ballots.judges),
+        "asked_again": _encode_agreement(ballots.repeats),
+        "swapped": _encode_agreement(ballots.swapped),
+    }
+
+
+def _encode_agreement(agreement: Agreement) -> dict[str, Any]:
+    return {"share": agreement.share, "n": agreement.n}
+
+
 def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
     return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
+
+
+def _encode_dialogues(dialogues: Dialogues) -> dict[str, Any]:
+    rounds = [{"round": name, **_encode_cell(cell)} for name, cell in dialogues.rounds]
+    return asdict(dialogues) | {"rounds": rounds}
 
 
 def _encode_deployment(run: Run) -> dict[str, Any]:

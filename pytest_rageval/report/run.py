@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from pytest_rageval.analysis.ballots import Ballots, ballots_of
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
+from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
+from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.verdicts import GateResult, evaluate
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.codec import decode_outcome, without_texts
+from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
@@ -50,6 +53,7 @@ class Run:
         gates: the gates' results, once they have been evaluated.
         interrupted: whether the session was cut short by the user.
         unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
+        trusts: how judges agree with people, where they have to.
         retrievers: what the retrievers of the session tell of themselves.
         versions: what else than installed packages decided scores: the embedding model and its revision.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
@@ -65,6 +69,7 @@ class Run:
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
+    trusts: list[Trust] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
@@ -103,6 +108,21 @@ class Run:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
+    def weigh_judges(self) -> None:
+        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them."""
+        judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
+        wanted = dict.fromkeys(judges.values())
+        self.trusts = trusts_of(wanted, self.plan.least_kappas, self.plan.labels, self.ordered())
+        problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
+        if not problems:
+            return
+        for nodeid, outcome in self.outcomes.items():
+            left = withheld(outcome, judges, problems)
+            if left is not outcome:
+                encoded = encode_outcome(left)
+                self.outcomes[nodeid] = left
+                self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
+
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
         groups, unfinished = views.groups(self.ordered()), self.unfinished()
@@ -134,6 +154,10 @@ class Run:
         """Return the wanted matrix for each system, or one for each primary metric when none is named."""
         return views.matrices(self.plan, self.ordered(), choice)
 
+    def differences(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return how each further system differs from the first, case by case."""
+        return views.differences(self.plan, self.ordered(), choice)
+
     def gains(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the matrix of the gain from retrieval for each system, where the model was asked without it too."""
         return views.gains(self.plan, self.ordered(), choice)
@@ -145,6 +169,14 @@ class Run:
     def repeats(self) -> list[Repeats]:
         """Return what repeats tell of each testbed and system whose cases were asked more than once."""
         return views.repeats(self.plan, self.ordered())
+
+    def dialogues(self) -> list[Dialogues]:
+        """Return what the conversations of each testbed and system tell."""
+        return views.dialogues(self.plan, self.ordered())
+
+    def ballots(self) -> list[Ballots]:
+        """Return what the votes tell of the judges of each metric that several votes decided."""
+        return ballots_of(self.ordered())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""

@@ -5,38 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rageval.analysis.clusters import by_case, repeated
-from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.ballot_lines import ballot_lines
 from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
+from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
 from pytest_rageval.report.lines import Line, counted
+from pytest_rageval.report.matrix_lines import matrix_lines
 from pytest_rageval.report.repeat_lines import repeat_lines
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
-from pytest_rageval.report.tables import MOST, curve_blocks, legend, matrix_blocks
+from pytest_rageval.report.tables import curve_blocks
+from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, curves, repeats, correlations, retrievers, gates, warnings.
+    """Yield the summary: counts, model calls, matrices, curves, what else the run has to tell, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out curves, retrievers and gates that hold, -2 all but failed gates.
+        verbosity: pytest's; -1 leaves out curves, conversations, retrievers and gates that hold, -2 all but
+            failed gates.
     """
     if verbosity > -2:
         yield Line(_counts(run), "bold")
         yield from error_kinds(run)
         yield from model_calls(run)
-        yield from _matrices([*run.matrices(choice), *run.gains(choice)], width)
+        yield from matrix_lines([*run.matrices(choice), *run.differences(choice), *run.gains(choice)], width)
         if verbosity > -1:
             yield from _curves(run, width)
+            yield from dialogue_lines(run, width)
+        yield from trust_lines(run, width)
+        yield from ballot_lines(run, width)
         yield from repeat_lines(run, width)
         yield from correlation_lines(run, width)
         if verbosity > -1:
@@ -62,28 +69,6 @@ def _counts(run: Run) -> str:
         parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
     return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
-
-
-def _matrices(matrices: list[Matrix], width: int) -> Iterator[Line]:
-    """Yield the matrices; what a cell shows is said where it first is shown."""
-    said = set()
-    for matrix in matrices:
-        system = f" · {matrix.system}" if matrix.system else ""
-        shows = legend(matrix.metric)
-        yield Line("")
-        yield Line(
-            ascii_safe(f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}{system}")
-            + (f" - {shows}" if shows not in said else "")
-        )
-        said.add(shows)
-        for block in matrix_blocks(matrix, width):
-            yield Line("")
-            yield from map(Line, block)
-        left_out = [
-            f"{len(v) - MOST} more {w}" for v, w in ((matrix.rows, "rows"), (matrix.cols, "columns")) if len(v) > MOST
-        ]
-        if left_out:
-            yield Line(f"... {' and '.join(left_out)} in results.json")
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:

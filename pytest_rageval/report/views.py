@@ -10,6 +10,7 @@ from statistics import fmean
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, value_of
 from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlation
+from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
@@ -22,6 +23,8 @@ __all__ = [
     "MatrixChoice",
     "correlations",
     "curves",
+    "dialogues",
+    "differences",
     "gains",
     "groups",
     "is_worth_telling",
@@ -61,6 +64,23 @@ def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> l
     ]
 
 
+def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
+    """Return how each further system differs from the first, where both were scored on the same cases.
+
+    There are none of a pseudo-metric, nor where systems are the rows or columns.
+    """
+    made = []
+    for metric, group in _by_metric(plan, outcomes, choice.metric):
+        rows, cols = _axes(group, choice)
+        if metric in PSEUDO_METRICS or "system" in (rows, cols):
+            continue
+        first, *others = _systems(group)
+        for other in others:
+            both = [outcome for outcome in group if outcome.system in (first, other)]
+            made.append(matrix_of(metric, False, both, rows, cols, other, first))
+    return [matrix for matrix in made if matrix.total.n]
+
+
 def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
     """Return the matrix of the gain from retrieval for each system, where any case was answered with and without."""
     group = [o for o in outcomes if o.status != "skipped" and {WITH, WITHOUT} <= set(_metrics_of(plan, o))]
@@ -85,6 +105,16 @@ def repeats(plan: Plan, outcomes: Sequence[Outcome]) -> list[Repeats]:
         higher_is_better = plan.metrics.get(testbed.primary, MetricInfo()).higher_is_better
         gates = [parse_gate(text) for text in testbed.gates]
         found.append(repeats_of(testbed.primary, higher_is_better, gates, group))
+    return [each for each in found if each is not None]
+
+
+def dialogues(plan: Plan, outcomes: Sequence[Outcome]) -> list[Dialogues]:
+    """Return what the conversations of each testbed and system tell."""
+    found = []
+    for testbed, _, group in _by_system(plan, outcomes):
+        info = plan.metrics.get(testbed.primary, MetricInfo())
+        gates = [parse_gate(text) for text in testbed.gates]
+        found.append(dialogues_of(testbed.primary, info.binary, info.higher_is_better, gates, group))
     return [each for each in found if each is not None]
 
 
@@ -146,15 +176,24 @@ def _paired(cases: Sequence[Sequence[Outcome]], one: str, other: str) -> list[tu
 
 
 def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    rows = choice.rows or ("topic" if present("topic", group) else "dataset")
-    cols = choice.cols or ("task" if present("task", group) else "ability")
+    rows, cols = _axes(group, choice)
     info = plan.metrics.get(metric, MetricInfo())
-    systems = sorted({outcome.system for outcome in group})
+    systems = _systems(group)
     made = []
     for system in systems:
         mine = [outcome for outcome in group if outcome.system == system]
         made.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
     return made
+
+
+def _axes(group: Sequence[Outcome], choice: MatrixChoice) -> tuple[str, str]:
+    rows = choice.rows or ("topic" if present("topic", group) else "dataset")
+    return rows, choice.cols or ("task" if present("task", group) else "ability")
+
+
+def _systems(group: Sequence[Outcome]) -> list[str]:
+    """Return the systems in the order in which they were named."""
+    return list(dict.fromkeys(outcome.system for outcome in group))
 
 
 def _by_metric(plan: Plan, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:

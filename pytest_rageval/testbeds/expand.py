@@ -16,7 +16,7 @@ from pytest_rageval.testbeds.composition import Assemble, Composition
 from pytest_rageval.testbeds.ids import unique_ids
 from pytest_rageval.testbeds.settings import AXES, Settings
 
-__all__ = ["Shortfalls", "expand", "shortfalls"]
+__all__ = ["Shortfalls", "expand", "is_short", "shortfalls"]
 
 _ASSEMBLE: dict[str, Assemble] = {"balanced": balanced.assemble, "rgb-compat": rgb_compat.assemble}
 
@@ -74,12 +74,13 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
 
 
 def shortfalls(cases: Sequence[Case], first: int = 3) -> Shortfalls:
-    """Return how many cases were not given the number of passages, of noise or of correct ones that was asked for."""
-    short = [case.id for case in cases if _is_short(case)]
+    """Return how many cases are short."""
+    short = [case.id for case in cases if is_short(case)]
     return Shortfalls(len(short), len(cases), tuple(dict.fromkeys(short))[:first])
 
 
-def _is_short(case: Case) -> bool:
+def is_short(case: Case) -> bool:
+    """Return whether a case was not given the number of passages, of noise or of correct ones that was asked for."""
     if case.supplied is None or "passages" not in case.facets:
         return False
     asked = int(case.facets["passages"])

@@ -20,12 +20,14 @@ __all__ = ["ASSEMBLIES", "RETRIEVED", "SETTINGS", "Settings", "parse_settings"]
 
 ASSEMBLIES = ("balanced", "rgb-compat")
 
+HISTORIES = ("gold", "own")
+
 RETRIEVED = "retrieved"
 """In the place of a number of passages: none is supplied, the system retrieves."""
 
 SETTINGS = (
-    "ability", "assembly", "correct_rate", "dataset", "facets", "gates", "limit", "metrics", "noise_rate", "passages",
-    "qrels", "relevance", "sample", "seed", "where",
+    "ability", "assembly", "correct_rate", "dataset", "facets", "gates", "history", "limit", "metrics", "noise_rate",
+    "passages", "qrels", "relevance", "sample", "seed", "where",
 )  # fmt: skip
 """The names of all settings; in a marker, any other keyword is a facet."""
 
@@ -52,6 +54,7 @@ class Settings:
         assembly: "balanced" or "rgb-compat".
         qrels: the file whose judgements take the place of the records' own, or None.
         relevance: what makes a retrieved passage relevant.
+        history: whether the later turns of a conversation follow the record's answers ("gold") or the system's ("own").
         limit: the first so many cases, or None.
         sample: so many cases, stratified, or None.
         seed: the testbed's own seed, or None for the session's.
@@ -72,6 +75,7 @@ class Settings:
     assembly: str
     qrels: str | None
     relevance: Relevance
+    history: str
     limit: int | None
     sample: int | None
     seed: int | None
@@ -108,6 +112,7 @@ def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bo
         assembly=_choice(values.get("assembly"), "assembly", ASSEMBLIES, where) or "balanced",
         qrels=arguments.text(values["qrels"], "qrels", where) if "qrels" in values else None,
         relevance=cast("Relevance", _choice(values.get("relevance"), "relevance", get_args(Relevance), where) or "ids"),
+        history=_choice(values.get("history"), "history", HISTORIES, where) or "gold",
         limit=_number(values, "limit", where, 1),
         sample=_number(values, "sample", where, 1),
         seed=_number(values, "seed", where, None),
@@ -135,7 +140,9 @@ def _facets(values: Mapping[str, object], where: str, known_keys_only: bool) -> 
             raise SettingError(f"{where}: the facet {found(name)} is given twice, as a keyword and in facets")
         table[name] = facet_text(value)
     for name in RESERVED.intersection(table):
-        raise SettingError(f"{where}: the facet {found(name)} is set by the plugin itself; give yours another name")
+        raise SettingError(
+            f"{where}: the facet {found(name)} is a name that the plugin keeps for itself; give yours another"
+        )
     return table
 
 

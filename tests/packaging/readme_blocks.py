@@ -66,7 +66,10 @@ def examples_of(blocks: list[Block]) -> dict[str, list[Block]]:
 
 
 def printed_of(blocks: list[Block]) -> dict[str, Block]:
-    """Return the blocks that show what an example prints, by the example's name and the arguments of pytest."""
+    """Return the blocks that show what an example prints, by the example's name and the arguments of pytest.
+
+    Where the first of these is "rageval", it is what that command prints.
+    """
     return {block.prints: block for block in blocks if block.prints}
 
 

@@ -23,6 +23,7 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = blocks_of(TEXT)
 EXAMPLES = examples_of(BLOCKS)
 PRINTED = {command.split()[0] for command in printed_of(BLOCKS)}
+IMPORTED = {name for name, blocks in EXAMPLES.items() if any(block.language == "csv" for block in blocks)}
 PROGRAMS = {"bash", "cat", "cd", "cp", "git", "ls", "mkdir", "pip", "pytest", "python", "rageval"}
 
 
@@ -78,7 +79,7 @@ def test_every_option_and_every_setting_stands_in_one_table_row() -> None:
         assert sum(bool(re.search(rf"`{name}[ `]", row)) for row in rows) == 1, name
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in PRINTED])
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in PRINTED | IMPORTED])
 def test_example_runs(name: str, pytester: pytest.Pytester) -> None:
     lay_out(name, EXAMPLES[name], pytester.path)
     result = pytester.runpytest("-p", "no:randomly", "--strict-markers", "-ra")

@@ -39,13 +39,26 @@ def test_the_output_in_readme_is_what_the_example_prints(tmp_path: Path) -> None
     assert [line for line in wanted if line not in printed] == []
 
 
+def rageval_of(folder: Path, _: str, *arguments: str) -> tuple[int, str]:
+    """Run the command rageval in a folder; return its exit status and what it prints."""
+    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return run.returncode, run.stdout
+
+
 @pytest.mark.parametrize("command", printed_of(BLOCKS))
 def test_what_an_example_prints_is_shown(command: str, tmp_path: Path) -> None:
-    name, *arguments = command.split()
+    tests, _, then = command.partition(" && rageval ")
+    name, *arguments = tests.split()
     lay_out(name, examples_of(BLOCKS)[name], tmp_path)
-    status, output = run_of(tmp_path, *arguments)
+    run = rageval_of if arguments[:1] == ["rageval"] else run_of
+    status, output = run(tmp_path, *arguments)
     assert status in (0, 1, 5), output
-    wanted = [unpriced(line) for line in lines_of(printed_of(BLOCKS)[command].text)]
+    if then:
+        status, output = rageval_of(tmp_path, "", *then.split())
+        assert status == 0
+    typed = f"$ {' '.join(arguments)}"
+    wanted = [unpriced(line) for line in lines_of(printed_of(BLOCKS)[command].text) if line != typed]
     printed = {unpriced(line) for line in lines_of(output)}
     assert wanted
     assert [line for line in wanted if line not in printed] == [], output

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,8 +9,8 @@ from hypothesis import strategies as st
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
-from pytest_rageval.model.codec import decode_outcome, encode_instance, encode_outcome, without_texts
-from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.codec import decode_instance, decode_outcome, encode_instance, encode_outcome, without_texts
+from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -41,7 +42,10 @@ calls = st.builds(
 labels = NAMES | NUMBERS | st.integers(-(10**6), 10**6)
 replies = st.lists(TEXTS, max_size=2).map(tuple)
 problems = st.sampled_from(["judge_unavailable", f"parse_error: {MARK} is no label", f": {MARK}"])
-verdicts = st.builds(Verdict, labels, TEXTS, replies) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
+by = st.sampled_from(["judge", "rule"])
+cast = st.builds(Verdict, labels, TEXTS, replies, by=by) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
+votes = st.just(()) | st.lists(st.builds(Vote, NAMES, cast, COUNTS, st.booleans()), min_size=2, max_size=3).map(tuple)
+verdicts = st.builds(lambda verdict, given: replace(verdict, votes=given), cast, votes)
 scores = st.one_of(NUMBERS.map(Score), NAMES.map(lambda reason: Score(reason=reason)))
 judged = st.one_of(
     st.builds(Score, NUMBERS, st.none(), verdicts),
@@ -62,6 +66,7 @@ outcomes = st.builds(
     error=st.none() | TEXTS,
     error_type=st.none() | NAMES,
     calls=st.none() | calls,
+    history=st.none() | st.lists(st.builds(Turn, TEXTS, TEXTS), max_size=2).map(tuple),
 )
 golds = st.lists(st.lists(TEXTS, min_size=1, max_size=2).map(tuple), max_size=3).map(tuple)
 passages = st.builds(Passage, NAMES, TEXTS, TEXTS, st.sampled_from(["", "positive", "negative", "counterfactual"]))
@@ -96,6 +101,9 @@ def test_an_instance_is_builtins(instance: Instance) -> None:
     encoded = encode_instance(instance)
     assert json.loads(json.dumps(encoded, ensure_ascii=False, allow_nan=False)) == encoded
     assert set(encoded["passages"]) == {p.id for p in instance.passages or ()}
+    again = decode_instance(instance.id, encoded, {"language": "zh"})
+    assert again.language == "zh"
+    assert encode_instance(again) == encoded
 
 
 @given(outcomes, instances)
@@ -119,6 +127,8 @@ def test_everything_but_texts_stays_when_they_are_left_out(outcome: Outcome) -> 
         assert left.verdict is not None
         assert (left.value, left.verdict.label) == (score.value, score.verdict.label)
         assert (left.verdict.rationale, left.verdict.replies) == ("", ())
+        told = [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in score.verdict.votes]
+        assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in left.verdict.votes] == told
     assert (bare.answer is None) == (outcome.answer is None)
     if bare.answer is not None and outcome.answer is not None:
         assert (bare.answer.usage, bare.answer.abstained) == (outcome.answer.usage, outcome.answer.abstained)
@@ -135,6 +145,7 @@ def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
         "silent": Score(None, "parse_error: 'hm'", Verdict(None, "", ("hm",), "parse_error: 'hm'")),
         "other": Score(None, "not_applicable", Verdict(None, problem="judge_unavailable")),
         "odd": Score(1.0, None, Verdict(float("nan"))),
+        "ruled": Score(1.0, None, Verdict("right", by="rule")),
     }
     outcome = Outcome("t[q]", "q", "t", {}, "s", "scored", scores=scores, calls=Calls(2, 1, 3, 10, None, 0.5, None))
     encoded = encode_outcome(outcome)
@@ -145,6 +156,7 @@ def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
         "silent": {"value": None, "reason": "parse_error: 'hm'", "label": None, "rationale": "", "replies": ["hm"]},
         "other": {"value": None, "reason": "not_applicable", "label": None, **bare, "problem": "judge_unavailable"},
         "odd": {"value": 1.0, "label": None, **bare, "problem": "not_finite"},
+        "ruled": {"value": 1.0, "label": "right", **bare, "by": "rule"},
     }
     assert encoded["calls"] == {
         "calls": 2, "replayed": 1, "attempts": 3, "prompt_tokens": 10, "completion_tokens": None,
@@ -156,6 +168,7 @@ def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
         "silent": {"value": None, "reason": "parse_error", "label": None},
         "other": {"value": None, "reason": "not_applicable", "label": None, "problem": "judge_unavailable"},
         "odd": {"value": 1.0, "label": None, "problem": "not_finite"},
+        "ruled": {"value": 1.0, "label": "right", "by": "rule"},
     }
 
 

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from pytest_rageval.analysis.gates import Gate, parse_gate
 from pytest_rageval.errors import GateSyntaxError
-from pytest_rageval.model.facets import matches
+from pytest_rageval.model.facets import MIN_N, matches
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_@:.-]{0,12}", fullmatch=True)
-KEYS = st.text(st.characters(exclude_characters='=,[]"'), min_size=1).map(str.strip).filter(bool)
+KEYS = st.text(st.characters(exclude_characters='=,[]"'), min_size=1).map(str.strip).filter(bool).filter(MIN_N.__ne__)
+LEAST = st.integers(1, 10**9 - 1)
 VALUES = st.one_of(st.text(), st.text('",]=[* \n基é', max_size=6))
 SLICES = st.dictionaries(KEYS, VALUES, max_size=4)
 OPERATORS = st.sampled_from([">=", ">", "<=", "<"])
@@ -22,14 +23,16 @@ CROWDED = st.text('a_9.[]=,"<>%-+*e \n基baseline', max_size=40)
 @st.composite
 def gates(draw: st.DrawFn) -> Gate:
     kind = draw(st.sampled_from(["number", "percent", "baseline"]))
-    name, op, where = draw(NAMES), draw(OPERATORS), draw(SLICES)
+    name, op, where, least = draw(NAMES), draw(OPERATORS), draw(SLICES), draw(LEAST)
     if kind == "baseline":
         tolerance = draw(st.one_of(st.none(), st.decimals(0, 100, places=3).map(str)))
         text = "baseline" if tolerance is None else f"baseline - {tolerance}"
-        return Gate(name, op, -float(tolerance or 0), text, where, baseline=True)
+        return Gate(name, op, -float(tolerance or 0), text, where, True, least)
     number = draw(NUMBERS)
     percent = kind == "percent"
-    return Gate(name, op, float(number) / 100 if percent else float(number), number + "%" * percent, where)
+    return Gate(
+        name, op, float(number) / 100 if percent else float(number), number + "%" * percent, where, False, least
+    )
 
 
 def gate_or_problem(text: str) -> Gate | str:
@@ -55,6 +58,14 @@ def test_spaces_between_the_parts_do_not_matter(
     assert parse_gate(text) == Gate(name, op, float(number), number, where)
 
 
+@given(gates(), st.text(st.characters(exclude_characters='],"'), max_size=12))
+def test_any_size_of_a_cell_is_a_count_or_a_syntax_error(gate: Gate, text: str) -> None:
+    read = gate_or_problem(f"{gate.metric}[{MIN_N}={text}] {gate.op} {gate.bound_text}")
+    counts = text.strip().isascii() and text.strip().isdigit() and 0 < int(text) < 10**9
+    assert (read == Gate(gate.metric, gate.op, gate.bound, gate.bound_text, {}, gate.baseline, int(text))
+            if counts else isinstance(read, str))  # fmt: skip
+
+
 @given(gates())
 def test_a_slice_selects_the_very_facets_it_was_written_for(gate: Gate) -> None:
     assert matches(dict(gate.slice), parse_gate(str(gate)).slice)
@@ -74,5 +85,5 @@ def test_any_text_is_a_gate_or_a_syntax_error(text: str) -> None:
 @given(gates(), st.floats(-1e6, 1e6))
 def test_an_operator_and_its_opposite_never_agree(gate: Gate, value: float) -> None:
     opposite = {">=": "<", "<": ">=", "<=": ">", ">": "<="}[gate.op]
-    other = Gate(gate.metric, opposite, gate.bound, gate.bound_text, gate.slice, gate.baseline)
+    other = Gate(gate.metric, opposite, gate.bound, gate.bound_text, gate.slice, gate.baseline, gate.min_n)
     assert gate.holds(value) != other.holds(value)

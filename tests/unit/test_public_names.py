@@ -153,7 +153,9 @@ def imported_roots(tree: ast.Module) -> set[str]:
     return {module.partition(".")[0] for module in modules}
 
 
-@pytest.mark.parametrize("room", ["corpora", "datasets", "metrics", "retrieval", "systems", "testbeds"])
+@pytest.mark.parametrize(
+    "room", ["corpora", "datasets", "datasets.imports", "linting", "metrics", "retrieval", "systems", "testbeds"]
+)
 def test_every_builtin_is_where_its_room_says(room: str) -> None:
     builtin: dict[str, str] = import_module(f"pytest_rageval.{room}").BUILTIN
     assert builtin

@@ -58,7 +58,11 @@ def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Proj
     assert run.outcomes["answers"]["calls"]["calls"] == 1
     assert run.results["usage"]["calls"] == 5
     assert run.results["usage"]["cost_usd"] == pytest.approx(0.005)
-    run.said("model calls: 5, 5 attempts*250 + 25 tokens*$0.0050", f"unscored: 1 parse_error ({RATE})")
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.004)  # two cases are the same, answer and all
+    run.said(
+        "model calls: 5 (1 replayed), 4 attempts*250 + 25 tokens*$0.0050 (spent now $0.0040)",
+        f"unscored: 1 parse_error ({RATE})",
+    )
     again = [request for request in asked_of(project, "judge") if len(request["messages"]) > 2]
     assert len(again) == 1
     assert again[0]["messages"][2] == {"role": "assistant", "content": "well, who knows"}
@@ -193,4 +197,4 @@ def test_the_verdicts_of_one_answer_do_not_depend_on_when_they_are_asked(project
     judged(project, ROWS, TEST)
     ahead, in_turn = project.run(), project.run("--rag-concurrency", "1")
     assert [o["scores"] for o in ahead.results["outcomes"]] == [o["scores"] for o in in_turn.results["outcomes"]]
-    assert len(contents(asked_of(project, "judge"), "system")) == 10
+    assert len(contents(asked_of(project, "judge"), "system")) == 2 * 4  # two of the cases are the same

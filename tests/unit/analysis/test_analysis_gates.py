@@ -43,6 +43,12 @@ FACETS = ["noise_rate", "topic", "task"]
         ('accuracy[topic="Funds"] >= 0.7', Gate("accuracy", ">=", 0.7, "0.7", {"topic": "Funds"}),
          "accuracy[topic=Funds] >= 0.7"),
         ("accuracy[my topic=x] >= 0.7", Gate("accuracy", ">=", 0.7, "0.7", {"my topic": "x"}), None),
+        ("accuracy[topic=*, min_n=5] >= 0.6", Gate("accuracy", ">=", 0.6, "0.6", {"topic": "*"}, min_n=5), None),
+        ("accuracy[ min_n = 05 ,topic=A]>=0.6", Gate("accuracy", ">=", 0.6, "0.6", {"topic": "A"}, min_n=5),
+         "accuracy[topic=A, min_n=5] >= 0.6"),
+        ('accuracy[min_n="30"] >= 60%', Gate("accuracy", ">=", 0.6, "60%", min_n=30), "accuracy[min_n=30] >= 60%"),
+        ("accuracy[min_n=1] >= 0.6", Gate("accuracy", ">=", 0.6, "0.6"), "accuracy >= 0.6"),
+        ("accuracy[min_n=5] >= baseline", Gate("accuracy", ">=", 0, "baseline", baseline=True, min_n=5), None),
         ("accuracy >= baseline", Gate("accuracy", ">=", 0, "baseline", baseline=True), None),
         ("accuracy >= baseline - 0.02 ", Gate("accuracy", ">=", -0.02, "baseline - 0.02", baseline=True),
          "accuracy >= baseline - 0.02"),
@@ -96,7 +102,12 @@ BASELINE = "has a malformed baseline; write baseline or baseline - 0.02"
         ('accuracy[topic=x"y] >= 0.5', SLICE),
         ('accuracy["topic"=x] >= 0.5', SLICE),
         ('accuracy[topic="x"y] >= 0.5', SLICE),
-        ("accuracy[topic=x, topic=y] >= 0.5", "names the facet 'topic' twice; name it once"),
+        ("accuracy[topic=x, topic=y] >= 0.5", "names 'topic' twice; name it once"),
+        ("accuracy[min_n=5, min_n=6] >= 0.5", "names 'min_n' twice; name it once"),
+        *(
+            (f"accuracy[min_n={text}] >= 0.5", f"has min_n={text!r}, wanted a whole number from 1 on, as min_n=5")
+            for text in ("0", "000", "-1", "+5", "5.0", "1e3", "*", "five", "٥", "0x5", "1234567890")
+        ),
         ("accuracy >= baselines", BASELINE),
         ("accuracy >= baseline + 0.02", BASELINE),
         ("accuracy >= baseline - ", BASELINE),

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 
-from outcome_samples import failed, outcome, skipped
+from outcome_samples import failed, outcome, repeats, skipped
 
-from pytest_rageval.analysis.cells import Cell, cell_of
+from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, Cell, cell_of, difference_of
 from pytest_rageval.analysis.matrix import distinct, matrix_of, present
 from pytest_rageval.analysis.statistics import t_interval, wilson_interval
-from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.outcome import Outcome, Score
 
 OUTCOMES = [
     outcome("a1", 1.0, topic="A", task="qa"),
@@ -81,6 +82,66 @@ def test_the_values_of_a_facet_are_distinct_and_sorted() -> None:
     assert not present("topic", outcomes)
     assert distinct("noise_rate", outcomes) == ("0", "0.10", "0.4", "0.8")
     assert distinct("topic", outcomes) == ()
+
+
+def test_rows_of_one_name_under_different_facets_above_stay_apart() -> None:
+    outcomes = [
+        outcome("a", 1.0, topic_1="Banking", topic="Fees", task="qa"),
+        outcome("b", 0.0, topic_1="Banking", topic="Cards", task="qa"),
+        outcome("c", 0.0, topic_1="Insurance", topic="Fees", task="qa"),
+        outcome("d", 1.0, topic_1="Insurance", topic="Fees", task="chat"),
+        outcome("e", 1.0, topic="Fees", task="chat"),
+        outcome("f", 1.0, task="chat"),
+    ]
+    matrix = matrix_of("accuracy", True, outcomes, "topic", "task")
+    assert matrix.rows == ("Cards", "Fees", "Fees", "Fees", "-")
+    assert [(group.name, group.n_rows, group.margin.n) for group in matrix.groups] == [
+        ("Banking", 2, 2), ("Insurance", 1, 2), ("-", 2, 2),
+    ]  # fmt: skip
+    assert matrix.groups[0].cells == (None, cell_of("accuracy", True, outcomes[:2]))
+    assert [row.mean for row in matrix.row_margin] == [0.0, 1.0, 0.5, 1.0, 1.0]
+    assert matrix_of("accuracy", True, outcomes, "topic_1", "task").groups == ()
+    assert matrix_of("accuracy", True, outcomes, "task", "topic").groups == ()
+
+
+def under(system: str, *outcomes: Outcome) -> list[Outcome]:
+    return [replace(each, system=system, facets={**each.facets, "system": system}) for each in outcomes]
+
+
+def test_systems_are_compared_on_the_cases_that_both_were_scored_on() -> None:
+    values = {"q1": (1.0, 0.0), "q2": (1.0, 1.0), "q3": (0.75, 0.25), "q4": (0.5, "parse_error"), "q6": (0.0, None)}
+    pairs = list(values.items())
+    ours = under("b", *(outcome(name, x, topic="A", task="qa") for name, (x, _) in pairs), skipped("q7", topic="A"))
+    theirs = under("a", *(outcome(name, y, topic="A", task="qa") for name, (_, y) in pairs), failed("q5", topic="A"))
+    for both in (ours + theirs, theirs[::-1] + ours):
+        matrix = matrix_of("accuracy", False, both, "topic", "task", "b", "a")
+        assert matrix.cells == ((Cell(0.5, 3, 2, t_interval([1.0, 0.0, 0.5], -1.0)), Cell(None, 0, 1, None)),)
+        assert matrix.total == Cell(0.5, 3, 3, t_interval([1.0, 0.0, 0.5], -1.0))
+        assert matrix.is_difference
+    turned = matrix_of("accuracy", False, ours + theirs, "topic", "task", "a", "b")
+    assert turned.total.mean == -0.5
+
+
+def test_of_repeated_cases_the_means_are_compared() -> None:
+    ours = under("b", *repeats("q1", 1.0, 0.0), *repeats("q2", 1.0, None))
+    theirs = under("a", *repeats("q1", 0.0, 0.0), *repeats("q2", 0.5, 1.0), *repeats("q3", 1.0, 1.0))
+    assert difference_of("accuracy", [*ours, *theirs], "b") == Cell(0.375, 2, 1, t_interval([0.5, 0.25], -1.0))
+
+
+def test_the_gain_is_the_difference_between_the_systems_with_and_without_retrieval() -> None:
+    rows = [(f"q{at}", float(at % 3 > 0), float(at % 2), "AB"[at % 2 * (at > 4)]) for at in range(12)]
+    gained = [
+        replace(outcome(name, with_it, topic=topic),
+                scores={WITH: Score(with_it), WITHOUT: Score(without)})
+        for name, with_it, without, topic in rows
+    ]  # fmt: skip
+    apart = under("llm", *(outcome(name, value, topic=topic) for name, value, _, topic in rows))
+    apart += under("closed_book", *(outcome(name, value, topic=topic) for name, _, value, topic in rows))
+    gain = matrix_of(GAIN, False, gained, "topic", "task")
+    difference = matrix_of("accuracy", False, apart, "topic", "task", "llm", "closed_book")
+    assert gain.rows == ("A", "B")
+    assert (gain.cells, gain.row_margin, gain.total) == (difference.cells, difference.row_margin, difference.total)
+    assert gain.total.ci95 == t_interval([x - y for _, x, y, _ in rows], -1.0)
 
 
 def test_a_matrix_of_many_cells_is_linear() -> None:

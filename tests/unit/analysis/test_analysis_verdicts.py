@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from outcome_samples import failed, outcome, skipped
+from outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.statistics import t_interval, wilson_interval
@@ -211,3 +211,52 @@ def test_what_the_model_knew_has_to_be_known_of_some_case() -> None:
     assert result.reason == "nothing was scored: no case of 2 has knew=true"
     assert judge(KNOWN, [outcome("a", 1.0, knew="true"), failed("b")]).status == "passed"
     assert judge("accuracy[knew=true, topic=x] >= 0", [outcome("a", 1.0, knew="true")]).status == "skipped"
+
+
+def topics(**sizes: int) -> list[Outcome]:
+    """Return so many right cases of each topic."""
+    return [outcome(f"{topic}{at}", 1.0, topic=topic) for topic, n in sizes.items() for at in range(n)]
+
+
+def test_a_cell_with_too_few_cases_is_not_judged_and_says_so() -> None:
+    result = judge("accuracy[topic=A, min_n=5] >= 0.6", topics(A=3, B=9))
+    assert (result.status, result.reason, result.value, result.n) == ("skipped", "too few: n 3 < 5", 1.0, 3)
+    assert judge("accuracy[min_n=5] >= 0.6", topics(A=5)).status == "passed"
+    assert (
+        judge("accuracy[min_n=5] >= 0.6", [*topics(A=4), outcome("x", "not_applicable: no number")]).status == "skipped"
+    )
+
+
+def test_cells_that_are_large_enough_decide_for_all() -> None:
+    few_and_wrong = [*topics(A=5, C=1), outcome("b", 0.0, topic="B")]
+    result = judge("accuracy[topic=*, min_n=5] >= 0.6", few_and_wrong)
+    assert (result.status, result.slice, result.n) == ("passed", {"topic": "A"}, 5)
+    assert [(cell.slice, cell.status, cell.reason) for cell in result.cells] == [
+        ({"topic": "A"}, "passed", None),
+        ({"topic": "B"}, "skipped", "too few: n 1 < 5"),
+        ({"topic": "C"}, "skipped", "too few: n 1 < 5"),
+    ]
+    assert result.small == result.cells[1:]
+    missed = judge("accuracy[topic=*, min_n=5] >= 0.6", [*few_and_wrong, *[outcome("d", 0.0, topic="D")] * 6])
+    assert (missed.status, missed.slice, len(missed.small)) == ("failed", {"topic": "D"}, 2)
+
+
+def test_where_every_cell_is_too_small_nothing_has_passed() -> None:
+    result = judge("accuracy[topic=*, min_n=5] >= 0.6", topics(A=3, B=4))
+    assert (result.status, result.reason) == ("skipped", "too few in each of 2 cells: at most n 4 < 5")
+
+
+def test_a_cell_that_is_too_small_for_its_errors_has_failed() -> None:
+    outcomes = [*topics(A=2), failed("x", topic="A"), outcome("y", "judge_unavailable", topic="A"), skipped("z")]
+    result = judge("accuracy[min_n=4] >= 0.6", outcomes)
+    assert result.status == "failed"
+    assert result.reason == "too few: n 2 < 4, as 2 more could not be scored (judge_unavailable)"
+    assert judge("accuracy[min_n=5] >= 0.6", outcomes).status == "skipped"
+    assert judge("cost_usd[min_n=2] <= 1", topics(A=2)).reason == "too few: n 0 < 2, as 2 more could not be scored"
+
+
+def test_repeats_of_a_case_do_not_make_it_several() -> None:
+    outcomes = [*repeats("a", 1.0, 1.0, 1.0), *repeats("b", 1.0, None, 1.0), *repeats("c", None, None, None)]
+    assert judge("accuracy[min_n=2] >= 0.6", outcomes).status == "passed"
+    assert judge("accuracy[min_n=3] >= 0.6", outcomes).reason == "too few: n 2 < 3, as 1 more could not be scored"
+    assert judge("accuracy[min_n=4] >= 0.6", outcomes).reason == "too few: n 2 < 4"

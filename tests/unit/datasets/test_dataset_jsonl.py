@@ -96,8 +96,9 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ),
     ({"topic": None}, f"topic: found null, wanted {FACET}; known: {', '.join(jsonl.KEYS)}"),
     ({"pasages": ["x"]}, f"pasages: found an array of 1, wanted {FACET}; did you mean 'passages'?"),
-    ({"noise_rate": 0.4}, "the key 'noise_rate' is a facet that the plugin sets itself; rename it"),
-    ({"dataset": "x"}, "the key 'dataset' is a facet that the plugin sets itself; rename it"),
+    ({"noise_rate": 0.4}, "the key 'noise_rate' is a name that the plugin keeps for itself; rename it"),
+    ({"min_n": 5}, "the key 'min_n' is a name that the plugin keeps for itself; rename it"),
+    ({"dataset": "x"}, "the key 'dataset' is a name that the plugin keeps for itself; rename it"),
     ({" ": "x"}, "found the key ' ', wanted a name that is not empty"),
     ({"to\x1bpic": []}, f"to\\x1bpic: found an array of 0, wanted {FACET}; known: {', '.join(jsonl.KEYS)}"),
 ]

@@ -42,7 +42,7 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
         "output: found no answer and no provenance, wanted one of them, as there is nothing else to score by",
     ),
     ({"language": 3}, "language: found 3, wanted a string that is not empty"),
-    ({"dataset": "x"}, "the key 'dataset' is a facet that the plugin sets itself; rename it"),
+    ({"dataset": "x"}, "the key 'dataset' is a name that the plugin keeps for itself; rename it"),
 ]
 
 

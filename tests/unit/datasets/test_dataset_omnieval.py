@@ -11,6 +11,8 @@ from pytest_rageval.model.case import Instance, Passage, Turn
 
 GOOD: dict[str, object] = {"question": "Q?", "answer": ["A"], "relevant_passage": ["P"], "relevant_node": ["n1"]}
 
+WANTED = "below the root, wanted <level 1>/<level 2>/<task>.jsonl; name the root of the tree, or one file"
+
 
 @pytest.fixture
 def tree(fixtures_dir: Path) -> Path:
@@ -87,6 +89,15 @@ def test_a_conversation_without_turns_has_no_case(tmp_path: Path) -> None:
     assert [instance.id for instance in omnieval.load(tmp_path)] == ["A-B-extractive_qa-2.1"]
 
 
+def test_a_conversation_without_turns_is_told_of(tmp_path: Path) -> None:
+    first = written(tmp_path, GOOD, [], [GOOD])
+    other = written(tmp_path, GOOD, place="A/C/extractive_qa.jsonl")
+    other.write_bytes(b"\n" + other.read_bytes() + b" [ ] \r\n[[]]\n")
+    wanted = [(f"{first}:2", "a conversation of zero turns"), (f"{other}:3", "a conversation of zero turns")]
+    assert list(omnieval.load.left_out(tmp_path)) == wanted
+    assert list(omnieval.load.left_out(first)) == wanted[:1]
+
+
 def test_passages_are_of_no_chunk_where_their_numbers_differ(tmp_path: Path) -> None:
     path = written(tmp_path, {**GOOD, "relevant_node": ["n1", "n2"]})
     (instance,) = omnieval.load(path)
@@ -123,6 +134,7 @@ def test_a_passage_is_of_the_chunk_at_its_place(
             "answer: found an array of 0, wanted a string that is not empty or a list of at least one",
         ),
         ({**GOOD, "answer": ["A", ""]}, "answer[1]: found '', wanted a string that is not empty"),
+        ({**GOOD, "answer": ""}, "answer: found '', wanted a string that is not empty or a list of at least one"),
         ({**GOOD, "relevant_node": 7}, "relevant_node: found 7, wanted a string or a list of strings"),
         ({**GOOD, "relevant_passage": [7]}, "relevant_passage[0]: found 7, wanted a string"),
         ({**GOOD, "task_name": 7}, None),
@@ -155,8 +167,9 @@ def test_an_id_stands_once_in_the_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "problem"),
     [
-        ("A/extractive_qa.jsonl", "lies 1 levels deep below the root, wanted <level 1>/<level 2>/<task>.jsonl"),
-        ("A/B/C/extractive_qa.jsonl", "lies 3 levels deep below the root, wanted <level 1>/<level 2>/<task>.jsonl"),
+        ("A/extractive_qa.jsonl", f"lies 1 level deep {WANTED}"),
+        ("extractive_qa.jsonl", f"lies 0 levels deep {WANTED}"),
+        ("A/B/C/extractive_qa.jsonl", f"lies 3 levels deep {WANTED}"),
         ("A/B/notes.txt", "holds no file <level 1>/<level 2>/<task>.jsonl; name the root of the tree, or one file"),
     ],
 )

@@ -30,7 +30,7 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({**FACT, "positive_wrong": ["v", "w"]}, "found 2 positive_wrong for 1 positive, wanted one for each, in order"),
     ({**FACT, "fakeanswer": [1]}, "fakeanswer[0]: found 1, wanted a string that is not empty or a list of"),
     ({**BASE, "topic": ["x"]}, "topic: found an array of 1, wanted a string, number or boolean, as any key"),
-    ({**BASE, "ability": "x"}, "the key 'ability' is a facet that the plugin sets itself; rename it"),
+    ({**BASE, "ability": "x"}, "the key 'ability' is a name that the plugin keeps for itself; rename it"),
 ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,6 +13,7 @@ from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import CaseError, ModelError
 from pytest_rageval.judges.function import FunctionJudge
+from pytest_rageval.judges.panel import Panel
 from pytest_rageval.llm.client import Client
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.meter import Meter, current
@@ -112,6 +113,51 @@ def test_without_a_model_judges_that_need_one_are_not_asked(loop: LoopThread) ->
     for asked in both(loop, desk(loop), judged(Asks("a"), function)):
         assert set(asked.examined.verdicts) == {"mine"}
         assert asked.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
+class Notes:
+    """A judge that says for which repeat it is asked, and has another order."""
+
+    needs_model = True
+    values: Mapping[str, float | None] = {"1": 1, "2": 0}
+
+    def __init__(self, name: str, said: list[tuple[str, int]], other: Judge | None = None) -> None:
+        self.name, self.said, self.swapped = name, said, other
+
+    async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
+        self.said.append((self.name, current().repeat))
+        reply = await model.complete([{"role": "user", "content": self.name}])
+        return Verdict(reply.text)
+
+
+def test_a_panel_votes_in_turn_and_no_two_repeats_share_a_recording(loop: LoopThread) -> None:
+    said: list[tuple[str, int]] = []
+    judge = Notes("tone", said, Notes("enot", said))
+    one, two = client(ScriptedLLM({"enot": "2", "": "1"}, usage=Usage(1, 1, 0.25))), client(ScriptedLLM("2"))
+    panel = Panel(("one", "two", "nobody"), "majority", repeat=2, swapped=True)
+    panelists = {"one": one, "two": two, "nobody": None}
+    made = replace(desk(loop), panels={"tone": panel}, panelists=panelists)
+    for asked in both(loop, made, judged(judge)):
+        verdict = asked.examined.verdicts["tone"]
+        assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in verdict.votes] == [
+            ("one", 1, False, "1"), ("one", 2, False, "1"), ("one", 1, True, "2"),
+            ("two", 1, False, "2"), ("two", 2, False, "2"), ("two", 1, True, "2"),
+            ("nobody", 1, False, None), ("nobody", 2, False, None), ("nobody", 1, True, None),
+        ]  # fmt: skip
+        assert verdict.label == "2"
+        assert asked.calls is not None
+        assert asked.calls.calls == 7
+    assert said == [("tone", 5), ("tone", 6), ("enot", 5)] * 4  # of the third repeat of the case
+    assert current().repeat == 1
+
+
+def test_a_label_that_has_no_value_has_no_mean(loop: LoopThread) -> None:
+    panelists = {"one": client(ScriptedLLM("so")), "two": client(ScriptedLLM("so"))}
+    made = replace(desk(loop), panels={"a": Panel(("one", "two"), "mean")}, panelists=panelists)
+    for asked in both(loop, made, judged(Asks("a"))):
+        assert asked.error is not None
+        assert (asked.error.kind, asked.answer is None) == ("judge_error", False)
+        assert "judge 'a' on case 'q1': the label 'yes' has no value" in str(asked.error)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_rageval.engine.asking import Task
 from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, Planned, Pricing, estimates
+from pytest_rageval.judges.panel import Panel
 from pytest_rageval.metrics.closed_book import CLOSED_BOOK_ACCURACY
 from pytest_rageval.metrics.containment import ACCURACY
 from pytest_rageval.metrics.utility import erag_metric
@@ -167,6 +168,17 @@ def test_a_judge_that_does_not_say_what_it_asks_or_asks_another_is_not_known() -
     assert (found.what, found.model, found.calls) == ("secret", "j", None)
     _, found = estimates([planned(1, "x", "none", None, "rag_judge", metrics=(metric_of(Judged()),))], PROMPTS)
     assert (found.what, found.model, found.calls) == ("tone", "rag_judge", None)
+
+
+def test_every_vote_of_a_panel_is_counted() -> None:
+    panel = Panel(("j", "k", "rag_judge"), "majority", repeat=2, swapped=True)
+    plan = planned(1, "x", "none", metrics=(metric_of(Judged()), metric_of(Judged("other"))))
+    panelists: dict[str, Pricing | str | None] = {"j": priced(name="j"), "k": "k", "rag_judge": None}
+    _, one, other = estimates([replace(plan, panels={"tone": panel}, panelists=panelists)] * 2, PROMPTS)
+    assert (one.what, one.model, one.cases, one.calls, one.counted, one.exact) == ("tone", "j", 2, 6, True, False)
+    assert (one.prompt_tokens, one.completion_tokens) == (600, 60)
+    assert one.cost_usd == pytest.approx(1.2)
+    assert (other.what, other.model, other.cases, other.calls) == ("tone", "k", 2, None)
 
 
 def test_without_a_judge_model_no_judge_is_asked() -> None:

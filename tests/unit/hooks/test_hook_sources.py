@@ -150,3 +150,31 @@ def test_what_cannot_be_loaded_is_refused(
         sources.load(dataset, [tmp_path / "a"], "here")
     assert str(caught.value).startswith(sentence)
     assert str(caught.value).isprintable()
+
+
+class Partial:
+    """A loader that leaves lines out."""
+
+    def __init__(self, lines: int) -> None:
+        self.lines = lines
+
+    def __call__(self, path: Path) -> tuple[Instance, ...]:
+        return (Instance("q1", "?"),)
+
+    def left_out(self, path: Path) -> list[tuple[str, str]]:
+        return [(f"{path.name}:{line}", "nothing") for line in range(2, 2 + self.lines)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "notes"),
+    [
+        (0, ()),
+        (1, ("partial:data.txt: 1 line is no case: nothing at data.txt:2",)),
+        (3, ("partial:data.txt: 3 lines are no cases, the first: nothing at data.txt:2",)),
+    ],
+)
+def test_what_a_format_leaves_out_is_noted(lines: int, notes: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text("x", encoding="utf-8")
+    registry: Registry[Loader] = Registry("dataset format")
+    registry.register("partial", Partial(lines))
+    assert Sources(registry, tmp_path).load("partial:data.txt", [], "here").notes == notes

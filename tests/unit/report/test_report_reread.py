@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timezone
 from typing import Any
 
+import jsonschema
 import pytest
 from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
@@ -14,7 +15,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import plain
 from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.results_json import results_of, schema
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.terminal import summary_lines
 from pytest_rageval.report.views import MatrixChoice
@@ -68,6 +69,36 @@ def test_repeats_and_correlations_are_the_same() -> None:
     assert told.tau_b is not None
     assert worth[3:5] == ["6", f"{told.tau_b:+.2f}"]
     assert constant[3:] == ["6", "undefined", "one", "is", "constant"]
+
+
+def test_differences_and_rows_in_groups_are_the_same() -> None:
+    run = Run(STARTED, plan())
+    for system, offset in (("zeta", 1), ("alpha", 0)):
+        for at in range(12):
+            facets = {"topic_1": "XY"[at // 8], "topic": "ABC"[at // 4], "task": "qa", "system": system}
+            each = replace(outcome(NOISE, "q1", accuracy=Score(float((at + offset) % 3 > 0))), case_id=f"c{at}")
+            nodeid = f"{NOISE}[c{at}-system={system}]"
+            run.plan.cases[nodeid] = (each.case_id, NOISE, system, 0)
+            take(run, replace(each, nodeid=nodeid, facets=facets, system=system))
+    made = written(run)
+    validate(made)
+    (difference,) = made["differences"]
+    assert (difference["system"], difference["minus"]) == ("alpha", "zeta")  # as they were named
+    assert [group["name"] for group in difference["row_groups"]["groups"]] == ["X", "Y"]
+    assert difference["total"]["n"] == 12
+    assert "minus" not in made["matrices"][0]
+    same(run)
+    texts = [line.text for line in summary_lines(run, VIEWS[0], 100, 0)]
+    assert "accuracy by topic x task · zeta - mean (n); * < 5 cases; +k unscored" in texts
+    shows = "mean difference (n); * < 5 cases; ! interval without 0; +k without both"
+    at = texts.index(f"accuracy by topic x task · alpha - zeta - {shows}")
+    assert [line.split()[0] for line in texts[at + 4 : at + 9]] == ["X", "A", "B", "Y", "C"]
+    assert not run.differences(MatrixChoice("n"))
+    assert not run.differences(MatrixChoice(rows="system"))
+
+
+def validate(made: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator(schema()).validate(made)
 
 
 @pytest.mark.parametrize("lacking", ["plan", "outcomes", "testbeds", "usage", "run"])

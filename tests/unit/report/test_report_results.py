@@ -165,6 +165,7 @@ def test_the_matrix_is_the_first_of_the_matrices() -> None:
     assert made["matrix"] == {
         "metric": "accuracy", "system": "", "row_facet": "topic", "col_facet": "task", "rows": ["A"], "cols": ["qa"],
         "cells": [[cell]], "row_margin": [cell], "col_margin": [cell], "total": cell,
+        "row_macro": [1.0], "col_macro": [1.0], "total_macro": 1.0,
     }  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def test_several_systems_have_a_matrix_each() -> None:
         encoded = encode_outcome(outcome(PLAIN, "q3", token_f1=Score(0.25)))
         run.take({**encoded, "nodeid": f"{PLAIN}[q3-system={name}]", "system": name}, None)
     matrices = [m for m in run.matrices(MatrixChoice()) if m.metric == "token_f1"]
-    assert [(m.system, m.total.mean) for m in matrices] == [("another", 0.25), ("mine", 0.5), ("other", 0.25)]
+    assert [(m.system, m.total.mean) for m in matrices] == [("mine", 0.5), ("another", 0.25), ("other", 0.25)]
 
 
 def test_without_topic_and_task_the_matrix_is_over_dataset_and_ability() -> None:

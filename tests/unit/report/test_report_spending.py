@@ -111,8 +111,16 @@ def test_a_pseudo_metric_is_a_matrix_of_its_own_kind() -> None:
     for metric, text, legend in (
         ("cost_usd", "$1.0000 (2)", "cost_usd by topic x task - sum (n); ? where +k do not tell it"),
         ("tokens", "2,468 (2)", "tokens by topic x task - sum (n); ? where +k do not tell it"),
-        ("latency_p95", "1.25 (2)*", "latency_p95 by topic x task - seconds (n); * < 5 cases; +k not measured"),
-        ("error_rate", "0.00 (2)*", "error_rate by topic x task - mean (n); * < 5 cases; +k unscored"),
+        (
+            "latency_p95",
+            "1.25 (2)*",
+            "latency_p95 by topic x task - seconds (n); * < 5 cases; +k not measured; 2 of 4 cells missing",
+        ),
+        (
+            "error_rate",
+            "0.00 (2)*",
+            "error_rate by topic x task - mean (n); * < 5 cases; +k unscored; 2 of 4 cells missing",
+        ),
         ("n", "2 (2)", "n by topic x task - scored (n+k unscored)"),
     ):
         shown = lines(run, choice=MatrixChoice(metric))

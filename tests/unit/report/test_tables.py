@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from wcwidth import wcswidth
 
 from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.tables import curve_blocks, matrix_blocks, table_lines
+from pytest_rageval.report.matrix_lines import matrix_blocks
+from pytest_rageval.report.tables import curve_blocks, table_lines
 
 
 def outcome(number: int, value: float | None = 1.0, **facets: str) -> Outcome:
@@ -33,7 +36,7 @@ def test_a_cell_shows_mean_and_n_and_marks_few() -> None:
     assert block[0].split() == ["topic", "\\", "task", "task_number_0"]
     assert any(line.split() == ["few", "1.00", "(1)*"] for line in block)
     assert any(line.split() == ["row0", "0.50", "(6)"] for line in block)
-    assert block[-1].split() == ["all", "0.57", "(7)"]
+    assert [line.split() for line in block[-2:]] == [["micro", "0.57", "(7)"], ["macro", "0.75"]]
 
 
 def test_unscored_cases_are_counted_beside_n() -> None:
@@ -50,7 +53,7 @@ def test_a_cell_with_errors_only_has_no_mean() -> None:
 def test_an_empty_cell_is_a_dash_and_never_zero() -> None:
     outcomes = [outcome(1, 1.0, topic="a", task="x"), outcome(2, 1.0, topic="b", task="y")]
     [block] = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
-    assert block[2].split() == ["a", "1.00", "(1)*", "–", "1.00", "(1)*"]
+    assert block[2].split() == ["a", "1.00", "(1)*", "–", "1.00", "(1)*", "–"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -66,7 +69,7 @@ def test_a_wide_matrix_wraps_by_blocks_of_columns(width: int, name: str) -> None
 
 def test_a_terminal_narrower_than_one_column_still_gets_every_column() -> None:
     blocks = matrix_blocks(matrix_of("accuracy", True, grid(2, 3), "topic", "task"), 10)
-    assert len(blocks) == 4  # three tasks and "all"
+    assert len(blocks) == 5  # three tasks, micro and macro
 
 
 def test_chinese_columns_line_up() -> None:
@@ -97,41 +100,102 @@ def test_a_curve_of_one_known_rate_has_no_change() -> None:
     assert block[2].split()[-1] == "–"
 
 
+def cells_of(block: list[str]) -> list[list[str]]:
+    """Return a table's head and rows as words, the n with its mean."""
+    head, _, *rows = (line.replace(" (", "(").split() for line in block)
+    return [head[2:], *rows]
+
+
 @pytest.mark.parametrize("turned", [False, True])
-def test_datasets_are_averaged_each_counted_once_and_not_where_one_is_missing(turned: bool) -> None:
+def test_a_macro_average_counts_each_cell_once_and_is_withheld_where_one_is_missing(turned: bool) -> None:
     outcomes = [
-        *(outcome(at, 1.0, dataset="large", system="a") for at in range(8)),
-        outcome(8, 0.0, dataset="small", system="a"),
-        outcome(9, 0.5, dataset="small", system="b"),
+        *(outcome(at, 1.0, topic="large", task="a") for at in range(8)),
+        outcome(8, 0.0, topic="small", task="a"),
+        outcome(9, 0.5, topic="small", task="b"),
     ]
-    facets = ("dataset", "system") if turned else ("system", "dataset")
-    [block] = matrix_blocks(matrix_of("accuracy", False, outcomes, *facets), 80)
-    rows = [line.replace("(", "").split() for line in block]
+    facets = ("topic", "task") if turned else ("task", "topic")
+    matrix = matrix_of("accuracy", False, outcomes, *facets)
+    [block] = matrix_blocks(matrix, 80)
+    rows = cells_of(block)
     if turned:
-        assert (rows[-1][0], rows[-1][1:]) == ("macro", ["0.50", "–", "0.62"])
-    else:
-        assert rows[0][-1] == "macro"
-        assert [row[-1] for row in rows[2:]] == ["0.50", "–", "0.62"]
-        assert rows[2][-3] == "0.89"  # of all cases alike
+        rows = [[row[at] for row in rows] for at in range(len(rows[0]))]
+    assert rows[0][1:] == ["large", "small", "micro", "macro"]
+    assert [row[0] for row in rows[1:]] == ["a", "b", "micro", "macro"]
+    assert [row[-1] for row in rows[1:]] == ["0.50", "–", "0.62", "–"]
+    assert (matrix.row_macro, matrix.col_macro) == (
+        ((None, 0.25), (0.5, None)) if turned else ((0.5, None), (None, 0.25))
+    )
+    assert (matrix.total_macro, matrix.n_missing) == (None, 1)
 
 
-def test_sums_and_other_facets_are_not_averaged() -> None:
-    outcomes = [outcome(at, 1.0, dataset=name, topic=name, system="a") for at, name in enumerate("xy")]
-    for metric, facet in (("n", "dataset"), ("accuracy", "topic")):
-        for facets in ((facet, "system"), ("system", facet)):
-            assert "macro" not in str(matrix_blocks(matrix_of(metric, True, outcomes, *facets), 80))
+def test_where_no_cell_is_missing_all_have_a_macro_average() -> None:
+    outcomes = [outcome(at, float(at == 0), topic="x" if at < 2 else "y", task="ab"[at % 2]) for at in range(9)]
+    matrix = matrix_of("accuracy", True, outcomes, "topic", "task")
+    [block] = matrix_blocks(matrix, 80)
+    assert cells_of(block)[1:] == [
+        ["x", "1.00(1)*", "0.00(1)*", "0.50(2)*", "0.50"],
+        ["y", "0.00(4)*", "0.00(3)*", "0.00(7)", "0.00"],
+        ["micro", "0.20(5)", "0.00(4)*", "0.11(9)", "0.10"],
+        ["macro", "0.50", "0.00", "0.25", "0.25"],
+    ]
+    assert (matrix.total_macro, matrix.n_missing) == (0.25, 0)
+
+
+def test_sums_are_not_averaged() -> None:
+    outcomes = [outcome(at, 1.0, topic=name, task=name) for at, name in enumerate("xy")]
+    [block] = matrix_blocks(matrix_of("n", True, outcomes, "topic", "task"), 80)
+    assert cells_of(block) == [["task", "x", "y", "all"], ["x", "1(1)", "–", "1(1)"], ["y", "–", "1(1)", "1(1)"],
+                               ["all", "1(1)", "1(1)", "2(2)"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("names", ["x", "xy"])
-@pytest.mark.parametrize("rows", ["dataset", "system"])
-@pytest.mark.parametrize("cols", ["dataset", "system"])
-def test_datasets_are_averaged_wherever_they_stand_as_rows_and_columns_too(rows: str, cols: str, names: str) -> None:
-    outcomes = [outcome(at, float(at == 0), dataset=name, system=name) for at, name in enumerate(names)]
-    [block] = matrix_blocks(matrix_of("accuracy", True, outcomes, rows, cols), 80)
-    table = [line.replace(" (", "(").split() for line in block]
-    several = len(names) > 1
-    assert table[0][3:] == [*names, *["all"] * several, *["macro"] * (several and cols == "dataset")]
-    assert [row[0] for row in table[2:]] == [*names, *["all"] * several, *["macro"] * (several and rows == "dataset")]
-    assert {len(row) for row in table[2:]} == {len(table[0]) - 2}
-    if several and rows == cols == "dataset":
-        assert table[-1] == ["macro", "–", "–", "0.50", "0.50"]
+def test_one_row_or_one_column_needs_no_margin(names: str) -> None:
+    outcomes = [outcome(at, 1.0, topic=name, task="a") for at, name in enumerate(names)]
+    several = ["micro", "macro"] * (len(names) > 1)
+    [rows] = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
+    assert cells_of(rows)[0] == ["task", "a"]
+    assert [row[0] for row in cells_of(rows)[1:]] == [*names, *several]
+    [cols] = matrix_blocks(matrix_of("accuracy", True, outcomes, "task", "topic"), 80)
+    assert cells_of(cols)[0] == ["topic", *names, *several]
+    assert [row[0] for row in cells_of(cols)[1:]] == ["a"]
+
+
+def test_rows_with_a_facet_above_theirs_stand_under_it_with_its_mean() -> None:
+    places = [("Banking", "Deposits", "x"), ("Banking", "Fees", "x"), ("Insurance", "Fees", "y"), ("", "Tax", "x")]
+    outcomes = [
+        outcome(at, float(at == 0), topic=topic, task=task, **({"topic_1": upper} if upper else {}))
+        for at, (upper, topic, task) in enumerate(places)
+    ]
+    [block] = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
+    assert [line[:12].rstrip() for line in block[2:]] == [
+        "Banking", "  Deposits", "  Fees", "Insurance", "  Fees", "-", "  Tax", "micro", "macro",
+    ]  # fmt: skip
+    assert cells_of(block)[1] == ["Banking", "0.50(2)*", "–", "0.50(2)*", "–"]
+    assert cells_of(block)[5] == ["Fees", "–", "0.00(1)*", "0.00(1)*", "–"]
+
+
+def test_a_matrix_of_sixteen_topics_and_five_tasks_is_read_on_a_common_terminal() -> None:
+    outcomes = [
+        outcome(t * 100 + k * 10 + n, float(n % 3 > 0), topic=f"A topic of number {t}", topic_1=f"Area {t // 4}",
+                task=f"task_number_{k}")
+        for t in range(16) for k in range(5) for n in range(6)
+    ]  # fmt: skip
+    blocks = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
+    assert len(blocks) == 2
+    assert all(wcswidth(line) <= 80 for block in blocks for line in block)
+    assert all(len(block) == 2 + 4 + 16 + 2 for block in blocks)
+
+
+def test_a_difference_has_its_sign_and_a_mark_where_its_interval_leaves_out_nothing() -> None:
+    scores = {"same": (0.5, 0.5), "better": (0.75, 0.5), "mixed": (1.0, 0.0)}
+    outcomes = [
+        replace(outcome(at, value if topic != "mixed" or at % 2 else 1 - value, topic=topic, task="x"),
+                system=system, nodeid=f"{system}{topic}{at}")
+        for topic, pair in scores.items() for system, value in zip("ba", pair, strict=True) for at in range(6)
+    ]  # fmt: skip
+    matrix = matrix_of("accuracy", False, outcomes, "topic", "task", "b", "a")
+    [block] = matrix_blocks(matrix, 80)
+    assert cells_of(block)[1:] == [
+        ["better", "+0.25(6)!"], ["mixed", "+0.00(6)"], ["same", "+0.00(6)"],
+        ["micro", "+0.08(18)"], ["macro", "+0.08"],
+    ]  # fmt: skip

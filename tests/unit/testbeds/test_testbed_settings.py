@@ -75,9 +75,15 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({**NOISE, "where": {"topic": None}}, "where.topic: found None, wanted a string, number or boolean"),
     ({**NOISE, "where": {3: "x"}}, "where: found {3: 'x'}, wanted a table of facets and values"),
     ({**NOISE, "facets": ["x"]}, "facets: found ['x'], wanted a table of facets and values"),
-    ({**NOISE, "facets": {"dataset": "x"}}, "the facet 'dataset' is set by the plugin itself; give yours another name"),
-    ({**NOISE, "system": "x"}, "the facet 'system' is set by the plugin itself; give yours another name"),
-    ({**NOISE, "noise_realised": 1}, "the facet 'noise_realised' is set by the plugin itself; give yours another name"),
+    (
+        {**NOISE, "facets": {"dataset": "x"}},
+        "the facet 'dataset' is a name that the plugin keeps for itself; give yours another",
+    ),
+    ({**NOISE, "system": "x"}, "the facet 'system' is a name that the plugin keeps for itself; give yours another"),
+    (
+        {**NOISE, "noise_realised": 1},
+        "the facet 'noise_realised' is a name that the plugin keeps for itself; give yours another",
+    ),
     (
         {**NOISE, "team": "a", "facets": {"team": "b"}},
         "the facet 'team' is given twice, as a keyword and in facets",
@@ -177,6 +183,7 @@ def test_defaults() -> None:
         assembly="balanced",
         qrels=None,
         relevance="ids",
+        history="gold",
         limit=None,
         sample=None,
         seed=None,
@@ -199,7 +206,7 @@ def test_everything_given() -> None:
     assert (settings.assembly, settings.limit, settings.sample, settings.seed) == ("rgb-compat", None, 9, -1)
     assert settings.where == {"topic": "*", "noise_rate": "0.4", "checked": "true"}
     assert settings.facets == {"team": "3", "release": "1.5", "level": "l"}
-    assert settings.given == frozenset(SETTINGS) - {"limit", "qrels", "relevance"}
+    assert settings.given == frozenset(SETTINGS) - {"history", "limit", "qrels", "relevance"}
 
 
 def test_rates_that_fill_the_passages_exactly_are_taken() -> None:

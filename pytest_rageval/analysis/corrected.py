@@ -1,0 +1,86 @@
+"""A judge's mean, corrected by the few answers that people labelled: prediction-powered inference.
+
+Sources: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic, "Prediction-powered inference", Science 382
+(2023); A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient prediction-powered inference" (2023): the weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, variance
+
+from pytest_rageval.analysis.statistics import Interval, Mean, mean_of, t_quantile
+
+__all__ = ["Corrected", "corrected_mean"]
+
+FEWEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The mean that people would have given to all cases, estimated from the judge's values and a few labels.
+
+    Attributes:
+        n_labelled: cases that have both.
+        n_judged: cases that have the judge's value, the labelled ones among them.
+        raw: the mean of the judge's values, with Student's interval.
+        labelled: the mean of people's values alone, likewise.
+        value: the corrected mean, in 0..1; None where there are too few labels.
+        ci95: its 95 % interval, cut to 0..1; None where people said the same of all labelled cases.
+        weight: how much the judge's values counted, in 0..1: 0 is people's mean alone.
+        reason: "too_few" labels, or people said "one_value" only; None where there is an interval.
+    """
+
+    n_labelled: int
+    n_judged: int
+    raw: Mean
+    labelled: Mean
+    value: float | None = None
+    ci95: Interval | None = None
+    weight: float | None = None
+    reason: str | None = None
+
+
+def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Sequence[float]) -> Corrected:
+    """Return the corrected mean of a metric; all values in 0..1, one a case.
+
+    Formula: w * mean(others) + mean(people - w * judged), with the variance w² Var(others) / N + Var(people - w *
+    judged) / n, and the w in 0..1 that makes it least: Cov(people, judged) / ((1 + n / N) Var(judged)). The interval
+    takes Student's quantile of n - 1 degrees of freedom, as n is small. It holds where the labelled cases are a random
+    sample of all cases.
+
+    Args:
+        people: what people say of the labelled cases.
+        judged: what the judge says of the same, in the same order.
+        others: what the judge says of the cases that nobody labelled; at least one.
+    """
+    n, size = len(people), len(others)
+    everything = [*judged, *others]
+    told = Corrected(
+        n, len(everything), mean_of(everything, binary=False), mean_of(people, binary=False), reason="too_few"
+    )
+    if n < FEWEST or not size:
+        return told
+    weight = _weight(people, judged, everything, n / size)
+    errors = [person - weight * value for person, value in zip(people, judged, strict=True)]
+    value = weight * fmean(others) + fmean(errors)
+    spread = weight**2 * (variance(others) if size > 1 else 0.0) / size + variance(errors) / n
+    half = t_quantile(n - 1) * math.sqrt(spread)
+    clipped = min(1.0, max(0.0, value))
+    steady = min(people) == max(people)
+    interval = None if steady else (max(0.0, min(clipped, value - half)), min(1.0, max(clipped, value + half)))
+    return Corrected(
+        n, len(everything), told.raw, told.labelled, clipped, interval, weight, "one_value" if steady else None
+    )
+
+
+def _weight(people: Sequence[float], judged: Sequence[float], everything: Sequence[float], ratio: float) -> float:
+    """Return the weight of the judge's values that makes the interval narrowest."""
+    spread = variance(everything)
+    if spread == 0:
+        return 0.0
+    one, other = fmean(people), fmean(judged)
+    both = sum((a - one) * (b - other) for a, b in zip(people, judged, strict=True)) / (len(people) - 1)
+    return min(1.0, max(0.0, both / ((1 + ratio) * spread)))

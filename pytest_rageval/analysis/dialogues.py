@@ -1,0 +1,85 @@
+"""Conversations as wholes: how their turns go, round by round, and how many go well throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from pytest_rageval.analysis.cells import Cell, cell_of, value_of
+from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.misses import missed
+from pytest_rageval.model.facets import sort_key
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["Dialogues", "dialogues_of"]
+
+_SETTINGS = ("dialogue", "passages", "noise_rate", "correct_rate", REPEAT)
+"""The facets that tell one conversation from another: its id, and what it was asked with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogues:
+    """The conversations of one testbed under one system, by its primary metric.
+
+    Attributes:
+        testbed: the testbed's node id.
+        system: the system that answered.
+        metric: the primary metric.
+        n: how many conversations have a scored turn; each setting and each repeat of one counts.
+        n_complete: in how many of them every turn that was asked is scored.
+        mean: mean over them of the mean of their scored turns; None where no turn is scored.
+        whole: share of the complete ones in which no turn misses, see `misses.missed`; None where none is complete.
+        rounds: (round, the metric over its turns), in their order.
+    """
+
+    testbed: str
+    system: str
+    metric: str
+    n: int
+    n_complete: int
+    mean: float | None
+    whole: float | None
+    rounds: tuple[tuple[str, Cell], ...]
+
+
+def dialogues_of(
+    metric: str, binary: bool, higher_is_better: bool, gates: Sequence[Gate], outcomes: Sequence[Outcome]
+) -> Dialogues | None:
+    """Return what the conversations tell; None where no conversation has two turns.
+
+    Args:
+        metric: the testbed's primary metric.
+        binary: whether its values are 0 or 1.
+        higher_is_better: its direction.
+        gates: the testbed's gates, which say what a miss is.
+        outcomes: what came of one testbed under one system; skipped ones are left out.
+    """
+    conversations: dict[tuple[str | None, ...], list[Outcome]] = {}
+    rounds: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.status != "skipped" and {"dialogue", "round"} <= outcome.facets.keys():
+            conversations.setdefault(tuple(outcome.facets.get(name) for name in _SETTINGS), []).append(outcome)
+            rounds.setdefault(outcome.facets["round"], []).append(outcome)
+    if all(len(turns) < 2 for turns in conversations.values()):
+        return None
+    means, whole = [], []
+    for turns in conversations.values():
+        values = [value_of(metric, turn) if turn.status == "scored" else None for turn in turns]
+        known = [value for value in values if value is not None]
+        if known:
+            means.append(fsum(known) / len(known))
+        if len(known) == len(turns):
+            whole.append(not any(missed(turn, metric, higher_is_better, gates) for turn in turns))
+    first = next(iter(conversations.values()))[0]
+    return Dialogues(
+        testbed=first.testbed,
+        system=first.system,
+        metric=metric,
+        n=len(means),
+        n_complete=len(whole),
+        mean=fsum(means) / len(means) if means else None,
+        whole=sum(whole) / len(whole) if whole else None,
+        rounds=tuple((name, cell_of(metric, binary, rounds[name])) for name in sorted(rounds, key=sort_key)),
+    )

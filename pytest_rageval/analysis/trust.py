@@ -1,0 +1,94 @@
+"""Whether judges agree with people well enough for their scores to count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_rageval.analysis.agreement import agreement
+from pytest_rageval.analysis.labelled import Matched, compared, matched, scored
+from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.outcome import Outcome, Score
+
+__all__ = ["Trust", "trust_of", "trusts_of", "withheld"]
+
+UNTRUSTED = "judge_untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """A judge against people, on the labelled answers that it has judged in a run.
+
+    Attributes:
+        judge: the judge's name, which is that of its metric.
+        least: the least kappa that is wanted.
+        n: labelled answers that have its score.
+        n_unscored: labelled answers that it gave no score.
+        accuracy: share of pairs of a person's label and its score that are the same; None without any.
+        kappa: Cohen's kappa, in -1..1; None where it is undefined.
+        ci95: its 95 % interval, percentiles of resamples of the cases.
+        problem: why its scores do not count; None where they do.
+    """
+
+    judge: str
+    least: float
+    n: int
+    n_unscored: int
+    accuracy: float | None
+    kappa: float | None
+    ci95: Interval | None
+    problem: str | None
+
+
+def trusts_of(
+    judges: Iterable[str], least: Mapping[str, float], labels: Sequence[Label], outcomes: Sequence[Outcome]
+) -> list[Trust]:
+    """Return how each judge stands that has to agree with people.
+
+    Args:
+        judges: the judges of a run.
+        least: judge, or "" for every other, -> the least kappa.
+        labels: people's.
+        outcomes: those of the run.
+    """
+    asked = {judge: least.get(judge, least.get("")) for judge in judges}
+    found = matched(labels, outcomes)
+    return [trust_of(judge, found, kappa) for judge, kappa in asked.items() if kappa is not None]
+
+
+def trust_of(judge: str, found: Matched, least: float) -> Trust:
+    """Return whether a judge's kappa on the labelled answers of a run is at least ``least``.
+
+    A judge of which nothing is known is not trusted: without a labelled answer that it has judged, and where kappa is
+    undefined because judge and people give one label to all.
+    """
+    both, unscored = scored(judge, found.answers)
+    on_one = compared(both)
+    told = agreement(on_one.ratings, on_one.levels)
+    kappa = told.kappa.value
+    if not both:
+        problem: str | None = "it has judged no labelled answer of this run"
+    elif kappa is None:
+        problem = f"its kappa is undefined, as it and people say one thing of all {len(both)} labelled answers"
+    else:
+        problem = None if kappa >= least else f"kappa {kappa:.2f} on {len(both)} labelled answers, wanted {least:g}"
+    return Trust(judge, least, len(both), unscored.total(), told.accuracy.value, kappa, told.kappa.ci95, problem)
+
+
+def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
+    """Return an outcome without the scores of judges that are not trusted: these have a reason instead of a value.
+
+    Args:
+        outcome: what came of a case.
+        judges: metric -> its judge.
+        problems: judge -> why it is not trusted.
+    """
+    scores = {name: _withheld(score, problems.get(judges.get(name, ""))) for name, score in outcome.scores.items()}
+    return outcome if scores == outcome.scores else replace(outcome, scores=scores)
+
+
+def _withheld(score: Score, problem: str | None) -> Score:
+    if problem is None or score.value is None or score.verdict is None or score.verdict.by == "rule":
+        return score
+    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}")

@@ -1,0 +1,137 @@
+"""``rageval agreement``: how far the metrics of a run agree with what people say of its answers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_rageval.analysis.labelled import Matched, matched
+from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
+from pytest_rageval.datasets.labels import Label, read_labels
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.report.against_people import against_people
+from pytest_rageval.report.against_people_lines import against_people_json, against_people_lines
+
+__all__ = ["Declared", "agreement", "declared", "labels_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What labels are worth: the values of words, or the ends of a scale of whole numbers, or neither."""
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    scale: tuple[int, int] | None = None
+
+    @property
+    def levels(self) -> list[float]:
+        """The values in 0..1 that labels can have; empty where that was not declared."""
+        if self.scale is None:
+            return sorted(set(self.values.values()))
+        low, high = self.scale
+        return [(step - low) / (high - low) for step in range(low, high + 1)]
+
+
+def declared(values: Sequence[str], scale: str | None) -> Declared:
+    """Return what ``--value LABEL=X`` and ``--scale LOW-HIGH`` declare.
+
+    Raises:
+        SettingError: one of them has another form, or both are given.
+    """
+    if values and scale is not None:
+        raise SettingError("--value and --scale exclude each other: labels are words or whole numbers; give one")
+    worth: dict[str, float] = {}
+    for text in values:
+        label, mark, number = text.rpartition("=")
+        if not (mark and label.strip() and _is_share(number)):
+            raise SettingError(f"--value {found(text)}: wanted LABEL=X with X in 0..1, such as 'good=1'")
+        worth[label] = float(number)
+    if scale is None:
+        return Declared(worth)
+    low, _, high = scale.partition("-")
+    if not (low.isdecimal() and high.isdecimal() and int(low) < int(high)):
+        raise SettingError(f"--scale {found(scale)}: wanted two whole numbers, the lower first, such as 0-2")
+    return Declared(scale=(int(low), int(high)))
+
+
+def agreement(
+    labels: Path,
+    run: str | None,
+    worth: Declared,
+    *,
+    metrics: Sequence[str],
+    by: str,
+    threshold: float | None,
+    as_json: bool,
+) -> Iterator[str]:
+    """Yield the lines that tell how far a run's metrics agree with people, or one JSON text.
+
+    Args:
+        labels: the file of people's labels.
+        run: the run's name, or the path of its results.json; None is the newest.
+        worth: what labels are worth.
+        metrics: which metrics; none are those that labels name and, where some name none, all of answers.
+        by: a facet to slice by, or "".
+        threshold: from which on a value counts as 1, in 0..1; None leaves people's scale as it is.
+        as_json: one JSON text instead of lines.
+
+    Raises:
+        RagEvalError: the labels or the run cannot be read, or no label is of an answer of the run.
+    """
+    if threshold is not None and not 0 < threshold <= 1:
+        raise SettingError(f"--threshold {threshold:g}: wanted a number above 0 and at most 1")
+    stored = stored_run(rootdir(Path.cwd()), run)
+    answered = labels_of(labels, stored, worth)
+    outcomes = stored.run.ordered()
+    wanted = metrics or _metrics(answered, stored)
+    told = against_people(answered, outcomes, wanted, by=by, declared=worth.levels, threshold=threshold)
+    if as_json:
+        yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(told)}, indent=1)
+        return
+    yield stored.head
+    yield from against_people_lines(told, shutil.get_terminal_size().columns)
+
+
+def labels_of(path: Path, stored: StoredRun, worth: Declared) -> Matched:
+    """Return the labels of a file, brought to the answers of a run.
+
+    Raises:
+        DataError: the file cannot be read, or none of its labels is of an answer of the run.
+    """
+    labels = read_labels(path, worth.values, worth.scale)
+    answered = matched(labels, stored.run.ordered())
+    if not answered.answers:
+        raise DataError(shown_path(path), _none(labels, answered))
+    return answered
+
+
+def _none(labels: Sequence[Label], answered: Matched) -> str:
+    if len(answered.blank) == len(labels):
+        return f"none of its {len(labels)} rows has a label yet; fill in the column label"
+    why, rest = max(answered.unmatched.items(), key=lambda entry: len(entry[1]))
+    return (
+        f"no label is of an answer of the run: {len(rest)} of {len(labels)} are {why}, "
+        f"as {found(rest[0].id)} ({rest[0].where}); name another file or run"
+    )
+
+
+def _metrics(answered: Matched, stored: StoredRun) -> list[str]:
+    """Return the metrics that labels are of, in the run's order."""
+    named = {label.metric for answer in answered.answers for label in answer.labels}
+    computed = {name: None for answer in answered.answers for each in answer.outcomes for name in each.scores}
+    infos = stored.run.plan.metrics
+    return [
+        name
+        for name in computed
+        if name in named or ("" in named and (name not in infos or infos[name].of == "answer"))
+    ]
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 1
+    except ValueError:
+        return False

@@ -1,0 +1,85 @@
+"""What is typed behind ``rageval agreement``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval.errors import SettingError
+
+if TYPE_CHECKING:
+    from pytest_rageval.commands.agreement import Declared
+
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+__all__ = ["add_to"]
+
+DESCRIPTION = """\
+How far the metrics of a run, judged ones or others, agree with people's labels of its answers, and what the metric's
+mean is corrected by them. With --sample, write a sheet of answers for people to label instead; with --training, write
+labels as the conversations that a judge of one's own learns from.
+"""
+
+Arguments = argparse.Namespace
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser(
+        "agreement",
+        help="compare a run's metrics with people's labels, or write a sheet for people to label",
+        description=DESCRIPTION,
+        allow_abbrev=False,
+    )
+    parser.add_argument("labels", nargs="?", type=Path, metavar="LABELS", help="a file of labels, JSON Lines or CSV")
+    parser.add_argument("run", nargs="?", metavar="RESULTS", help="a run under .rageval/runs, or a results.json")
+    parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="a metric to look at, repeatable")
+    parser.add_argument("--by", default="", metavar="FACET", help="tell it for each value of a facet, too")
+    parser.add_argument(
+        "--value", action="append", default=[], metavar="LABEL=X", help="what a label is worth, in 0..1"
+    )
+    parser.add_argument("--scale", metavar="LOW-HIGH", help="the whole numbers that labels are, such as 0-2")
+    parser.add_argument("--threshold", type=float, metavar="X", help="from which on a value counts as 1")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    sheet = parser.add_argument_group("a sheet for people: rageval agreement --sample N --out FILE [RESULTS]")
+    sheet.add_argument("--sample", type=int, metavar="N", help="write N answers, a share of each topic x task")
+    sheet.add_argument("--out", type=Path, metavar="FILE", help="the sheet, FILE.csv or FILE.jsonl")
+    sheet.add_argument("--seed", type=int, default=0, metavar="S", help="decides which answers or cases, default 0")
+    learn = parser.add_argument_group("to train a judge: rageval agreement LABELS [RESULTS] --metric M --training DIR")
+    learn.add_argument("--training", type=Path, metavar="DIR", help="where train, dev and test.jsonl are written")
+    learn.add_argument("--split", default="5:1:4", metavar="A:B:C", help="the cases' shares in them, default 5:1:4")
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: Arguments) -> Iterator[str]:
+    from pytest_rageval.commands.agreement import agreement, declared
+    from pytest_rageval.commands.labelling import training
+
+    worth = declared(arguments.value, arguments.scale)
+    if arguments.sample is not None:
+        return _sheet(arguments, worth)
+    if arguments.labels is None:
+        raise SettingError("name the file of labels: rageval agreement LABELS [RESULTS]")
+    if arguments.training is not None:
+        split, seed = arguments.split, arguments.seed
+        return training(arguments.labels, arguments.run, arguments.training, split, seed, arguments.metric, worth)
+    return agreement(
+        arguments.labels,
+        arguments.run,
+        worth,
+        metrics=arguments.metric,
+        by=arguments.by,
+        threshold=arguments.threshold,
+        as_json=arguments.json,
+    )
+
+
+def _sheet(arguments: Arguments, worth: Declared) -> Iterator[str]:
+    from pytest_rageval.commands.labelling import sheet
+
+    if arguments.run is not None or len(arguments.metric) > 1 or arguments.training is not None:
+        raise SettingError("--sample takes one run, at most one --metric and no file of labels")
+    run = None if arguments.labels is None else str(arguments.labels)
+    return sheet(run, arguments.out, arguments.sample, arguments.seed, "".join(arguments.metric), worth)

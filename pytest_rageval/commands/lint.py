@@ -1,0 +1,88 @@
+"""``rageval lint``: what is wrong with datasets, before any system answers them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, get_args
+
+from pytest_rageval import corpora, datasets
+from pytest_rageval.linting.finding import Finding, Severity
+from pytest_rageval.linting.linter import Linter
+from pytest_rageval.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_rageval.corpora import Reader
+    from pytest_rageval.datasets import Loader
+
+__all__ = ["lint"]
+
+
+def lint(
+    names: Sequence[str], settings: Mapping[str, object], corpus: Sequence[str], *, strict: bool, as_json: bool
+) -> Generator[str, None, int]:
+    """Yield the lines that tell what is wrong with datasets, or one JSON text; return 1 for errors, else 0.
+
+    Args:
+        names: of the datasets, as ``format:path``; formats of the project's conftest are known, too.
+        settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None is not given.
+        corpus: lines as those of ``rag_corpus``.
+        strict: whether warnings are as bad as errors.
+        as_json: whether to yield JSON.
+
+    Raises:
+        RagEvalError: a setting cannot be used, or a file is not there.
+    """
+    linter = Linter(settings, tuple(corpus), *_registries(names, corpus))
+    findings = {name: linter(name) for name in dict.fromkeys(names)}
+    every = [finding for each in findings.values() for finding in each]
+    if as_json:
+        told = [{"dataset": name, **asdict(finding)} for name, each in findings.items() for finding in each]
+        checks = {check: dict(counts) for check, counts in _counts(every).items()}
+        yield json.dumps({"contained_as": linter.matcher, "findings": told, "checks": checks}, indent=1)
+    else:
+        yield from map(str, every)
+        yield from _summary(every, linter.matcher)
+    bad = ("error", "warning") if strict else ("error",)
+    return int(any(finding.severity in bad for finding in every))
+
+
+def _registries(names: Sequence[str], corpus: Sequence[str]) -> tuple[Registry[Loader], Registry[Reader]]:
+    """Return the formats that are built in, or those of the project where that does not do."""
+    formats: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
+    readers: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
+    lines = [line for line in corpus if ":" in line]
+    if all(_head(name) in formats for name in names) and all(_head(line) in readers for line in lines):
+        return formats, readers
+    from pytest_rageval.hooks.project import project_catalog
+
+    catalog = project_catalog()
+    return catalog.datasets, catalog.corpora
+
+
+def _head(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _counts(findings: Sequence[Finding]) -> dict[str, Counter[str]]:
+    """Return how many findings of each severity each check has."""
+    counts: dict[str, Counter[str]] = {}
+    for finding in sorted(findings, key=lambda each: each.check):
+        counts.setdefault(finding.check, Counter())[finding.severity] += 1
+    return counts
+
+
+def _summary(findings: Sequence[Finding], matcher: str) -> Iterator[str]:
+    if not findings:
+        yield f"Nothing found. What is contained was decided as by {matcher}."
+        return
+    counts = _counts(findings)
+    width = max(map(len, counts))
+    severities = get_args(Severity)
+    yield ""
+    yield f"{'check':{width}}" + "".join(f"  {severity + 's':>8}" for severity in severities)
+    for check, count in counts.items():
+        yield f"{check:{width}}" + "".join(f"  {count[severity] or '-':>8}" for severity in severities)
+    yield f"What is contained was decided as by {matcher}."

@@ -1,0 +1,23 @@
+"""Files of other tools -> our JSON Lines: one module a kind of file, imported when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_rageval.datasets.imports.taken import Order, Taken
+
+__all__ = ["BUILTIN", "Importer", "Order", "Taken"]
+
+Importer = Callable[[Order, Taken], None]
+"""Reads what was ordered into what was taken; what it does not take it names there."""
+
+BUILTIN: dict[str, str] = {
+    "deepeval": "pytest_rageval.datasets.imports.samples:deepeval",
+    "omnieval-predictions": "pytest_rageval.datasets.imports.omnieval_predictions:take",
+    "omnieval-replies": "pytest_rageval.datasets.imports.omnieval_replies:take",
+    "omnieval-results": "pytest_rageval.datasets.imports.omnieval_results:take",
+    "ragas": "pytest_rageval.datasets.imports.samples:ragas",
+    "rgb-predictions": "pytest_rageval.datasets.imports.rgb_predictions:take",
+    "table": "pytest_rageval.datasets.imports.samples:table",
+}
+"""Format name -> ``"module:attribute"`` of its importer."""

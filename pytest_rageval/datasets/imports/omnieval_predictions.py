@@ -1,0 +1,118 @@
+"""OmniEval's predictions: one file a topic and task, one line a question or a turn of a conversation."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.rows import files_of, read_rows
+from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.omnieval import TASK_OF
+from pytest_rageval.datasets.source import JsonObject, shown_path
+from pytest_rageval.errors import DataError
+
+__all__ = ["take"]
+
+SUFFIX = ".pred.jsonl"
+TURNS = "conversational_qa"
+QUESTIONS = {task for task in TASK_OF.values() if task != TURNS}
+KEYS = ("golden_answers", "id", "output", "question", "relevant_node", "relevant_passage")
+RANKED = {"contents": "text", "score": "score", "title": "title"}
+
+Row = tuple[str, JsonObject]
+
+
+def take(order: Order, taken: Taken) -> None:
+    """Take files ``<level 1> - <level 2> - <task>.pred.jsonl``, or the folders that they lie in.
+
+    A line is a case, with its gold chunks as ``qrels`` and its gold passages as positive ones, and a recorded answer
+    with its ranking. Lines of one file that share an id are the turns of a conversation in their order: such a case is
+    ``<id>.<round>``, and has the turns before it as its history, with their gold answers. Where files share ids, the
+    file's name stands before them, as ``<level 1>-<level 2>-<task>-<id>``.
+
+    Source: OmniEval (Wang et al., 2024).
+    """
+    files = {path: list(read_rows(path, taken)) for path in files_of(order.paths, f"*{SUFFIX}")}
+    ids = Counter(name for rows in files.values() for name in {str(row.get("id")) for _, row in rows})
+    named = any(count > 1 for count in ids.values())
+    if named:
+        taken.notes.append("Several files have the same ids: the name of its file stands before each.")
+    for path, rows in files.items():
+        stem = path.name.removesuffix(SUFFIX).removesuffix(".jsonl")
+        levels = [part.strip() for part in stem.split(" - ")]
+        if len(levels) < 3:
+            problem = f"the name is not <level 1> - <level 2> - <task>{SUFFIX}, so its cases have no topic."
+            taken.notes.append(f"{shown_path(path)}: {problem}")
+        _file(rows, levels, "-".join([*levels, ""]) if named else "", order.system, taken)
+
+
+def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: Taken) -> None:
+    facets = _facets(levels)
+    shared = Counter(str(row.get("id")) for _, row in rows)
+    dialogues: dict[str, list[JsonObject]] = {}
+    rounds: Counter[str] = Counter()
+    for where, row in rows:
+        record = Fields(where, row)
+        try:
+            name = f"{prefix}{record.identifier('id')}"
+        except DataError as error:
+            taken.leave(error.where, error.problem)
+            continue
+        answers = listed(row.get("golden_answers"))
+        case: JsonObject = {"id": name, "question": row.get("question"), "answers": answers, **facets}
+        turn = facets.get("task") == TURNS or (facets.get("task") not in QUESTIONS and shared[str(row["id"])] > 1)
+        history = dialogues.setdefault(name, [])
+        if turn:
+            rounds[name] += 1
+            case |= {"id": f"{name}.{rounds[name]}", "dialogue": name, "round": rounds[name], "history": [*history]}
+        if _take(record, case, system, taken) and turn:
+            history.append({"question": case["question"], "answer": answers[0]})
+
+
+def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
+    """Take the case of a line, and its answer; return whether the case was taken."""
+    row, where = record.values, record.where
+    case |= taken.facets(row, {*KEYS, *case})
+    passages = [str(text) for text in listed(row.get("relevant_passage")) if str(text).strip()]
+    if passages:
+        each = enumerate(dict.fromkeys(passages))
+        case["passages"] = [{"id": f"p{at}", "text": text, "role": "positive"} for at, text in each]
+    nodes = [str(node) for node in listed(row.get("relevant_node")) if str(node).strip()]
+    if nodes:
+        case["qrels"] = dict.fromkeys(nodes, 1)
+    if not taken.case(where, case):
+        return False
+    try:
+        output = record.inner("output", row.get("output"), "an object with pred and retrieval_result").without_nulls()
+        answer: JsonObject = {"id": case["id"], "answer": output.string("pred")}
+        if "retrieval_result" in output:
+            answer["ranking"] = _ranking(output, taken)
+    except DataError as error:
+        taken.leave(error.where, f"its answer was left: {error.problem}")
+        return True
+    taken.drop(output.values, ("pred", "retrieval_result"), "output.")
+    taken.answer(where, answer | ({"system": system} if system else {}))
+    return True
+
+
+def _ranking(output: Fields, taken: Taken) -> list[JsonObject]:
+    items: list[JsonObject] = []
+    for found in output.objects("retrieval_result", "a list of objects with id, title and contents"):
+        fields = found.without_nulls()
+        item: JsonObject = {"id": fields.identifier("id")}
+        item |= {ours: fields.values[key] for key, ours in RANKED.items() if key in fields}
+        taken.drop(fields.values, ("id", *RANKED), "output.retrieval_result.")
+        items.append(item)
+    return taken.ranking(items)
+
+
+def _facets(levels: list[str]) -> JsonObject:
+    """Return what the parts of a file's name say."""
+    *domain, task = levels
+    facets: JsonObject = {}
+    if len(domain) > 1:
+        facets = {"topic_1": domain[-2], "topic": domain[-1], "task": TASK_OF.get(task, task)}
+    elif task in TASK_OF:
+        facets = {"task": TASK_OF[task]}
+    return facets | ({"domain": domain[0]} if len(domain) > 2 else {})

@@ -1,0 +1,93 @@
+"""RGB's predictions: what its evaluation wrote, one line a question."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.imports.rows import files_of, read_rows
+from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.source import JsonObject, shown_path
+from pytest_rageval.errors import DataError
+from pytest_rageval.model.facets import facet_text
+
+__all__ = ["take"]
+
+KEYS = ("ans", "docs", "factlabel", "id", "label", "noise_rate", "prediction", "query")
+LABELS = ("factlabel", "label")
+
+_NAME = re.compile(
+    r"prediction_(?P<dataset>(?:en|zh)(?:_(?:refine|int|fact))?)_(?P<system>.+)"
+    r"_temp[\d.]+_noise(?P<noise>[\d.]+)_passage(?P<passage_num>\d+)_correct(?P<correct>[\d.]+)"
+)
+
+Setting = dict[str, str]
+
+
+def take(order: Order, taken: Taken) -> None:
+    """Take files of predictions, or the folders that they lie in.
+
+    A line is a case with the passages that the model was shown, in order and without roles, and a recorded answer. Its
+    id is ``<dataset>-<id>``, as that of the dataset ``rgb:``, where the file is named as RGB names it,
+    ``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``; else it begins with the file's name.
+    What the name says of the setting, and the row's noise rate, are the facets ``noise``, ``passage_num`` and
+    ``correct``; those in which the files of one dataset differ end the ids, as in ``en-17-noise=0.4``. The labels that
+    RGB gave are left, as the answers are scored anew.
+
+    Source: RGB (Chen et al., 2024).
+    """
+    rows: list[tuple[Fields, str, str, Setting]] = []
+    settings: defaultdict[str, list[Setting]] = defaultdict(list)
+    for path in files_of(order.paths, "*.json"):
+        if path.stem.endswith("_result"):
+            taken.notes.append(f"{shown_path(path)}: the rates in it were left, as the answers are scored anew.")
+            continue
+        dataset, system, setting = _named(path)
+        for where, values in read_rows(path, taken):
+            noise = values.get("noise_rate", setting.get("noise", ""))
+            own = setting | {"noise": facet_text(noise)}
+            rows.append((Fields(where, values), dataset, order.system or system, own))
+            settings[dataset].append(own)
+    several = {dataset: _differing(of) for dataset, of in settings.items()}
+    for record, dataset, system, setting in rows:
+        _take(record, dataset, setting, several[dataset], system, taken)
+
+
+def _named(path: Path) -> tuple[str, str, Setting]:
+    """Return the dataset, the system and the setting that a file's name says."""
+    match = _NAME.fullmatch(path.stem)
+    if match is None:
+        return path.stem, "", {}
+    return (
+        match["dataset"],
+        match["system"],
+        {key: facet_text(float(match[key])) for key in ("noise", "passage_num", "correct")},
+    )
+
+
+def _differing(settings: list[Setting]) -> list[str]:
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    return [name for name in names if len({setting.get(name) for setting in settings}) > 1]
+
+
+def _take(record: Fields, dataset: str, setting: Setting, several: list[str], system: str, taken: Taken) -> None:
+    row, where = record.values, record.where
+    try:
+        name = f"{dataset}-{record.identifier('id')}" + "".join(f"-{key}={setting.get(key, '')}" for key in several)
+    except DataError as error:
+        taken.leave(error.where, error.problem)
+        return
+    case: JsonObject = {"id": name, "question": row.get("query")}
+    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the name is RGB's
+    gold = row.get("ans")
+    case |= {"slots": gold} if isinstance(gold, list) else {"answers": gold}
+    case |= {key: value for key, value in setting.items() if value} | taken.facets(row, {*KEYS, *setting})
+    if "docs" in row:
+        case["passages"] = row["docs"]
+    if not taken.case(where, case):
+        return
+    taken.fields.update(label for label in LABELS if label in row)
+    answer: JsonObject = {"id": name, "answer": row.get("prediction")}
+    taken.answer(where, answer | ({"system": system} if system else {}))

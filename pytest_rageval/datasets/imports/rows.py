@@ -1,0 +1,139 @@
+"""The rows of a file in JSON, JSON Lines, CSV or a spreadsheet, each with the line it starts on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import cast
+
+from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
+from pytest_rageval.errors import DataError, found
+
+__all__ = ["TABLES", "files_of", "read_rows"]
+
+TABLES = (".csv", ".tsv", ".xlsx")
+"""How the names of tables with a header end."""
+
+DELIMITERS = ",;\t"
+LONGEST_CELL = 2**31 - 1
+
+Table = Iterator[tuple[int, list[str]]]
+
+
+def files_of(paths: Iterable[Path], pattern: str) -> list[Path]:
+    """Return the files, and those that ``pattern`` finds below the folders, sorted by name.
+
+    Raises:
+        DataError: a folder holds none.
+    """
+    files: list[Path] = []
+    for path in paths:
+        below = sorted(path.rglob(pattern)) if path.is_dir() else [path]
+        if not below:
+            raise DataError(
+                shown_path(path), f"holds no file {pattern}; name the files, or the folder that they lie in"
+            )
+        files += below
+    return files
+
+
+def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+    """Yield ``file:line`` and the values of every row, and count it; a row that cannot be read is named as left.
+
+    A name that ends as in `TABLES` says a table with a header; any other file is one JSON array of objects,
+    one object of columns, or JSON Lines. The cells of a table are strings, without those that are empty.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+    """
+    kind = path.suffix.lower()
+    if kind == ".xlsx":
+        from pytest_rageval.datasets.imports.spreadsheet import read_sheet
+
+        rows = _below_header(shown_path(path), read_sheet(path, taken), taken)
+    elif kind in TABLES:
+        rows = _below_header(shown_path(path), iter(_csv(path)), taken)
+    else:
+        rows = _json(path, taken)
+    for where, values in rows:
+        taken.rows += 1
+        yield where, values
+
+
+def _json(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+    name, text = shown_path(path), read_text(path)
+    if text.lstrip().startswith("["):
+        yield from ((f"{name}:{line}", values) for line, values in read_records(path))
+        return
+    columns = _columns(text, name)
+    if columns:
+        yield from ((f"{name}: row {number}", values) for number, values in enumerate(columns, 1))
+        return
+    for line, record in enumerate(text.split("\n"), 1):
+        try:
+            values_of_line = read_line(record, name, line)
+        except DataError as error:
+            taken.rows += 1
+            taken.leave(error.where, error.problem)
+            continue
+        if values_of_line is not None:
+            yield f"{name}:{line}", values_of_line
+
+
+def _columns(text: str, name: str) -> list[JsonObject]:
+    """Return the rows of a file that is one object; nothing where it is not.
+
+    It is columns, each a list or an object by row; or holds one list of rows; or is one row.
+    """
+    try:
+        columns = read_line(text.replace("\n", " "), name, 1) or {}
+    except DataError:
+        return []  # it is JSON Lines, or each line will say what is wrong with it
+    lists = [list(c.values()) if isinstance(c, dict) else c for c in columns.values()]
+    cells = [column for column in lists if isinstance(column, list)]
+    if not cells or len(cells) < len(lists) or len({len(column) for column in cells}) > 1:
+        return [columns] if columns else []
+    if len(cells) == 1 and all(isinstance(row, dict) for row in cells[0]):
+        return [cast("JsonObject", row) for row in cells[0]]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _csv(path: Path) -> list[tuple[int, list[str]]]:
+    text = read_text(path)
+    header = text.partition("\n")[0]
+    delimiter = max(DELIMITERS, key=header.count)
+    rows = []
+    limit = csv.field_size_limit(LONGEST_CELL)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        line = 1
+        for cells in reader:
+            rows.append((line, cells))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{shown_path(path)}:{line}", f"this row of CSV cannot be read: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    return rows
+
+
+def _below_header(name: str, table: Table, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+    filled = ((line, [cell.strip() for cell in cells]) for line, cells in table if any(map(str.strip, cells)))
+    head, header = next(filled, (1, []))
+    if not header:
+        raise DataError(f"{name}:1", "the file holds no row; its first row has to name the columns")
+    twice = next((title for title in header if title and header.count(title) > 1), None)
+    if twice is not None:
+        raise DataError(f"{name}:{head}", f"two columns are named {found(twice)}; rename or remove one")
+    for line, cells in filled:
+        if any(cells[len(header) :]):
+            taken.rows += 1
+            taken.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
+            continue
+        named = [(title, cell) for title, cell in zip(header, cells, strict=False) if cell]
+        if any(not title for title, _ in named):
+            taken.fields["a column without a name"] += 1
+        yield f"{name}:{line}", {title: cell for title, cell in named if title}

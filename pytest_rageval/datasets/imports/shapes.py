@@ -1,0 +1,83 @@
+"""How the tools whose samples can be imported write them, and what people write over the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["COLUMNS", "DEEPEVAL", "METADATA", "RAGAS", "TABLE", "Shape"]
+
+OURS = {
+    "answerable": ("answerable",),
+    "fake_answers": ("fake_answers",),
+    "id": ("id",),
+    "language": ("language",),
+    "system": ("system",),
+}
+COLUMNS = {
+    "answerable": ("answerable",),
+    "answers": (
+        "answer", "answers", "correct_answer", "expected", "expected_answer", "expected_output", "gold", "gold_answer",
+        "gold_answers", "golden_answer", "golden_answers", "ground_truth", "reference_answer", "参考答案", "标准答案",
+        "答案",
+    ),
+    "fake_answers": ("fake_answer", "fake_answers"),
+    "id": ("id", "编号"),
+    "language": ("lang", "language", "语言"),
+    "question": ("question", "q", "query", "questions", "提问", "问题"),
+    "response": ("response", "actual_output", "model_answer", "prediction", "system_answer"),
+    "system": ("system",),
+    "task": ("task", "任务"),
+    "topic": ("topic", "主题"),
+}  # fmt: skip
+"""What people write over the columns of a table, without case, and with "_" for spaces and hyphens."""
+
+METADATA = (
+    "additional_metadata",
+    "additionalMetadata",
+    "custom_column_key_values",
+    "customColumnKeyValues",
+    "metadata",
+)
+"""Objects whose own values are facets, like those beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a tool writes its samples.
+
+    Attributes:
+        names: our name of a field -> its names; of several that a row has, the first is taken.
+        between: what stands between several passages in one cell of a table, as a regular expression; "" is nothing.
+        between_answers: the same for gold answers.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    between: str = ""
+    between_answers: str = ""
+
+
+RAGAS = Shape(
+    {
+        **OURS,
+        "question": ("user_input", "question"),
+        "answers": ("reference", "ground_truth", "ground_truths"),
+        "response": ("response", "answer"),
+        "retrieved": ("retrieved_contexts", "contexts"),
+        "retrieved_ids": ("retrieved_context_ids",),
+        "reference": ("reference_contexts",),
+        "reference_ids": ("reference_context_ids",),
+    }
+)
+DEEPEVAL = Shape(
+    {
+        **OURS,
+        "question": ("input",),
+        "answers": ("expected_output", "expectedOutput"),
+        "response": ("actual_output", "actualOutput"),
+        "retrieved": ("retrieval_context", "retrievalContext"),
+        "reference": ("context",),
+    },
+    between=r"\|",
+)
+TABLE = Shape({ours: (names[0],) for ours, names in COLUMNS.items()}, between_answers=r"\n| \| ")

@@ -1,0 +1,62 @@
+"""The rows of a spreadsheet (.xlsx), as a person sees their cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from datetime import datetime, time
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.datasets.imports.cells import plain
+from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError, MissingDependencyError, found
+from pytest_rageval.model.facets import facet_text
+
+__all__ = ["read_sheet"]
+
+
+def read_sheet(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of the first sheet with their numbers, from 1; other sheets that hold anything are noted.
+
+    A cell is text as it is shown: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula by its last value.
+
+    Raises:
+        DataError: the file is not a spreadsheet that can be read.
+        MissingDependencyError: openpyxl is not installed.
+    """
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingDependencyError("a spreadsheet", "spreadsheet") from None
+    name = shown_path(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of styles, which nobody reads here
+        try:
+            with path.open("rb") as stream:
+                book = openpyxl.load_workbook(stream, data_only=True)
+        except OSError as error:
+            raise DataError(name, f"cannot be read: {error.strerror or error}") from None
+        except Exception as error:  # openpyxl, zipfile and the XML parser raise many kinds
+            problem = f"is no spreadsheet that openpyxl can read ({type(error).__name__}: {error}); save it as .xlsx"
+            raise DataError(name, problem) from None
+    if not book.worksheets:
+        raise DataError(name, "the spreadsheet has no sheet of cells")
+    first, *others = book.worksheets
+    for sheet in others:
+        if any(cell.value is not None for row in sheet.iter_rows() for cell in row):
+            taken.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
+    for number, row in enumerate(first.iter_rows(), 1):
+        yield number, [_text(cell) for cell in row]
+
+
+def _text(cell: Any) -> str:
+    value = cell.value
+    if value is None:
+        return ""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and "%" in (cell.number_format or ""):
+        return f"{plain(round(float(value) * 100, 10))}%"
+    if isinstance(value, datetime):
+        return str(value.date() if value.time() == time() else value)
+    return facet_text(value) if isinstance(value, bool) else str(plain(value))

@@ -1,0 +1,84 @@
+"""Answers that people labelled, as a dataset: what was asked, and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.recorded import Recorded
+from pytest_rageval.datasets.sheets import read_sheet
+from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.errors import DataError, found
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Instance, Passage, Turn
+from pytest_rageval.text.language import detect_language
+
+__all__ = ["load"]
+
+
+class Labelled:
+    """Loads the labelling sheet that ``rageval agreement --sample`` writes, CSV or JSON Lines.
+
+    Rows of one id are one instance: its ``question``, its ``gold``, a line a slot with " | " between aliases, its
+    ``passages``, parted by blank lines, and its ``history``. Their answers are scored instead of a system's, each
+    under the ``system`` of its row; what people said of them is not looked at here.
+    """
+
+    def __call__(self, path: Path) -> tuple[Instance, ...]:
+        """Return the instances of a sheet, each once, in its order.
+
+        Raises:
+            DataError: the sheet cannot be read, a row lacks what it needs, or two rows of one id ask different things.
+        """
+        instances: dict[str, Instance] = {}
+        for record in _rows(path):
+            instance = _instance(record, path.stem)
+            first = instances.setdefault(instance.id, instance)
+            if first.question != instance.question:
+                problem = f"the id {found(instance.id)} stands at {first.origin} with another question, wanted one each"
+                raise DataError(record.where, problem)
+        return tuple(instances.values())
+
+    def answers(self, path: Path) -> tuple[Recorded, ...]:
+        """Return the answers of a sheet, each once.
+
+        Raises:
+            DataError: likewise, or one system gives two answers to a case.
+        """
+        answers: dict[tuple[str, str], tuple[Recorded, str]] = {}
+        for record in _rows(path):
+            text = record.string("answer")
+            row = Recorded(record.identifier("id").strip(), record.string("system", "").strip(), Answer(text), {})
+            first, where = answers.setdefault((row.id, row.system), (row, record.where))
+            if first.answer.text != text:
+                problem = f"the system {found(row.system)} gives another answer to {found(row.id)} at {where}"
+                raise DataError(record.where, f"{problem}, wanted one; leave repeats out of the sheet")
+        return tuple(row for row, _ in answers.values())
+
+
+def _rows(path: Path) -> Iterator[Fields]:
+    rows = read_sheet(path) if path.suffix.lower() == ".csv" else read_records(path)
+    for line, values in rows:
+        yield Fields(f"{shown_path(path)}:{line}", values).without_nulls()
+
+
+def _instance(record: Fields, stem: str) -> Instance:
+    question = record.text("question")
+    history = record.string("history", "").strip()
+    passages = [text.strip() for text in record.string("passages", "").split("\n\n") if text.strip()]
+    gold = [line for line in record.string("gold", "").splitlines() if line.strip()]
+    language = detect_language(question)
+    return Instance(
+        id=record.identifier("id").strip(),
+        question=question,
+        gold=tuple(tuple(alias.strip() for alias in line.split(" | ")) for line in gold),
+        passages=tuple(Passage(f"p{at}", text) for at, text in enumerate(passages)) or None,
+        history=(Turn(history, ""),) if history else (),
+        language=language,
+        facets={"dataset": stem, "language": language},
+        origin=record.where,
+    )
+
+
+load = Labelled()

@@ -1,0 +1,146 @@
+"""From a dataset's name to what all checks find in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
+from pytest_rageval.linting import BUILTIN
+from pytest_rageval.linting.finding import Finding
+from pytest_rageval.linting.subject import Subject
+from pytest_rageval.model.case import Instance
+from pytest_rageval.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_rageval.corpora import Reader
+    from pytest_rageval.datasets import Loader
+
+__all__ = ["Linter", "lint"]
+
+Check = Callable[[Subject], Iterator[Finding]]
+
+_CHECKS: Registry[Check] = Registry("check", BUILTIN)
+
+
+def lint(
+    dataset: str | Sequence[Instance],
+    *,
+    ability: str | None = None,
+    passages: int | Sequence[int] = 5,
+    noise_rate: float | Sequence[float] | None = None,
+    correct_rate: float | Sequence[float] | None = None,
+    assembly: str = "balanced",
+    corpus: str | Sequence[str] = (),
+) -> list[Finding]:
+    """Return what is wrong with a dataset, in the order of its records; an empty list where nothing is.
+
+    Args:
+        dataset: ``format:path``, the path from the current folder on, or the instances themselves.
+        ability: as in ``rag_case``; None for the one that the passages of each record imply.
+        passages: so many that the pools shall suffice for; several are tried one after the other.
+        noise_rate: the share of noise in 0..1 that they shall suffice for.
+        correct_rate: the share of correct ones in 0..1 among counterfactual passages.
+        assembly: "balanced", or "rgb-compat", under which RGB's own matching says what is contained, not ``accuracy``.
+        corpus: lines as those of ``rag_corpus``, that hold what is judged relevant.
+
+    A record that cannot be read is a finding, too, and the only one.
+
+    Raises:
+        SettingError: the settings contradict each other, or there is no such format or its loader fails.
+        DataError: there is no such file, or the corpus cannot be read.
+    """
+    from pytest_rageval import corpora, datasets
+
+    formats: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
+    readers: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
+    settings = {
+        "ability": ability,
+        "passages": passages,
+        "noise_rate": noise_rate,
+        "correct_rate": correct_rate,
+        "assembly": assembly,
+    }
+    return Linter(settings, (corpus,) if isinstance(corpus, str) else tuple(corpus), formats, readers)(dataset)
+
+
+class Linter:
+    """Checks datasets under one set of settings; the corpus is read once.
+
+    Args:
+        settings: as `Subject` has them.
+        corpus: lines as those of ``rag_corpus``.
+        formats: of datasets.
+        readers: of the corpus.
+
+    Attributes:
+        matcher: the metric that decides what is contained.
+
+    Raises:
+        SettingError: the settings cannot be used.
+        DataError: the corpus cannot be read.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, object],
+        corpus: tuple[str, ...],
+        formats: Registry[Loader],
+        readers: Registry[Reader],
+    ) -> None:
+        self._settings = settings
+        self._formats = formats
+        self.matcher = "rgb_all_rate_compat" if settings.get("assembly") == "rgb-compat" else "accuracy"
+        Subject("", (), settings).check()
+        self._corpus = _ids(corpus, readers) if corpus else None
+
+    def __call__(self, dataset: str | Sequence[Instance]) -> list[Finding]:
+        """Return the findings in one dataset."""
+        if not isinstance(dataset, str):
+            return _findings(Subject("instances", tuple(dataset), self._settings, self._corpus))
+        name, colon, text = dataset.partition(":")
+        if not name or not colon or not text.strip():
+            raise SettingError(f"dataset {found(dataset)} is not format:path; write for instance jsonl:cases.jsonl")
+        loader, path = self._formats.get(name), _existing(text)
+        try:
+            instances = tuple(loader(path))
+            left_out = tuple(loader.left_out(path)) if hasattr(loader, "left_out") else ()
+        except DataError as error:
+            return [Finding("unreadable", "error", "", error.where, error.problem)]
+        except RagEvalError:
+            raise
+        except Exception as error:  # of a user's own loader
+            cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
+            raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
+        findings = _findings(Subject(dataset, instances, self._settings, self._corpus, left_out))
+        if not instances:
+            findings.append(Finding("unreadable", "error", "", dataset, "found no record, wanted at least one"))
+        return findings
+
+
+def _existing(text: str) -> Path:
+    try:
+        there = Path(text).exists()
+    except OSError as error:
+        raise SettingError(f"the path {found(text)} cannot be used: {error.strerror}") from None
+    if not there:
+        raise DataError(ascii_safe(text), "no such file or folder; a path is relative to the current folder")
+    return Path(text)
+
+
+def _findings(subject: Subject) -> list[Finding]:
+    """Return what all checks find: of the whole dataset first, then record by record."""
+    places = {(instance.origin, instance.id): place for place, instance in enumerate(subject.instances)}
+    findings = [finding for name in BUILTIN for finding in _CHECKS.get(name)(subject)]
+    return sorted(findings, key=lambda finding: places.get((finding.origin, finding.id), -1))
+
+
+def _ids(corpus: tuple[str, ...], readers: Registry[Reader]) -> frozenset[str]:
+    from pytest_rageval.corpora.chunking import parse_chunking
+    from pytest_rageval.corpora.places import places
+    from pytest_rageval.corpora.reading import passages
+
+    read = passages(places(corpus, Path.cwd(), readers), readers, parse_chunking("none"))
+    return frozenset(name for passage in read for name in (passage.id, passage.page) if name)

@@ -1,0 +1,95 @@
+"""The pools of passages: empty, too short for what is asked of them, or mixed up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.linting.finding import Finding, about
+from pytest_rageval.linting.subject import Subject
+from pytest_rageval.model.case import Case, Instance, Passage, Role
+from pytest_rageval.testbeds.expand import expand, is_short
+
+__all__ = ["double_role", "empty_pool", "groups_and_slots", "short_pool"]
+
+ROLES: tuple[Role, ...] = ("positive", "negative", "counterfactual")
+
+
+def empty_pool(subject: Subject) -> Iterator[Finding]:
+    """Find records with passages but none of a role that other records of the dataset have."""
+    counts = [Counter(passage.role for passage in instance.passages or ()) for instance in subject.instances]
+    having = Counter(role for count in counts for role in count)
+    for instance, count in zip(subject.instances, counts, strict=True):
+        if instance.passages is None or instance.answerable is False:
+            continue
+        missing = [role for role in ROLES if not count[role] and 2 * having[role] > len(counts)]
+        if missing:
+            problem = f"there is no {' and no '.join(missing)} passage, as most records have"
+            yield about(instance, "empty_pool", "warning", problem)
+
+
+def short_pool(subject: Subject) -> Iterator[Finding]:
+    """Find records that cannot be given the passages that the settings ask for.
+
+    Where these name no ability, it is the one that a record's passages imply; those that are all positive imply none.
+    """
+    noisy = any(each.role == "negative" for instance in subject.instances for each in instance.passages or ())
+    for instance in subject.instances:
+        ability = str(subject.settings.get("ability") or _implied(instance, noisy))
+        if not ability:
+            continue
+        try:
+            cases = [case for _, case in expand(subject.settings_under(ability), (instance,), seed=0)]
+        except DataError as error:
+            yield about(instance, "short_pool", "error", error.problem)
+            continue
+        for case in filter(is_short, cases):
+            yield about(instance, "short_pool", "warning", _shortage(case))
+
+
+def double_role(subject: Subject) -> Iterator[Finding]:
+    """Find records in which passages of two roles have one text."""
+    for instance in subject.instances:
+        first: dict[str, Passage] = {}
+        pairs = []
+        for passage in instance.passages or ():
+            other = first.setdefault(passage.text, passage)
+            if other.role != passage.role:
+                pairs.append((other, passage))
+        if pairs:
+            (one, two), more = pairs[0], len(pairs) - 1
+            problem = f"{one.id} ({one.role or 'no role'}) and {two.id} ({two.role or 'no role'}) are the same text"
+            problem += f", as are {more} more pairs" if more else ""
+            yield about(instance, "double_role", "error", problem)
+
+
+def groups_and_slots(subject: Subject) -> Iterator[Finding]:
+    """Find records whose positives are in more or fewer groups than the gold has slots."""
+    for instance in subject.instances:
+        groups = {passage.group for passage in instance.passages or () if passage.group is not None}
+        if groups and instance.gold and len(groups) != len(instance.gold):
+            problem = f"there are {len(groups)} groups of positive passages for {len(instance.gold)} parts of the gold"
+            yield about(instance, "groups_and_slots", "note", problem)
+
+
+def _implied(instance: Instance, noisy: bool) -> str:
+    passages = instance.passages or ()
+    roles = {passage.role for passage in passages}
+    if "counterfactual" in roles:
+        return "counterfactual_robustness"
+    if any(passage.group is not None for passage in passages):
+        return "information_integration"
+    return "noise_robustness" if noisy and roles - {""} else ""
+
+
+def _shortage(case: Case) -> str:
+    """Return what a case was asked for and what it got."""
+    asked = " ".join(f"{n}={case.facets[n]}" for n in ("passages", "noise_rate", "correct_rate") if n in case.facets)
+    given, held = (_counted(passages) for passages in (case.supplied, case.instance.passages))
+    return f"{asked} gives {given}, as the record has {held}"
+
+
+def _counted(passages: Sequence[Passage] | None) -> str:
+    counts = Counter(passage.role for passage in passages or ())
+    return ", ".join(f"{counts[role]} {role}" for role in ROLES if counts[role]) or "no passage"

@@ -1,0 +1,48 @@
+"""What conversations tell, as a section of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.model.facets import sort_key
+from pytest_rageval.report.lines import Line
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.tables import blocks_of
+
+__all__ = ["dialogue_lines"]
+
+
+def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
+    """Yield a table with a row for each testbed and system that held conversations: as wholes, and round by round."""
+    found = run.dialogues()
+    if not found:
+        return
+    several = len({each.system for each in found}) > 1
+    names = [run.plan.testbeds[each.testbed].name for each in found]
+    labels = [f"{name} ({each.system})" if several else name for name, each in zip(names, found, strict=True)]
+    rounds = sorted({name for each in found for name, _ in each.rounds}, key=sort_key)
+    cells = [dict(each.rounds) for each in found]
+    columns = [
+        ["metric", *(each.metric for each in found)],
+        ["dialogues", *(str(each.n) for each in found)],
+        ["mean", *(_share(each.mean) for each in found)],
+        ["whole", *(_share(each.whole) for each in found)],
+        *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
+    ]
+    yield Line("")
+    yield Line("conversations - mean: of their means; whole: no turn misses; rounds: mean (n)")
+    for block in blocks_of(["testbed", *labels], columns, width):
+        yield Line("")
+        yield from map(Line, block)
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "–"
+    unscored = f"+{cell.n_unscored}" if cell.n_unscored else ""
+    return f"{_share(cell.mean)} ({cell.n}{unscored})"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

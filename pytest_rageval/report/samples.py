@@ -1,0 +1,37 @@
+"""Samples from a results.json: what a judge was shown, so that people and other judges can be shown it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.codec import decode_instance
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["sample_of"]
+
+
+def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
+    """Return the sample that an answered outcome was scored from.
+
+    Args:
+        outcome: what came of a case.
+        instances: those of its results.json.
+
+    Raises:
+        SettingError: the file holds no texts.
+    """
+    try:
+        instance = decode_instance(outcome.case_id, instances[outcome.case_id], outcome.facets)
+        pool = {passage.id: passage for passage in instance.passages or ()}
+        supplied = tuple(pool[name] for name in outcome.supplied) or None
+    except KeyError:
+        raise SettingError(
+            f"the run has no texts of the case {outcome.case_id!r}, as rag_report_texts = false leaves them out; "
+            "run the tests again with them"
+        ) from None
+    return Sample(Case(outcome.case_id, instance, supplied, outcome.facets), outcome.answer or Answer(""))

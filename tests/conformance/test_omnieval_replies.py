@@ -1,0 +1,74 @@
+"""OmniEval's reading of its judges' replies, against the vectors of its published code."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.datasets.imports.omnieval_compat import reading, reply_value
+
+PUBLISHED = [
+    ("accuracy", '{"prediction": 2}', 1.0),
+    ("accuracy", '{"prediction": 1}', 0.5),
+    ("accuracy", '{"prediction": 0}', 0.0),
+    ("accuracy", '{"prediction": 3}', 1.5),
+    ("utilization", '{"prediction": -2}', -1.0),
+    ("accuracy", '{"prediction": true}', 0.5),
+    ("accuracy", '{"prediction": "2.0"}', -1.0),
+    ("accuracy", '[{"prediction": 2}]', -1.0),
+    ("accuracy", '```json\n{"prediction": 2}\n```', 1.0),
+    ("accuracy", 'The answer is right: {"prediction": 2}. That is all.', 1.0),
+    ("completeness", '{"prediction": -1}', -1.0),
+    ("hallucination", '{"prediction": 1}', 1.0),
+    ("hallucination", '{"prediction": 2}', 2.0),
+    ("numerical_accuracy", '{"prediction": 1}', 1.0),
+    ("numerical_accuracy", '{"prediction": -1}', -1.0),
+    ("utilization", '{"utilization": 2}', 1.0),
+    ("utilization", '{"accuracy": 2}', -1.0),
+    ("accuracy", '{"prediction": null, "accuracy": 2}', -1.0),
+    ("accuracy", '{"prediction": 2.9}', 1.0),
+    ("accuracy", '{"prediction": "2"}', 1.0),
+    ("accuracy", '{"prediction": [2]}', -1.0),
+    ("accuracy", "{}", -1.0),
+    ("accuracy", "", -1.0),
+    ("accuracy", "2", -1.0),
+    ("accuracy", "It is right.", -1.0),
+]
+MENDED = [
+    ("{'prediction': 2}", 1.0),
+    ('{"prediction": 2,}', 1.0),
+    ('{prediction: "2"}', 1.0),
+    ('{"prediction": 2', 1.0),
+    ('{"reason": "wrong", "prediction": True}', 0.5),
+    ('{"reason": "cut of', -1.0),
+    ('{"prediction": }', -1.0),
+    ('{"prediction": 1e999}', -1.0),
+    ('{"prediction": NaN}', -1.0),
+    ('{"prediction": 1' + "0" * 400 + "}", -1.0),
+    ('{"prediction": ' + "[" * 100_000, -1.0),
+    ('{"prediction": ' + "-" * 100_000 + "1}", -1.0),
+]
+
+
+@pytest.mark.parametrize(("metric", "reply", "value"), PUBLISHED)
+def test_a_reply_has_the_value_that_was_published(metric: str, reply: str, value: float) -> None:
+    assert reply_value(reply, metric) == value
+
+
+@pytest.mark.parametrize(("reply", "value"), MENDED)
+def test_a_broken_reply_is_mended(reply: str, value: float) -> None:
+    assert reply_value(reply, "accuracy") == value
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "read"),
+    [
+        ("accuracy", 0.5, {"value": 0.5}),
+        ("accuracy", -1.0, {"reason": "not_applicable_or_parse_error"}),
+        ("hallucination", 2.0, {"reason": "out_of_range"}),  # as in a mean of 1.2923 on the leaderboard
+        ("accuracy", 1.5, {"reason": "out_of_range"}),
+        ("mrr", -1.0, {"reason": "out_of_range"}),
+        ("mrr", None, {"reason": "not_a_number"}),
+    ],
+)
+def test_a_value_that_is_none_has_its_reason(metric: str, value: float | None, read: dict[str, object]) -> None:
+    assert reading(metric, value) == read

@@ -1,0 +1,100 @@
+"""Rule metrics against the people who labelled FinanceBench's published answers of two systems."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SYSTEMS = ("claude-2", "gpt-4-1106-preview")
+RIGHT = {"claude-2": 56, "gpt-4-1106-preview": 37}
+METRICS = ("accuracy", "token_f1", "rouge_l", "has_answer")
+WORTH = ("--value", "Correct Answer=1", "--value", "Incorrect Answer=0", "--value", "Refusal=0")
+
+SUITE = f"""
+[[testbed]]
+name = "financebench"
+dataset = "jsonl:cases.jsonl"
+metrics = {json.dumps(METRICS)}
+"""
+
+Rows = list[dict[str, Any]]
+
+
+def rows_of(path: Path) -> Rows:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write(path: Path, rows: Rows) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def command(folder: Path, *arguments: str) -> str:
+    run = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def agreement(folder: Path, *arguments: str) -> Any:
+    start = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
+    return json.loads(command(folder, "-c", start, "agreement", *arguments, *WORTH, "--json"))
+
+
+@pytest.fixture(scope="module")
+def project(rageval_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which the recorded answers were scored, with the labels beside them."""
+    source = rageval_data / "financebench"
+    if not source.is_dir():
+        pytest.skip(f"FinanceBench is not at {source}")
+    folder = tmp_path_factory.mktemp("financebench")
+    said = [(system, row) for system in SYSTEMS for row in rows_of(source / f"{system}_inContext.jsonl")]
+    cases = [
+        {
+            "id": row["financebench_id"],
+            "question": row["question"],
+            "answers": [row["answer"]],
+            "topic": row["question_type"],
+        }
+        for row in rows_of(source / "financebench_open_source.jsonl")
+    ]
+    write(folder / "cases.jsonl", cases)
+    both = [{"id": row["financebench_id"], "system": system} for system, row in said]
+    write(
+        folder / "answers.jsonl",
+        [{**key, "answer": row["model_answer"]} for key, (_, row) in zip(both, said, strict=True)],
+    )
+    write(folder / "labels.jsonl", [{**key, "label": row["label"]} for key, (_, row) in zip(both, said, strict=True)])
+    (folder / "financebench.rag.toml").write_text(SUITE)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    command(folder, "-m", "pytest", "-q", "-p", "no:randomly", "--rag-answers", "answers.jsonl")
+    return folder
+
+
+def test_every_label_meets_its_answer(project: Path) -> None:
+    told = agreement(project, "labels.jsonl", "--by", "system")
+    assert told["labels"] == {"answers": 300, "used": 300, "blank": [], "unmatched": {}}
+    assert [judge["metric"] for judge in told["judges"]] == list(METRICS)
+    for judge in told["judges"]:
+        whole, systems = judge["agreement"], judge["by"]["system"]
+        assert (whole["n"], whole["n_cases"], judge["unscored"]) == (300, 150, {})
+        assert {system: sum(each["confusion"][1]) for system, each in systems.items()} == RIGHT
+        assert judge["threshold"] == (0.5 if judge["metric"] in ("token_f1", "rouge_l") else None)
+        assert whole["accuracy"]["value"] == pytest.approx(sum(whole["confusion"][at][at] for at in (0, 1)) / 300)
+        low, high = whole["kappa"]["ci95"]
+        assert -0.1 <= low <= whole["kappa"]["value"] <= high <= 0.3
+        assert whole["lower"]["value"] > 10 * whole["higher"]["value"]
+    assert told["means"] == []
+
+
+def test_a_few_labels_correct_the_mean(project: Path) -> None:
+    write(project / "few.jsonl", rows_of(project / "labels.jsonl")[:150:3])
+    told = agreement(project, "few.jsonl", "--metric", "accuracy")
+    assert told["labels"]["answers"] == 50
+    (mean,) = told["means"]
+    assert (mean["system"], mean["n_labelled"], mean["n_judged"]) == ("claude-2", 50, 150)
+    assert mean["raw"]["ci95"][1] < RIGHT["claude-2"] / 150
+    assert mean["ci95"][0] < RIGHT["claude-2"] / 150 < mean["ci95"][1]

@@ -1,0 +1,29 @@
+"""What README imports is written, printed and scored as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from readme_blocks import ROOT, blocks_of, examples_of, lay_out
+
+from pytest_rageval.cli import main
+
+BLOCKS = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def test_the_example_prints_what_is_shown_and_its_cases_are_scored(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = examples_of(BLOCKS)["bring"]
+    [console] = [block for block in BLOCKS if any(line.startswith("rageval import") for line in block.commands)]
+    lay_out("bring", [block for block in example if block.language == "csv"], pytester.path)
+    imported, scored = (command.split()[1:] for command in console.commands)
+    assert main(imported) == 1
+    shown = [line for line in console.text.splitlines() if not line.startswith("$ ")]
+    assert capsys.readouterr().out.splitlines() == shown
+    lay_out("bring", example, pytester.path)
+    assert Path("cases.jsonl").exists()
+    result = pytester.runpytest_subprocess(*scored, "-p", "no:randomly")
+    result.stdout.fnmatch_lines(["accuracy by topic x task*", "Hours *1.00 (1)*", "Prices *0.00 (1)*"])
+    result.stdout.fnmatch_lines(["    FAILED  accuracy[[]topic=[*]] >= 0.5 *worst at topic=Prices"])

@@ -1,0 +1,50 @@
+"""Datasets of a project's own formats linted; what a format leaves out, told in the summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from rag_project import QUIET, Mode, Project
+
+REGISTERS = """
+    from pytest_rageval import Instance
+
+    def load(path):
+        return [Instance("q1", "Where?", (("Ann;Bo",),), origin=f"{path.name}:1")]
+
+    def pytest_rageval_register(registry):
+        registry.datasets.register("mine", load)
+"""
+
+
+def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
+    project.file("conftest.py", REGISTERS)
+    project.file("data.txt", "x")
+    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
+    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join(QUIET)}
+    arguments = ["lint", "mine:data.txt", "--strict"]
+    run = subprocess.run([*command, *arguments], cwd=project.path, capture_output=True, text=True, env=quick)
+    assert run.returncode == 1, run.stderr
+    assert run.stdout.startswith("data.txt:1: warning: joined_names q1: the alias 'Ann;Bo' is 2 names in one")
+
+
+def test_conversations_without_turns_are_a_note(project: Project, mode: Mode) -> None:
+    turn = {"question": "say Paris", "answer": ["Paris"]}
+    lines = "".join(json.dumps(line) + "\n" for line in ([], [turn], []))
+    project.file("tree/A/B/conversational_qa.jsonl", lines)
+    project.says([])
+    project.file("test_it.py", """
+        from pytest_rageval import rag_case
+
+        @rag_case("omnieval:tree")
+        def test_it(rag): ...
+    """)  # fmt: skip
+    run = project.run(*mode)
+    note = "omnieval:tree: 2 lines are no cases, the first: a conversation of zero turns at *conversational_qa.jsonl:1"
+    run.said(f"warning: {note}")
+    [told] = run.results["plan"]["notes"]
+    assert told.startswith("omnieval:tree: 2 lines are no cases")
+    assert len(run.outcomes) == 1

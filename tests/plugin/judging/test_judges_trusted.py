@@ -1,0 +1,164 @@
+"""Judges that have to agree with people: one that does not leaves its metric unscored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rag_project import Mode, Project, case
+from scripted_projects import judged, values
+
+RATE = "rejection_rate_judged"
+
+TEST = f"""
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["{RATE}", "accuracy"], gates=["{RATE} >= 0.2", "accuracy >= 0"])
+    def test_it(rag):
+        ...
+"""
+
+ROWS = [case(f"declines{at}", "say no idea") for at in range(3)] + [
+    case(f"answers{at}", "say Paris") for at in range(3)
+]
+
+
+def label(name: str, value: object, **more: Any) -> dict[str, Any]:
+    return {"id": name, "label": value, "metric": RATE, **more}
+
+
+AGREED = [label(f"declines{at}", 1) for at in range(3)] + [label(f"answers{at}", 0) for at in range(3)]
+CONTRARY = [label(f"declines{at}", 0) for at in range(3)] + [label(f"answers{at}", 1) for at in range(3)]
+
+
+def asked(project: Project, labels: list[dict[str, Any]], kappa: str = "0.6") -> None:
+    judged(project, ROWS, TEST)
+    project.data(labels, "labels.jsonl")
+    project.file("pytest.ini", f"[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = {kappa}")
+
+
+def test_a_judge_that_agrees_with_people_counts(project: Project, mode: Mode) -> None:
+    asked(project, AGREED)
+    run = project.run(*mode)
+    assert run.status == 0, run.text
+    assert run.gates[f"{RATE} >= 0.2"]["value"] == 0.5
+    (trust,) = run.results["trust"]
+    assert trust == {
+        "judge": RATE, "least": 0.6, "n": 6, "n_unscored": 0, "accuracy": 1.0, "kappa": 1.0, "ci95": [1.0, 1.0],
+        "problem": None,
+    }  # fmt: skip
+    run.said("judges against people", f"{RATE} * 6 * 1.00 * 1.00 * 0.6")
+
+
+def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mode) -> None:
+    asked(project, CONTRARY)
+    run = project.run(*mode)
+    assert run.status == 1
+    assert set(values(run, RATE).values()) == {None}
+    score = run.outcomes["declines0"]["scores"][RATE]
+    assert score["reason"] == "judge_untrusted: kappa -1.00 on 6 labelled answers, wanted 0.6"
+    assert score["label"] == "rejected"
+    gate = run.gates[f"{RATE} >= 0.2"]
+    assert (gate["status"], gate["n"], gate["value"]) == ("failed", 0, None)
+    assert run.gates["accuracy >= 0"]["status"] == "passed"
+    run.said(
+        f"{RATE} is not trusted, its scores do not count: kappa -1.00 on 6 labelled answers, wanted 0.6",
+        f"unscored: 6 judge_untrusted ({RATE})",
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ([label("elsewhere", 1)], "it has judged no labelled answer of this run"),
+        ([label("declines0", 1, answer="another answer")], "it has judged no labelled answer of this run"),
+        ([label("declines0", 1)], "its kappa is undefined, as it and people say one thing of all 1 labelled answers"),
+    ],
+    ids=["other case", "other answer", "one"],
+)
+def test_a_judge_of_which_nothing_is_known_is_not_trusted(
+    project: Project, labels: list[dict[str, Any]], problem: str
+) -> None:
+    asked(project, labels)
+    run = project.run()
+    assert run.results["trust"][0]["problem"] == problem
+    assert set(values(run, RATE).values()) == {None}
+
+
+def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
+    asked(project, CONTRARY, "error_detection_rate_judged: 0.5")
+    run = project.run()
+    assert "trust" not in run.results
+    assert values(run, RATE)["declines0"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("ini", "told"),
+    [
+        ("rag_judge_labels = labels.jsonl", "rag_judge_labels has no effect without rag_judge_min_kappa; set both"),
+        ("rag_judge_min_kappa = 0.5", "rag_judge_min_kappa has no effect without rag_judge_labels; set both"),
+        ("rag_judge_labels = none.jsonl\nrag_judge_min_kappa = 0.5", "there is no such file; correct the path"),
+        ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa = much", "'much'; write a number above 0 and at most 1"),
+        ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa = nan", "'nan'; write a number above 0 and at most 1"),
+        ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa = accuracy: 0.5", "'accuracy', which no judge scores"),
+        ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa = acuracy: 0.5", "unknown metric 'acuracy'"),
+        ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa =\n 0.5\n 0.6", "gives two numbers for every judge"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_refused(project: Project, ini: str, told: str) -> None:
+    asked(project, AGREED)
+    project.file("pytest.ini", "[pytest]\n" + ini)
+    run = project.run()
+    assert run.status == 4
+    assert told in run.result.stderr.str()
+
+
+def test_a_label_out_of_range_is_refused(project: Project) -> None:
+    asked(project, [*AGREED, label("answers0", 7, rater="b")])
+    run = project.run()
+    assert run.status == 4
+    assert "labels.jsonl:7: label: found 7, wanted one of '0', '1', 'rejected', 'answered'" in run.result.stderr.str()
+
+
+SHEET = f"""
+    id,system,metric,question,history,gold,passages,answer,label,rater,instructions
+    a,old,{RATE},How far is it?,,five miles,It is five miles.,no idea,rejected,ann,
+    b,old,{RATE},How high is it?,,,,Paris,answered,ann,
+    b,old,{RATE},How high is it?,,,,Paris,Answered,bob,
+    declines0,old,{RATE},Where is it?,,,,Paris,{{LAST}},ann,
+"""
+
+CALIBRATED = (
+    TEST
+    + f"""
+    @rag_case("labelled:labels.csv", metrics=["{RATE}"], gates=["{RATE} >= 0.2"])
+    def test_judge(rag):
+        ...
+"""
+)
+
+
+@pytest.mark.parametrize(("last", "status", "kappa"), [("answered", 0, 1.0), ("rejected", 1, 0.5)])
+def test_a_sheet_that_people_filled_is_judged_as_a_dataset(
+    project: Project, mode: Mode, last: str, status: int, kappa: float
+) -> None:
+    judged(project, ROWS, CALIBRATED)
+    project.file("labels.csv", SHEET.replace("{LAST}", last))
+    project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
+    run = project.run(*mode)
+    assert run.status == status, run.text
+    (trust,) = run.results["trust"]
+    assert (trust["n"], trust["kappa"]) == (3, pytest.approx(kappa, abs=0.2))
+    assert run.outcomes["a"]["answer"]["text"] == "no idea"
+    assert run.outcomes["a"]["system"] == "old"
+    assert run.results["instances"]["a"]["gold"] == [["five miles"]]
+    assert (values(run, RATE)["declines1"] is None) is bool(status)
+
+
+def test_a_sheet_with_two_answers_of_one_system_is_refused(project: Project) -> None:
+    judged(project, ROWS, CALIBRATED)
+    project.file("labels.csv", SHEET.replace("{LAST}", "answered") + "    b,old,,How high is it?,,,,Rome,,,\n")
+    run = project.run()
+    assert run.status == 4
+    told = "labels.csv:6: the system 'old' gives another answer to 'b' at labels.csv:3, wanted one"
+    assert told in run.result.stderr.str()

@@ -1,0 +1,147 @@
+"""Conversations whose later turns follow the system's own answers, in any order and in any process."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rag_project import Mode, Project, Row
+
+TOLD = """
+    import asyncio, json, pytest
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        async def answer(query):
+            with open("asked.txt", "a") as file:
+                file.write(query.question + "\\n")
+            await asyncio.sleep(0.001)
+            if query.question == "fail":
+                raise ValueError("out of order")
+            return query.question + "".join(f" < {turn.answer}" for turn in query.history[-1:])
+        return answer
+"""
+
+SYNC = TOLD.replace("async def", "def").replace("await asyncio.sleep(0.001)", "pass")
+
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], history="own", gates=["accuracy >= 0.5"])
+    def test_talk(rag):
+        ...
+"""
+
+
+def turns(dialogue: str, *questions: str) -> list[Row]:
+    """Return the turns of a dialogue; the history on record is not what the system says."""
+    told: list[Row] = [{"question": question, "answer": "gold"} for question in questions]
+    return [
+        {"id": f"{dialogue}.{at}", "question": question, "answers": [questions[0]], "history": told[: at - 1]}
+        | {"dialogue": dialogue, "round": at}
+        for at, question in enumerate(questions, 1)
+    ]
+
+
+def talk(project: Project, *rows: Row, conftest: str = TOLD, test: str = TEST) -> None:
+    project.data(rows)
+    project.file("conftest.py", conftest)
+    project.file("test_talk.py", test)
+
+
+def asked(project: Project) -> list[str]:
+    return (project.path / "asked.txt").read_text().split()
+
+
+def own(*answers: str) -> list[dict[str, str]]:
+    """Return the history of turns a, b, ... that were answered so."""
+    return [{"question": "abc"[at], "answer": answer} for at, answer in enumerate(answers)]
+
+
+@pytest.mark.parametrize("conftest", [TOLD, SYNC], ids=["async", "sync"])
+def test_a_turn_follows_what_the_system_has_said(project: Project, mode: Mode, conftest: str) -> None:
+    talk(project, *turns("d", "a", "b", "c"), *turns("e", "x", "y"), conftest=conftest)
+    run = project.run(*mode)
+    answers = {name: outcome["answer"]["text"] for name, outcome in run.outcomes.items()}
+    assert answers == {"d.1": "a", "d.2": "b < a", "d.3": "c < b < a", "e.1": "x", "e.2": "y < x"}
+    assert [run.outcomes[f"d.{at}"]["history"] for at in (1, 2, 3)] == [[], own("a"), own("a", "b < a")]
+    assert run.results["instances"]["d.2"]["history"] == [{"question": "a", "answer": "gold"}]
+    if "-n2" not in mode:  # a worker asks for what its own tests need
+        assert sorted(asked(project)) == ["a", "b", "c", "x", "y"]
+    assert {outcome["status"] for outcome in run.results["outcomes"]} == {"scored"}
+    (told,) = run.results["dialogues"]
+    assert (told["n"], told["n_complete"], told["mean"], told["whole"]) == (2, 2, 1.0, 1.0)
+    assert [(each["round"], each["n"], each["mean"]) for each in told["rounds"]] == [
+        ("1", 2, 1.0),
+        ("2", 2, 1.0),
+        ("3", 1, 1.0),
+    ]
+    run.said("conversations - *", "test_talk *accuracy *2 *1.00 *1.00 *1.00 (2) *1.00 (2)")
+
+
+def test_the_order_of_tests_and_what_is_deselected_change_nothing(project: Project) -> None:
+    rows = turns("d", "a", "b", "c")
+    talk(project, *reversed(rows))
+    run = project.run()
+    assert run.outcomes["d.3"]["answer"]["text"] == "c < b < a"
+    assert sorted(asked(project)) == ["a", "b", "c"]
+    (project.path / "asked.txt").unlink()
+    alone = project.run("-k", "d.3")
+    assert alone.outcomes["d.3"]["answer"] == {
+        **run.outcomes["d.3"]["answer"],
+        "usage": alone.outcomes["d.3"]["answer"]["usage"],
+    }
+    assert asked(project) == ["a", "b", "c"]
+
+
+def test_a_turn_that_fails_fails_those_that_follow_it(project: Project, mode: Mode) -> None:
+    talk(project, *turns("d", "a", "fail", "c"), *turns("e", "x", "y"))
+    run = project.run(*mode)
+    assert run.statuses == {"d.1": "scored", "d.2": "error", "d.3": "error", "e.1": "scored", "e.2": "scored"}
+    error = run.outcomes["d.3"]["error"]
+    assert "out of order" in error
+    assert error.endswith("(asked as the turn 'd.2', which comes before)")
+    assert run.results["dialogues"][0]["n_complete"] == 1
+
+
+def test_a_rerun_asks_anew_and_the_body_sees_the_history(project: Project) -> None:
+    test = TEST.replace("...", "assert [turn.answer for turn in rag.case.instance.history] in ([], ['a'])")
+    talk(project, *turns("d", "a", "b"), test=test)
+    run = project.run("--reruns", "1")
+    assert run.status == 0
+    assert asked(project) == ["a", "b"]
+    talk(project, *turns("d", "a", "b"), test=TEST.replace("...", "assert rag.case.id == 'd.1'"))
+    (project.path / "asked.txt").unlink()
+    project.run("--reruns", "1")
+    assert asked(project) == ["a", "b", "b"]
+
+
+def test_texts_are_left_out_where_they_may_not_leave(project: Project) -> None:
+    talk(project, *turns("d", "a", "b"))
+    run = project.run("-o", "rag_report_texts=false")
+    assert "history" not in run.outcomes["d.2"]
+    assert "a" not in json.dumps([outcome["answer"]["text"] for outcome in run.results["outcomes"]])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"round": "first"}, "cases.jsonl:2: round: found 'first', wanted a number from 1 on, as history is 'own'"),
+        ({"round": 1}, "cases.jsonl:2: round 1 of dialogue 'd' is 'd.1' already, wanted each once"),
+        ({"round": 3}, "cases.jsonl:2: round 3 of dialogue 'd' has no round 2 before it, which history 'own' needs"),
+    ],
+    ids=["word", "twice", "gap"],
+)
+def test_rounds_that_do_not_follow_each_other_are_refused(project: Project, change: Row, told: str) -> None:
+    first, second = turns("d", "a", "b")
+    talk(project, first, second | change)
+    run = project.run()
+    assert run.status == 4
+    assert told in run.result.stderr.str()
+
+
+def test_own_history_without_conversations_is_refused(project: Project) -> None:
+    talk(project, {"id": "q", "question": "a", "answers": ["a"]})
+    run = project.run()
+    assert run.status == 4
+    assert "history 'own' has no effect: no record has the facets dialogue and round" in run.result.stderr.str()

@@ -1,0 +1,64 @@
+"""Gates that ask for so many cases in a cell: what is too small to judge says so, and passes for nothing."""
+
+from __future__ import annotations
+
+from rag_project import RAISES, RIGHT, WRONG, Mode, Project, Row, case
+
+
+def _rows(*questions: str, topic: str) -> list[Row]:
+    return [case(f"{topic}{at}", question, topic=topic) for at, question in enumerate(questions)]
+
+
+ROWS = [*_rows(*[RIGHT] * 5, topic="Fares"), *_rows(WRONG, WRONG, topic="Trams")]
+
+
+def test_small_cells_are_named_and_the_others_decide(project: Project, mode: Mode) -> None:
+    project.says(ROWS, "gates=['accuracy[topic=*, min_n=5] >= 0.6', 'accuracy[topic=Trams, min_n=5] >= 0.6']")
+    run = project.run("-rs", "--rag-gate", "accuracy[min_n=30] >= 0.6", *mode)
+    assert run.status == 0, run.text
+    every, one, session = run.results["gates"]
+    assert (every["expr"], every["status"]) == ("accuracy[topic=*, min_n=5] >= 0.6", "passed")
+    assert (every["slice"], every["n"]) == ({"topic": "Fares"}, 5)
+    small = {"slice": {"topic": "Trams"}, "status": "skipped", "value": 0.0, "n": 2, "reason": "too few: n 2 < 5"}
+    assert {key: value for key, value in every["cells"][1].items() if key != "ci95"} == small
+    assert "reason" not in every["cells"][0]
+    assert (one["status"], one["reason"]) == ("skipped", "too few: n 2 < 5")
+    assert (session["status"], session["reason"]) == ("skipped", "too few: n 7 < 30")
+    run.result.assert_outcomes(passed=6, skipped=2)
+    run.said(
+        "*PASSED  accuracy[[]topic=[*], min_n=5[]] >= 0.6 * n 5 *1 of 2 cells not judged, n < 5 (topic=Trams n 2)",
+        "*SKIPPED  accuracy[[]topic=Trams, min_n=5[]] >= 0.6*too few: n 2 < 5",
+        "SKIPPED *gate accuracy[[]min_n=30[]] >= 0.6: too few: n 7 < 30",
+    )
+
+
+def test_errors_do_not_make_a_cell_too_small_to_judge(project: Project) -> None:
+    project.says([*_rows(RIGHT, RAISES, RAISES, topic="Fares")], "gates=['accuracy[topic=*, min_n=2] >= 0.5']")
+    run = project.run()
+    assert run.status == 1
+    (gate,) = run.results["gates"]
+    assert (gate["status"], gate["reason"]) == ("failed", "too few: n 1 < 2, as 2 more could not be scored")
+
+
+def test_what_is_no_size_is_refused_and_so_is_a_facet_of_that_name(project: Project) -> None:
+    project.says(ROWS, "gates=['accuracy[topic=*, min_n=few] >= 0.6']")
+    assert (
+        "has min_n='few', wanted a whole number from 1 on, as min_n=5"
+        in project.run(json_path=None).result.stderr.str()
+    )
+    project.says(ROWS, "min_n='5'")
+    assert (
+        "the facet 'min_n' is a name that the plugin keeps for itself"
+        in project.run(json_path=None).result.stderr.str()
+    )
+    project.says(ROWS, test=RUNS_A_CHECK)
+    assert "is no bound on one case; write metric OP number" in project.run(json_path=None).text
+
+
+RUNS_A_CHECK = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+    def test_it(rag):
+        rag.check("accuracy[min_n=5] >= 1")
+"""

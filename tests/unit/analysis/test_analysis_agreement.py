@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pytest_rageval.analysis.agreement import MOST_LEVELS, Agreement, Estimate, Rating, agreement, levels_of, nearest
+from pytest_rageval.analysis.reliability import alpha
+from pytest_rageval.errors import SettingError
+
+BINARY = (0.0, 1.0)
+
+
+def rated(*pairs: tuple[float, float]) -> list[Rating]:
+    """Return a case for each pair of what people say and what the judge says."""
+    return [Rating(at, judged, (person,)) for at, (person, judged) in enumerate(pairs)]
+
+
+def values(found: Agreement) -> list[float | None]:
+    return [found.accuracy.value, found.kappa.value, found.kappa_quadratic.value, found.alpha.value]
+
+
+def test_cohens_own_example_of_two_raters() -> None:
+    pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
+    found = agreement(rated(*pairs), BINARY)
+    assert (found.n, found.n_cases, found.confusion) == (50, 50, ((15, 10), (5, 20)))
+    assert found.accuracy.value == pytest.approx(0.7)
+    assert found.kappa.value == pytest.approx(0.4)
+    assert found.higher.value == pytest.approx(0.2)
+    assert found.lower.value == pytest.approx(0.1)
+    for estimate in (found.accuracy, found.kappa, found.alpha, found.higher, found.lower, *sum(found.shares, ())):
+        assert estimate.value is not None
+        assert estimate.ci95 is not None
+        assert estimate.ci95[0] < estimate.value < estimate.ci95[1]
+
+
+def test_whole_agreement_and_whole_disagreement() -> None:
+    assert values(agreement(rated((0, 0), (1, 1)), BINARY)) == [1, 1, 1, 1]
+    assert values(agreement(rated((0, 1), (1, 0)), BINARY)) == [0, -1, -1, -0.5]
+
+
+def test_a_judge_that_says_one_thing_has_no_more_than_chance() -> None:
+    found = agreement(rated((0, 1), (1, 1), (1, 1)), BINARY)
+    assert found.kappa.value == 0
+    assert found.kappa.reason is None
+
+
+@pytest.mark.parametrize("intervals", [True, False])
+def test_where_all_say_one_thing_kappa_is_undefined(intervals: bool) -> None:
+    found = agreement(rated((1, 1), (1, 1), (1, 1)), BINARY, intervals=intervals)
+    undefined = Estimate(None, reason="one_value")
+    assert (found.kappa, found.kappa_quadratic, found.alpha) == (undefined, undefined, undefined)
+    assert found.accuracy == Estimate(1.0, (1.0, 1.0) if intervals else None)
+
+
+def test_nothing_rated_is_nothing_known() -> None:
+    found = agreement([], BINARY)
+    none = Estimate(None, reason="no_rating")
+    assert (found.n, found.n_cases, found.confusion) == (0, 0, ((0, 0), (0, 0)))
+    assert {found.accuracy, found.kappa, found.alpha, found.higher, *sum(found.shares, ())} == {none}
+
+
+def test_a_single_case_has_no_interval() -> None:
+    found = agreement([Rating("q", 1.0, (1.0,)), Rating("q", 0.0, (0.0,))], BINARY)
+    assert (found.n, found.n_cases) == (2, 1)
+    assert found.kappa == Estimate(1.0)
+
+
+def test_the_case_is_the_unit_of_the_interval() -> None:
+    random_ = random.Random(3)
+    pairs = [(float(random_.random() < 0.5), float(random_.random() < 0.5)) for _ in range(100)]
+    apart = agreement([Rating(at, judged, (person,)) for at, (person, judged) in enumerate(pairs * 4)], BINARY)
+    together = agreement([Rating(at % 100, judged, (person,)) for at, (person, judged) in enumerate(pairs * 4)], BINARY)
+    assert values(apart) == pytest.approx(values(together))
+    assert together.n_cases == 100
+    assert apart.kappa.ci95 is not None
+    assert together.kappa.ci95 is not None
+    narrow, wide = apart.kappa.ci95, together.kappa.ci95
+    assert wide[1] - wide[0] > 1.7 * (narrow[1] - narrow[0])
+
+
+def test_each_of_several_people_is_a_pair_and_a_rater() -> None:
+    found = agreement([Rating("a", 1.0, (1.0, 1.0, 0.0)), Rating("b", 0.0, (0.0,))], BINARY)
+    assert found.n == 4
+    assert found.confusion == ((1, 1), (0, 2))
+    assert found.alpha.value == alpha([(1, 1, 1, 0), (0, 0)], BINARY)
+
+
+def test_distances_are_of_values_not_of_places() -> None:
+    near = agreement(rated((0, 0), (0.1, 0), (1, 1)), (0.0, 0.1, 1.0))
+    far = agreement(rated((0, 0), (1, 0), (0.1, 0.1)), (0.0, 0.1, 1.0))
+    assert near.kappa.value == far.kappa.value
+    assert near.kappa_quadratic.value is not None
+    assert far.kappa_quadratic.value is not None
+    assert near.kappa_quadratic.value > 0.98
+    assert far.kappa_quadratic.value < 0.1
+
+
+def test_levels_have_their_ends_and_are_few() -> None:
+    assert levels_of([1.0, 1.0]) == BINARY
+    assert levels_of([0.5], (0.25,)) == (0.0, 0.25, 0.5, 1.0)
+    with pytest.raises(SettingError, match=r"labels have 52 different values, and agreement is told of at most 20"):
+        levels_of(number / 51 for number in range(52))
+    assert len(levels_of(number / (MOST_LEVELS - 1) for number in range(MOST_LEVELS))) == MOST_LEVELS
+
+
+def test_the_nearest_level_is_the_higher_of_two() -> None:
+    assert [nearest(value, BINARY) for value in (0.0, 0.49, 0.5, 1.0)] == [0, 0, 1, 1]
+    assert [nearest(value, (0.0, 0.5, 1.0)) for value in (0.2, 0.25, 0.7, 0.75)] == [0, 0.5, 0.5, 1]
+
+
+def test_alpha_needs_two_values_of_something() -> None:
+    assert alpha([(1.0,), (0.0,)], BINARY) is None
+    assert alpha([(1.0, 1.0), (1.0, 1.0)], BINARY) is None
+    assert alpha([], BINARY) is None

@@ -1,0 +1,55 @@
+"""What votes tell of judges: with one another, asked again, in another order."""
+
+from __future__ import annotations
+
+from outcome_samples import outcome
+
+from pytest_rageval.analysis.ballots import Agreement, Ballots, ballots_of
+from pytest_rageval.model.judging import Verdict, Vote
+from pytest_rageval.model.outcome import Outcome, Score
+
+NOTHING = Agreement(0, 0)
+
+
+def vote(model: str, label: str | int | None, repeat: int = 1, *, swapped: bool = False) -> Vote:
+    verdict = Verdict(problem="parse_error: empty") if label is None else Verdict(label)
+    return Vote(model, verdict, repeat, swapped)
+
+
+def voted(*votes: Vote, metric: str = "tone") -> Outcome:
+    made = outcome("q", 1.0)
+    return Outcome(
+        made.nodeid, "q", made.testbed, {}, "mine", "scored",
+        scores={"accuracy": Score(1.0), metric: Score(1.0, verdict=Verdict("so", votes=votes))},
+    )  # fmt: skip
+
+
+def test_without_votes_there_is_nothing_to_tell() -> None:
+    assert ballots_of([outcome("q", 1.0), voted()]) == []
+
+
+def test_pairs_of_judges_repeats_and_orders_are_told_apart() -> None:
+    (told,) = ballots_of([
+        voted(
+            vote("a", "yes"), vote("a", "no", 2), vote("a", "yes", swapped=True),
+            vote("b", "yes"), vote("b", "no", 2), vote("b", None, swapped=True),
+        ),
+        voted(vote("a", "no"), vote("b", "yes")),
+        voted(vote("a", "no"), vote("b", "no")),
+        voted(vote("a", "no"), vote("b", None)),
+    ])  # fmt: skip
+    assert told == Ballots(
+        "tone", ("a", "b"), n_votes=12, n_unread=2, n_answers=3, n_split=2,
+        judges=Agreement(4, 3), repeats=Agreement(2, 0), swapped=Agreement(1, 1),
+    )  # fmt: skip
+    assert told.split == 2 / 3
+    assert told.judges.share == 0.75
+
+
+def test_metrics_stand_apart_and_an_unread_panel_has_no_share() -> None:
+    one, other = ballots_of([
+        voted(vote("a", None), vote("b", 3)),
+        voted(vote("c", 1), vote("c", 1, 2), metric="stars"),
+    ])  # fmt: skip
+    assert (one.metric, one.n_answers, one.split, one.judges) == ("tone", 0, None, NOTHING)
+    assert (other.metric, other.models, other.split, other.repeats.share) == ("stars", ("c",), 0, 1)

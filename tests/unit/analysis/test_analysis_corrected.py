@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pytest_rageval.analysis.corrected import corrected_mean
+
+
+def test_a_judge_that_is_always_right_is_worth_as_many_labels() -> None:
+    told = corrected_mean([1.0, 0.0] * 10, [1.0, 0.0] * 10, [1.0, 0.0] * 490)
+    assert (told.n_labelled, told.n_judged, told.value) == (20, 1000, 0.5)
+    assert told.weight == pytest.approx(1, abs=0.06)
+    assert told.ci95 is not None
+    assert told.labelled.ci95 is not None
+    assert told.ci95[1] - told.ci95[0] < 0.2 * (told.labelled.ci95[1] - told.labelled.ci95[0])
+
+
+@pytest.mark.parametrize("judged", [[1.0] * 20, [1.0, 1.0, 0.0, 0.0] * 5])
+def test_a_judge_that_knows_nothing_leaves_what_people_say(judged: list[float]) -> None:
+    told = corrected_mean([1.0, 0.0] * 10, judged, judged * 10)
+    assert told.weight == 0
+    assert told.value == told.labelled.value == 0.5
+    assert told.ci95 == pytest.approx(told.labelled.ci95)
+
+
+def test_a_bias_is_taken_out() -> None:
+    """The judge takes every third wrong answer for right."""
+    people, judged = [1.0, 0.0, 0.0, 0.0] * 15, [1.0, 1.0, 0.0, 0.0] * 15
+    told = corrected_mean(people, judged, judged * 10)
+    assert told.raw.value == 0.5
+    assert told.value == pytest.approx(0.25)
+    assert told.ci95 is not None
+    assert told.ci95[0] < 0.25 < told.ci95[1] < 0.5
+
+
+def test_by_hand() -> None:
+    """The variance of the judge's twenty values is 5 / 19, its covariance with the ten labels 1.6 / 9, n / N is 1."""
+    people, judged = [1.0, 1.0, 0.0, 0.0, 1.0] * 2, [1.0, 1.0, 0.0, 0.0, 0.0] * 2
+    told = corrected_mean(people, judged, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)
+    weight = (1.6 / 9) / (2 * 5 / 19)
+    assert told.weight == pytest.approx(weight)
+    assert told.value == pytest.approx(weight * 0.6 + 0.6 - weight * 0.4)
+
+
+def test_it_stays_in_its_range() -> None:
+    told = corrected_mean([1.0, 1.0, 1.0, 1.0, 0.9] * 2, [0.0, 0.1, 0.0, 0.2, 0.0] * 2, [1.0] * 50)
+    assert told.value is not None
+    assert told.ci95 is not None
+    assert 0 <= told.ci95[0] <= told.value <= told.ci95[1] <= 1
+
+
+def test_too_few_labels_and_labels_of_one_value_give_no_interval() -> None:
+    few = corrected_mean([1.0] * 9, [1.0] * 9, [1.0, 0.0] * 9)
+    assert (few.value, few.ci95, few.reason) == (None, None, "too_few")
+    assert corrected_mean([1.0, 0.0] * 8, [1.0] * 16, []).reason == "too_few"
+    same = corrected_mean([1.0] * 10, [1.0, 0.0] * 5, [1.0, 0.0] * 9)
+    assert (same.value, same.ci95, same.reason) == (1.0, None, "one_value")
+
+
+def test_the_interval_covers_the_truth_where_the_raw_mean_does_not() -> None:
+    random_ = random.Random(5)
+    covered = raw = 0
+    for _ in range(300):
+        truth = [float(random_.random() < 0.6) for _ in range(260)]
+        judged = [float(random_.random() < (0.9 if right else 0.35)) for right in truth]
+        told = corrected_mean(truth[:60], judged[:60], judged[60:])
+        assert told.ci95 is not None
+        assert told.raw.ci95 is not None
+        covered += told.ci95[0] <= 0.6 <= told.ci95[1]
+        raw += told.raw.ci95[0] <= 0.6 <= told.raw.ci95[1]
+    assert covered >= 0.9 * 300
+    assert raw <= 0.6 * 300

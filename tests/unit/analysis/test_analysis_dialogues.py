@@ -1,0 +1,77 @@
+"""What conversations tell of a testbed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from outcome_samples import failed, outcome, skipped
+
+from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.model.outcome import Outcome
+
+
+def told(outcomes: list[Outcome], *gates: str, higher: bool = True) -> Dialogues | None:
+    return dialogues_of("accuracy", True, higher, [parse_gate(gate) for gate in gates], outcomes)
+
+
+def talk(name: str, *values: float | str | None, **facets: Any) -> list[Outcome]:
+    """Return the turns of a conversation: a value or a reason each, None for an error."""
+    return [
+        failed(f"{name}.{at}", dialogue=name, round=str(at), **facets)
+        if value is None
+        else outcome(f"{name}.{at}", value, dialogue=name, round=str(at), **facets)
+        for at, value in enumerate(values, 1)
+    ]
+
+
+def test_a_conversation_counts_once_however_long_it_is() -> None:
+    found = told([*talk("a", 1.0, 1.0, 1.0, 1.0), *talk("b", 0.0, 1.0)])
+    assert found is not None
+    assert (found.n, found.n_complete) == (2, 2)
+    assert found.mean == pytest.approx((1 + 0.5) / 2)
+    assert found.whole == 0.5
+    assert [(name, cell.mean, cell.n) for name, cell in found.rounds] == [
+        ("1", 0.5, 2),
+        ("2", 1.0, 2),
+        ("3", 1.0, 1),
+        ("4", 1.0, 1),
+    ]
+
+
+def test_what_has_no_score_is_in_no_mean_and_makes_no_conversation_whole() -> None:
+    found = told([*talk("a", 1.0, None), *talk("b", "not_applicable", None), *talk("c", 1.0, 1.0), skipped("d")])
+    assert found is not None
+    assert (found.n, found.n_complete, found.mean, found.whole) == (2, 1, 1.0, 1.0)
+    second = dict(found.rounds)["2"]
+    assert (second.n, second.n_unscored) == (1, 2)
+
+
+def test_settings_and_repeats_are_conversations_of_their_own() -> None:
+    outcomes = [*talk("a", 1.0, 1.0, noise_rate="0"), *talk("a", 0.0, 0.0, noise_rate="0.4")]
+    found = told([*outcomes, *talk("b", 1.0, 0.0, repeat="1"), *talk("b", 1.0, 1.0, repeat="2")])
+    assert found is not None
+    assert (found.n, found.whole) == (4, 0.5)
+
+
+def test_a_gate_and_the_direction_say_what_a_miss_is() -> None:
+    outcomes = [*talk("a", 0.6, 0.7), *talk("b", 0.4, 0.9)]
+    gated = told(outcomes, "accuracy >= 0.5")
+    assert gated is not None
+    assert gated.whole == 0.5
+    lower = told([*talk("a", 0.0, 0.0), *talk("b", 0.0, 1.0)], higher=False)
+    assert lower is not None
+    assert lower.whole == 0.5
+
+
+def test_rounds_are_in_the_order_of_their_numbers() -> None:
+    found = told(talk("a", *[1.0] * 11))
+    assert found is not None
+    assert [name for name, _ in found.rounds] == [str(number) for number in range(1, 12)]
+
+
+def test_there_is_nothing_to_tell_without_a_second_turn() -> None:
+    assert told([*talk("a", 1.0), *talk("b", 1.0)]) is None
+    assert told([outcome("q", 1.0)]) is None
+    assert told([]) is None

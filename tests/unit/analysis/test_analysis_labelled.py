@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from outcome_samples import failed, outcome
+
+from pytest_rageval.analysis.agreement import Rating
+from pytest_rageval.analysis.labelled import Matched, Scored, compared, matched, scored
+from pytest_rageval.datasets.labels import Label
+from pytest_rageval.errors import DataError
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.outcome import Outcome, Score
+
+
+def answered(name: str, text: str, value: float | str = 1.0, system: str = "one", **facets: Any) -> Outcome:
+    made = outcome(name, value, **facets)
+    return replace(made, nodeid=f"{made.nodeid}{system}{text}", answer=Answer(text), system=system)
+
+
+def why(found: Matched) -> dict[str, list[str]]:
+    return {reason: [label.id for label in labels] for reason, labels in found.unmatched.items()}
+
+
+def both(*pairs: tuple[float, tuple[float, ...]]) -> list[Scored]:
+    return [Scored(outcome(str(at)), judged, people) for at, (judged, people) in enumerate(pairs)]
+
+
+def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
+    run = [answered("a", "x"), answered("a", "y", system="two"), answered("b", "z  z"), answered("c", "x", repeat="1")]
+    run.append(answered("c", "y", repeat="2"))
+    labels = [
+        Label("a", 1.0, system="one"),
+        Label("a", 0.0, answer="y "),
+        Label("b", 1.0, answer="z z", rater="p"),
+        Label("b", 0.0, rater="q"),
+        Label("c", 1.0, answer="y"),
+        Label("c", 1.0),
+        Label("d", 1.0),
+        Label("a", 1.0, system="three"),
+        Label("b", 1.0, answer="other"),
+        Label("b", 1.0, metric="unknown"),
+        Label("b", None),
+    ]
+    found = matched(labels, run)
+    assert [(each.outcomes, each.labels) for each in found.answers] == [
+        ((run[0],), (labels[0],)),
+        ((run[1],), (labels[1],)),
+        ((run[2],), (labels[2], labels[3])),
+        ((run[4],), (labels[4],)),
+    ]
+    assert found.blank == (labels[10],)
+    assert why(found) == {
+        "of one of several answers to the case, without saying which": ["c"],
+        "of no case of the run": ["d"],
+        "of a system that the run does not have for the case": ["a"],
+        "of an answer that is not the run's": ["b"],
+        "of a metric that the run did not compute": ["b"],
+    }
+
+
+def test_a_label_of_either_of_two_systems_is_refused() -> None:
+    run = [answered("a", "x"), answered("a", "y", system="two")]
+    with pytest.raises(DataError, match=r"^l:1: the label names no system, and the run has answers of one, two; name"):
+        matched([Label("a", 1.0, where="l:1")], run)
+
+
+def test_a_run_without_texts_is_labelled_by_case_and_system() -> None:
+    run = [answered("a", ""), answered("b", "")]
+    found = matched([Label("a", 1.0, answer="what was said"), Label("b", 0.0)], run)
+    assert [each.outcomes for each in found.answers] == [(run[0],), (run[1],)]
+
+
+def test_an_answer_under_several_testbeds_is_one_answer() -> None:
+    unscored, there = answered("a", "x", "parse_error: no label"), answered("a", "x", 0.5)
+    found = matched([Label("a", 1.0)], [unscored, replace(there, testbed="other", nodeid="other")])
+    assert len(found.answers) == 1
+    ((told,), reasons) = scored("accuracy", found.answers)
+    assert (told.judged, told.people, told.outcome.testbed) == (0.5, (1.0,), "other")
+    assert not reasons
+
+
+def test_what_has_no_score_is_counted_with_its_reason() -> None:
+    run = [
+        answered("a", "x", "parse_error: no label"),
+        answered("b", "x", "parse_error: prose"),
+        replace(answered("c", "x"), scores={"other": Score(1.0)}),
+        failed("d"),
+        answered("e", "x"),
+    ]
+    labels = [Label(name, 1.0) for name in "abcd"] + [Label("e", 1.0, metric="other")]
+    told, reasons = scored("accuracy", matched(labels, run).answers)
+    assert told == []
+    assert reasons == {"parse_error": 2, "not_computed": 1, "error": 1}
+
+
+def test_scores_between_become_yes_or_no_as_people_say_it() -> None:
+    found = compared(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
+    assert (found.levels, found.threshold, found.snapped) == ((0, 1), 0.5, False)
+    assert found.ratings == (Rating("0", 1.0, (1.0,)), Rating("1", 0.0, (0.0, 1.0)))
+    assert compared(both((1.0, (1.0,)), (0.0, (1.0,)))).threshold is None
+
+
+def test_scores_between_become_the_nearest_level_of_people() -> None:
+    found = compared(both((0.3, (0.5,)), (1.0, (1.0,))))
+    assert (found.levels, found.threshold, found.snapped) == ((0, 0.5, 1), None, True)
+    assert found.ratings[0].judged == 0.5
+    assert compared(both((0.5, (1.0,))), declared=(0.0, 0.5, 1.0)).ratings[0].judged == 0.5
+
+
+def test_a_threshold_is_for_both_sides() -> None:
+    found = compared(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
+    assert (found.levels, found.threshold) == ((0, 1), 0.75)
+    assert [(each.judged, each.people) for each in found.ratings] == [(0, (0,)), (1, (1,)), (0, (1,))]

@@ -1,0 +1,123 @@
+"""``rageval import``: what it writes, says and refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.cli import main
+from pytest_rageval.datasets.jsonl import load
+from pytest_rageval.datasets.recorded import load_recorded
+
+Import = Callable[..., tuple[int, list[str], str]]
+
+
+@pytest.fixture
+def imports(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "imports"
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Import:
+    """Return a function that calls the command in an empty folder; it returns the status and both streams."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, list[str], str]:
+        status = main(["import", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return status, out.splitlines(), err
+
+    return call
+
+
+def files() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
+
+
+def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> None:
+    status, out, err = command("omnieval-predictions", imports / "omnieval", "--system", "bge")
+    assert (status, err) == (0, "")
+    assert out == [
+        "6 cases of 6 rows -> cases.jsonl",
+        "6 answers of 6 rows -> cases.answers.jsonl",
+        "Several files have the same ids: the name of its file stands before each.",
+        "left: output.prompt (6)",
+        "left: passages that stand in their ranking twice (1)",
+    ]
+    assert files() == ["cases.answers.jsonl", "cases.jsonl"]
+    instances, answers = load(Path("cases.jsonl")), load_recorded(Path("cases.answers.jsonl"))
+    assert [instance.id for instance in instances] == [answer.id for answer in answers]
+    assert {answer.system for answer in answers} == {"bge"}
+
+
+def test_scores_are_of_the_cases_that_were_imported(imports: Path, command: Import) -> None:
+    command("omnieval-predictions", imports / "omnieval", "--out", "funds.jsonl")
+    status, out, err = command("omnieval-results", imports / "omnieval", "--cases", "funds.jsonl")
+    assert status == 1
+    assert out[:3] == [
+        "12 scores of 8 rows -> scores.jsonl",
+        "accuracy_judged: 1 without a value, not_applicable_or_parse_error",
+        "hallucination: 1 without a value, out_of_range",
+    ]
+    assert err == ""
+    assert {row["id"] for row in lines("scores.jsonl")} <= {instance.id for instance in load(Path("funds.jsonl"))}
+
+
+def test_rows_that_are_left_are_named_and_told_by_the_status(imports: Path, command: Import) -> None:
+    status, out, err = command("table", imports / "questions.csv")
+    assert status == 1
+    assert out[0] == "2 cases of 3 rows -> cases.jsonl"
+    assert out[1].endswith("questions.csv:6: the field answer or answers is missing or empty")
+    assert err == ""
+    assert files() == ["cases.jsonl"]
+
+
+@pytest.mark.parametrize("there", ["cases.jsonl", "cases.answers.jsonl"])
+def test_nothing_is_overwritten_unasked(there: str, imports: Path, command: Import) -> None:
+    Path(there).write_text("mine")
+    status, out, err = command("deepeval", imports / "deepeval.csv")
+    assert (status, out) == (2, [])
+    assert err == f"rageval: {there} is there already; name another file with --out, or add --force\n"
+    assert files() == [there]
+    assert Path(there).read_text() == "mine"
+    assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
+    assert lines("cases.answers.jsonl")[0]["answer"] == "At 1 am."
+
+
+def test_a_source_is_never_written_over(command: Import) -> None:
+    Path("mine.jsonl").write_text('{"input": "Q?", "expected_output": "A"}\n')
+    status, _, err = command("deepeval", "mine.jsonl", "--out", "mine.jsonl", "--force")
+    assert (status, err) == (2, "rageval: mine.jsonl is what is imported; say where to write with --out\n")
+    assert lines("mine.jsonl") == [{"input": "Q?", "expected_output": "A"}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("raga", "x.json"), "unknown format to import 'raga'; did you mean 'ragas'?"),
+        (("ragas", "x.json"), "x.json: no such file"),
+        (("ragas", "empty.json"), "nothing was written, as none of 0 rows could be taken; the first: the sources hold"),
+        (("ragas", "bad.json"), "nothing was written, as none of 2 rows could be taken; the first: bad.json:1: the fi"),
+        (("ragas", "bad.json", "--cases", "x"), "--cases FILE is for omnieval-results, not for ragas; leave it out"),
+        (("omnieval-results", "bad.json"), "a result of OmniEval names no case: say --cases FILE"),
+        (("table", "good.csv", "--out", "no/cases.jsonl"), "no/cases.jsonl cannot be written: No such file"),
+    ],
+)
+def test_what_cannot_be_imported_is_one_sentence(arguments: tuple[str, ...], problem: str, command: Import) -> None:
+    Path("empty.json").write_text("\n")
+    Path("bad.json").write_text('{"question": "Q?"}\n{"question": "R?"}\n')
+    Path("good.csv").write_text("question,answer\nQ?,A\n")
+    before = files()
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, [])
+    assert err.startswith(f"rageval: {problem}")
+    assert err.count("\n") == 1
+    assert files() == before

@@ -1,0 +1,185 @@
+"""``rageval agreement --sample`` and ``--training``: sheets for people, conversations for a judge."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labelled_runs import answered, refused, said, write_labels, write_run
+
+from pytest_rageval.datasets.sheets import read_sheet
+
+JUDGED = "rejection_rate_judged"
+RUN = [
+    answered(f"q{at}", "-1 = no" if at == 3 else "", system, accuracy=float(at % 2), **{JUDGED: 1.0})
+    for at in range(10)
+    for system in ("one", "two")
+]
+
+
+POLITE = """
+from pytest_rageval import PromptedJudge
+
+def pytest_rageval_register(registry):
+    registry.judges.register("polite", PromptedJudge("polite", "How polite is it?", scale=(1, 5)))
+"""
+COMMAND = "import sys; from pytest_rageval.cli import main; sys.exit(main(['agreement', *sys.argv[1:]]))"
+
+FILES = ("labels.jsonl", "results.json")
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    return tmp_path
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_sheet_goes_out_is_filled_and_comes_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    told = said(capsys, "--sample", "20", "results.json", "--out", "sheet.csv")
+    assert told == (
+        "sheet.csv: 20 of 20 answers, of 10 cases\n"
+        "Fill in the column label, then: rageval agreement sheet.csv results.json\n"
+    )
+    raw = (project / "sheet.csv").read_text(encoding="utf-8-sig")
+    lines = list(csv.DictReader(raw.splitlines(keepends=True)))
+    (dangerous,) = [line for line in lines if line["id"] == "q3" and line["system"] == "one"]
+    assert dangerous["answer"] == "'-1 = no"
+    assert dangerous["question"] == "'=What is q3?"
+    assert dangerous["gold"] == "gold q3 | alias"
+    assert dangerous["passages"] == "Title\nEvidence of q3."
+    assert dangerous["history"] == "Hello?\nHi."
+    assert dangerous["label"] == dangerous["rater"] == ""
+    assert dangerous["instructions"].startswith("label: 1 = right, 0 = wrong")
+    assert [line["id"] for line in lines] != sorted(line["id"] for line in lines)
+    assert "accuracy" not in raw
+    filled = [{**line, "label": str(int(line["id"][1:]) % 2)} for line in lines]
+    with (project / "sheet.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, filled[0], delimiter=";")
+        writer.writeheader()
+        writer.writerows(filled)
+    told = said(capsys, "sheet.csv", "results.json", "--metric", "accuracy", "--json")
+    assert json.loads(told)["judges"][0]["agreement"]["confusion"] == [[10, 0], [0, 10]]
+
+
+def test_the_sample_is_stratified_and_the_seed_decides_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        said(capsys, "--sample", "4", "results.json", "--out", f"{name}.jsonl", "--seed", seed)
+    a, b, c = (json_lines(project / f"{name}.jsonl") for name in "abc")
+    assert a == b
+    assert a != c
+    assert sorted(row["id"] >= "q5" for row in a) == [False, False, True, True]
+    assert {row["label"] for row in a} == {None}
+
+
+def test_what_a_judge_is_asked_people_are_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, [*RUN, answered("r", **{JUDGED: "not_applicable: no_passages"})])
+    told = said(capsys, "--sample", "99", "results.json", "--out", "sheet.csv", "--metric", JUDGED)
+    assert told.splitlines() == [
+        "sheet.csv: 20 of 20 answers, of 10 cases",
+        "Fill in the column label, then: rageval agreement sheet.csv results.json "
+        f"--metric {JUDGED} --value rejected=1 --value answered=0",
+    ]
+    row = read_sheet(project / "sheet.csv")[0][1]
+    assert row["metric"] == JUDGED
+    assert "Does the answer say that it cannot be given" in str(row["instructions"])
+    assert "\nlabel: rejected - " in str(row["instructions"])
+
+
+def test_labels_become_conversations_in_parts_without_a_case_in_two(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(project, RUN)
+    rows = [{"id": f"q{at}", "system": system, "label": at % 2} for at in range(10) for system in ("one", "two")]
+    labels = write_labels(project, *rows)
+    arguments = (labels, "results.json", "--metric", JUDGED, "--training")
+    assert said(capsys, *arguments, "t") == (
+        "20 labels of 20 answers to 10 cases\n"
+        "t/train.jsonl: 10 labels of 5 cases\n"
+        "t/dev.jsonl: 2 labels of 1 case\n"
+        "t/test.jsonl: 8 labels of 4 cases\n"
+    )
+    said(capsys, *arguments, "again")
+    parts = {name: json_lines(project / "t" / f"{name}.jsonl") for name in ("train", "dev", "test")}
+    assert parts == {name: json_lines(project / "again" / f"{name}.jsonl") for name in parts}
+    asked = {name: {row["messages"][1]["content"] for row in part} for name, part in parts.items()}
+    assert sum(map(len, asked.values())) == len(set().union(*asked.values())) == 10
+    message = next(row["messages"] for part in parts.values() for row in part if "> It is q7." in str(row))
+    assert [each["role"] for each in message] == ["system", "user", "assistant"]
+    assert message[0]["content"].startswith("You judge the answer that a question answering system gave.")
+    assert json.loads(message[2]["content"]) == {"reason": "", "label": "rejected"}
+
+
+def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": "Answered"} for at in range(10)))
+    worth = ("--value", "rejected=1", "--value", "answered=0")
+    told = said(capsys, labels, "results.json", "--metric", JUDGED, "--training", "t", "--split", "8:1:1", *worth)
+    assert [line.split()[1] for line in told.splitlines()[1:]] == ["8", "1", "1"]
+    assert '\\"label\\": \\"answered\\"' in (project / "t" / "dev.jsonl").read_text()
+
+
+def test_a_judge_of_a_conftest_is_asked_for_its_prompt(project: Path) -> None:
+    write_run(project, [answered(f"q{at}", polite=at / 4) for at in range(4)])
+    (project / "conftest.py").write_text(POLITE)
+    write_labels(project, {"id": "q1", "label": 3})
+    for arguments in (
+        ["--sample", "2", "results.json", "--out", "sheet.csv", "--metric", "polite"],
+        [*FILES, "--training", "t", "--metric", "polite", "--scale", "1-5"],
+    ):
+        run = subprocess.run([sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+    assert read_sheet(project / "sheet.csv")[0][1]["instructions"] == "How polite is it?\nlabel: a whole number in 1..5"
+    (line,) = (line for part in ("train", "dev", "test") for line in json_lines(project / "t" / f"{part}.jsonl"))
+    assert "Criterion: How polite is it?" in line["messages"][0]["content"]
+    assert json.loads(line["messages"][2]["content"])["label"] == 3
+
+
+def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    rows = [{"id": f"q{at}", "system": "one", "label": 1, "metric": ("accuracy", JUDGED)[at % 2]} for at in range(4)]
+    told = said(capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED, "--training", "t")
+    why = f"of another metric, or of an answer that {JUDGED} does not apply to"
+    assert told.splitlines()[:2] == ["4 labels of 4 answers to 4 cases", f"2 labels not used, {why}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sample", "0", "results.json", "--out", "a.csv"], "--sample 0: wanted at least 1"),
+        (["--sample", "1", "results.json"], "--sample needs --out FILE, whose name ends in .csv or .jsonl"),
+        (["--sample", "1", "results.json", "--out", "a.xlsx"], "--sample needs --out FILE, whose name ends in"),
+        (["--sample", "1", "results.json", "--out", "labels.jsonl"], "labels.jsonl is there already and may hold"),
+        (["--sample", "1", "results.json", "--out", "a.csv", "--metric", "x"], "unknown metric 'x'; known: accuracy"),
+        (["--sample", "1", "labels.jsonl", "results.json", "--out", "a.csv"], "--sample takes one run, at most one"),
+        ([*FILES, "--training", "t"], "--training needs one --metric, whose judge's prompt"),
+        ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy' is not the n"),
+        ([*FILES, "--training", "t", "--metric", JUDGED, "--split", "1:2"], "--split '1:2': wan"),
+        ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' is n"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_written_is_one_sentence(
+    arguments: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(project, RUN)
+    write_labels(project, {"id": "q1", "system": "one", "label": 0.3})
+    assert refused(capsys, *arguments).startswith(message)
+
+
+def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN, texts=False)
+    message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
+    assert refused(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
+    assert not (project / "a.csv").exists()

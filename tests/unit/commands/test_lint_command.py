@@ -1,0 +1,148 @@
+"""``rageval lint``: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.cli import main
+
+FAKE = {"id": "f", "question": "How many seats?", "answers": ["70"], "fake_answers": ["exactly 70"]}
+JOINED = {"id": "j", "question": "Who wrote it?", "answers": ["Ann Lee;A. Lee"]}
+CLEAN = {"id": "c", "question": "When does it open?", "answers": ["9:00"]}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def data(project: Path, *rows: Any, name: str = "cases.jsonl") -> str:
+    (project / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return f"jsonl:{name}"
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
+    """Return the status of the command and what it printed; errors go to stderr, and nothing else does."""
+    status = main(["lint", *arguments])
+    out, err = capsys.readouterr()
+    assert not (out if status == 2 else err)
+    return status, (err if status == 2 else out).splitlines()
+
+
+def test_it_lists_findings_and_counts_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = data(project, JOINED, FAKE), data(project, CLEAN, {**JOINED, "id": "k"}, name="more.jsonl")
+    assert said(capsys, one, two, one) == (
+        1,
+        [
+            "cases.jsonl:1: warning: joined_names j: the alias 'Ann Lee;A. Lee' is 2 names in one; "
+            "write each as an alias, or as a slot",
+            "cases.jsonl:2: error: gold_in_fake f: the false answer 'exactly 70' contains the gold '70', "
+            "so that it is scored as right",
+            "more.jsonl:2: warning: joined_names k: the alias 'Ann Lee;A. Lee' is 2 names in one; "
+            "write each as an alias, or as a slot",
+            "",
+            "check           errors  warnings     notes",
+            "gold_in_fake         1         -         -",
+            "joined_names         -         2         -",
+            "What is contained was decided as by accuracy.",
+        ],
+    )
+
+
+def test_the_status_is_that_of_the_worst(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clean, warned, wrong = (data(project, row, name=f"{row['id']}.jsonl") for row in (CLEAN, JOINED, FAKE))
+    noted = data(project, CLEAN, {**CLEAN, "id": "z", "question": "博物馆几点开门？"}, name="noted.jsonl")
+    assert said(capsys, clean) == (0, ["Nothing found. What is contained was decided as by accuracy."])
+    statuses = [said(capsys, *names)[0] for names in ([noted], [warned], [wrong], [clean, wrong, warned])]
+    assert statuses == [0, 0, 1, 1]
+    strict = [said(capsys, *names, "--strict")[0] for names in ([clean], [noted], [warned], [wrong])]
+    assert strict == [0, 0, 1, 1]
+
+
+def test_settings_are_those_of_rag_case(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    passages = [{"id": role, "text": role, "role": role} for role in ("positive", "negative")]
+    short = data(project, {**CLEAN, "answers": ["positive"], "passages": passages})
+    _, [finding, *_] = said(capsys, short, "--passages", "5", "--noise-rate", "0.8")
+    assert finding == (
+        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 gives 1 positive, 1 negative, "
+        "as the record has 1 positive, 1 negative"
+    )
+    assert said(capsys, short, "--passages", "1") == (
+        0, ["Nothing found. What is contained was decided as by accuracy."],
+    )  # fmt: skip
+    published = said(capsys, short, "--passages", "1", "--assembly", "rgb-compat")[1]
+    assert published == ["Nothing found. What is contained was decided as by rgb_all_rate_compat."]
+
+
+def test_gold_ids_are_looked_up_in_a_corpus(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data(project, {"id": "d1", "text": "x"}, name="corpus.jsonl")
+    data(project, {"id": "d2", "text": "x"}, name="more.jsonl")
+    asked = data(project, {**CLEAN, "qrels": {"d1": 1, "d2": 1}})
+    status, lines = said(capsys, asked, "--corpus", "corpus.jsonl")
+    assert (status, lines[0].partition("c: ")[2]) == (
+        1, "the corpus lacks 1 of 2 documents judged relevant: 'd2'",
+    )  # fmt: skip
+    assert said(capsys, asked, "--corpus", "corpus.jsonl", "--corpus", "jsonl:more.jsonl")[0] == 0
+
+
+def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = said(capsys, data(project, FAKE), "--json")
+    assert status == 1
+    assert json.loads("\n".join(lines)) == {
+        "contained_as": "accuracy",
+        "findings": [
+            {
+                "dataset": "jsonl:cases.jsonl",
+                "check": "gold_in_fake",
+                "severity": "error",
+                "id": "f",
+                "origin": "cases.jsonl:1",
+                "problem": "the false answer 'exactly 70' contains the gold '70', so that it is scored as right",
+            }
+        ],
+        "checks": {"gold_in_fake": {"error": 1}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["jsonl:nope.jsonl"], "nope.jsonl: no such file or folder; a path is relative to the current folder"),
+        (["jsonl:cases.jsonl", "--noise-rate", "2"], "lint: noise_rate: found 2.0, wanted a number in 0..1"),
+        (["jsonl:cases.jsonl", "--noise-rate", "nan"], "lint: noise_rate: found nan, wanted a number in 0..1"),
+        (["jsonl:cases.jsonl", "--corpus", "nope.md"], "rag_corpus: there is no "),
+    ],
+)
+def test_what_cannot_be_checked_is_one_sentence(
+    arguments: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data(project, CLEAN)
+    status, [line] = said(capsys, *arguments)
+    assert status == 2
+    assert line.startswith(f"rageval: {message}")
+
+
+@pytest.mark.parametrize("arguments", [[], ["jsonl:x", "--passages", "many"], ["jsonl:x", "--rate", "1"]])
+def test_bad_usage_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["lint", *arguments])
+    assert caught.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
+    heavy = "{'pytest', '_pytest', 'numpy', 'asyncio', 'litellm', 'bm25s', 'rjieba'}"
+    script = (
+        f"import sys; from pytest_rageval.cli import main; status = main(['lint', {data(project, FAKE)!r}])\n"
+        f"print(*sorted(sys.modules.keys() & {heavy})); sys.exit(status)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (1, ""), run.stderr

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.datasets.labels import Label, read_labels
+from pytest_rageval.datasets.sheets import read_sheet, sheet_text
+from pytest_rageval.errors import DataError
+
+VALUES = {"Correct Answer": 1.0, "Incorrect Answer": 0.0, "Refusal": 0.0}
+NUMBERS = "wanted a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
+OF_SCALE = "wanted a whole number in 0..2, as the scale was declared"
+
+
+def write(folder: Path, text: str, name: str = "labels.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def values(folder: Path, *labels: object, scale: tuple[int, int] | None = None) -> list[float | None]:
+    rows = [json.dumps({"id": at, "label": label}) for at, label in enumerate(labels)]
+    return [label.value for label in read_labels(write(folder, "\n".join(rows)), scale=scale)]
+
+
+def refused(path: Path, **declared: object) -> str:
+    with pytest.raises(DataError) as error:
+        read_labels(path, **declared)  # type: ignore[arg-type]
+    return str(error.value)
+
+
+def test_every_key_is_read_and_others_are_let_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = {"id": 7, "label": "refusal ", "system": "s", "answer": "No.", "metric": "m", "rater": 3, "comment": [1]}
+    path = write(tmp_path, json.dumps(row) + "\n\n" + json.dumps({"id": "b", "label": "Correct Answer", "rater": None}))
+    assert read_labels(path, VALUES) == (
+        Label("7", 0.0, "refusal", "s", "No.", "m", "3", "labels.jsonl:1"),
+        Label("b", 1.0, "Correct Answer", where="labels.jsonl:3"),
+    )
+
+
+def test_numbers_and_truth_are_values(tmp_path: Path) -> None:
+    assert values(tmp_path, 0, 1.0, 0.25, True, False, "1", "0.5", "TRUE") == [0, 1, 0.25, 1, 0, 1, 0.5, 1]
+    assert values(tmp_path, 0, 1, "2", 2.0, scale=(0, 2)) == [0, 0.5, 1, 1]
+    assert values(tmp_path, 1, 3, 5, scale=(1, 5)) == [0, 0.5, 1]
+
+
+def test_what_nobody_filled_in_has_no_value(tmp_path: Path) -> None:
+    assert values(tmp_path, None, "", " ", 1) == [None, None, None, 1]
+
+
+@pytest.mark.parametrize(
+    ("row", "declared", "message"),
+    [
+        ({"label": 1.5}, {}, f"label: found 1.5, {NUMBERS}"),
+        ({"label": -1}, {}, f"label: found -1, {NUMBERS}"),
+        ({"label": "good"}, {}, f"label: found 'good', {NUMBERS}"),
+        ({"label": "1e999"}, {}, f"label: found '1e999', {NUMBERS}"),
+        ({"label": "nan"}, {}, f"label: found 'nan', {NUMBERS}"),
+        ({"label": 3}, {"scale": (0, 2)}, f"label: found 3, {OF_SCALE}"),
+        ({"label": 0.5}, {"scale": (0, 2)}, f"label: found 0.5, {OF_SCALE}"),
+        ({"label": "x"}, {"scale": (0, 2)}, f"label: found 'x', {OF_SCALE}"),
+        ({"label": "Wrong"}, {"values": VALUES}, "label: found 'Wrong', wanted one of 'correct answer', 'incorrect"),
+        ({"label": [1]}, {}, "label: found an array of 1, wanted a label: a number, a string, true or false, or null"),
+        ({"lable": 1}, {}, "the field label is missing, wanted a label: "),
+        ({"id": "", "label": 1}, {}, "id: found '', wanted an integer or a string that is not empty"),
+        ({"label": 1, "system": 3}, {}, "system: found 3, wanted a string"),
+    ],
+)
+def test_what_is_no_label_is_refused_with_its_place(
+    row: dict[str, object], declared: dict[str, object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused(write(tmp_path, json.dumps({"id": "a", **row})), **declared).startswith(f"labels.jsonl:1: {message}")
+
+
+def test_one_person_labels_an_answer_once(tmp_path: Path) -> None:
+    row = '{"id": "a", "label": 1, "rater": "%s"}\n'
+    assert len(read_labels(write(tmp_path, row % "x" + row % "y"))) == 2
+    assert "a label of the same rater for the same answer to the case 'a' stands in line 1" in refused(
+        write(tmp_path, row % "x" + row % "x")
+    )
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_sheet_is_read_as_countries_write_it(delimiter: str, tmp_path: Path) -> None:
+    lines = ["id,label,answer", '1,TRUE,"a ""b""\r\nc"', "2,,", ",,", "3,0,'=1+1"]
+    text = "\ufeff" + "\r\n".join(line.replace(",", delimiter) for line in lines)
+    labels = read_labels(write(tmp_path, text, "sheet.CSV"))
+    assert [(label.id, label.value, label.answer, label.where.rpartition(":")[2]) for label in labels] == [
+        ("1", 1, 'a "b"\r\nc', "2"),
+        ("2", None, None, "4"),
+        ("3", 0, "=1+1", "6"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,label\n", ":1: the sheet holds no row below its head"),
+        ("", ":1: the sheet holds no row below its head"),
+        ("id,label\n1,2,3\n", ":2: found 3 cells, wanted 2, as the first line has"),
+        ("id,id,label\n1,2,3\n", ":1: the column 'id' stands there twice"),
+        ('id,label\n1,1\n2,"x', ":3: the row is no CSV (unexpected end of data); save the sheet as CSV"),
+        ("id,score\n1,1\n", ":2: the field label is missing, wanted a label"),
+    ],
+)
+def test_what_is_no_sheet_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+    assert f"sheet.csv{message}" in refused(write(tmp_path, text, "sheet.csv"))
+
+
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=1))
+def test_any_text_is_read_back_and_no_cell_begins_like_a_formula(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    written = sheet_text(["id", "answer"], [[str(at), text] for at, text in enumerate(texts)])
+    path = write(tmp_path_factory.getbasetemp(), written, "any.csv")
+    assert [record["answer"] for _, record in read_sheet(path)] == texts
+    rows = list(csv.reader(io.StringIO(written, newline="")))[1:]
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for _, cell in rows)

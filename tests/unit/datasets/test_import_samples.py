@@ -1,0 +1,235 @@
+"""Samples of RAGAS and DeepEval, and tables, as cases and recorded answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from pytest_rageval.datasets.imports import Importer, Order, Taken
+from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
+from pytest_rageval.datasets.rgb import content_id
+from pytest_rageval.errors import DataError, MissingDependencyError
+
+NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
+
+
+def took(importer: Importer, *paths: Path, system: str = "") -> Taken:
+    taken = Taken()
+    importer(Order(paths, system), taken)
+    return taken
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def ranked(*texts: str) -> list[dict[str, str]]:
+    return [{"id": content_id(text), "text": text} for text in texts]
+
+
+@pytest.fixture
+def imports(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "imports"
+
+
+def reasons(taken: Taken) -> list[tuple[str, str]]:
+    return [(where.rpartition("/")[2], why) for where, why in taken.left]
+
+
+def test_ragas_samples_are_cases_and_answers(imports: Path) -> None:
+    taken = took(ragas, imports / "ragas.jsonl", system="ours")
+    assert taken.cases == [
+        {
+            "id": "ragas-1",
+            "question": "When does the ferry leave?",
+            "answers": ["At noon."],
+            "synthesizer_name": "single_hop",
+            "passages": [{**ranked(NOON)[0], "role": "positive"}],
+        },
+        {"id": "ragas-2", "question": "What do tickets cost?", "answers": ["3 euros"]},
+    ]
+    assert taken.answers == [
+        {"id": "ragas-1", "answer": "At noon.", "system": "ours", "ranking": ranked(NOON, THREE)},
+        {"id": "ragas-2", "answer": "", "system": "ours", "ranking": []},
+    ]
+    assert taken.fields == {"passages that stand in their ranking twice": 1, "rubrics": 1}
+    assert reasons(taken) == [
+        ("ragas.jsonl:3", "the field reference or ground_truth is missing or empty"),
+        ("ragas.jsonl:4", "question: found an array of 1, wanted a string that is not empty"),
+    ]
+
+
+def test_ragas_older_names_and_lists_in_csv_are_read(imports: Path) -> None:
+    taken = took(ragas, imports / "ragas.csv")
+    assert [case["answers"] for case in taken.cases] == [["At noon.", "noon"], ["3 euros"]]
+    assert taken.cases[0]["faithfulness"] == "0.5"
+    assert taken.answers == [{"id": "ragas-1", "answer": "At noon.", "ranking": ranked(NOON, THREE)}]
+
+
+def test_ids_of_contexts_judge_the_ranking(tmp_path: Path) -> None:
+    row = {"user_input": "Q?", "reference": 3, "response": "3", "retrieved_contexts": ["a", "b"]}
+    row |= {"retrieved_context_ids": [7, 8], "reference_context_ids": [8]}
+    path = written(tmp_path / "r.json", json.dumps([row]))
+    taken = took(ragas, path)
+    assert taken.cases == [{"id": "r-1", "question": "Q?", "answers": ["3"], "qrels": {"8": 1}}]
+    assert taken.answers[0]["ranking"] == [{"id": "7", "text": "a"}, {"id": "8", "text": "b"}]
+    printed = written(tmp_path / "p.csv", 'user_input,reference,reference_context_ids\nQ?,A,"[7, 8]"\n')
+    assert took(ragas, printed).cases[0]["qrels"] == {"7": 1, "8": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"question": ["Q?", "R?"], "ground_truth": ["A", "B"]}',
+        '{"question": {"0": "Q?", "1": "R?"},\n "ground_truth": {"0": "A", "1": "B"}}',
+        '{"samples": [\n{"user_input": "Q?", "reference": "A"},\n{"user_input": "R?", "reference": "B"}]}',
+        '{"user_input": "Q?", "reference": "A"}\n\n{"user_input": "R?", "reference": "B"}',
+        '[{"user_input": "Q?", "reference": "A"}, {"user_input": "R?", "reference": "B"}]',
+    ],
+)
+def test_json_comes_in_rows_and_in_columns(text: str, tmp_path: Path) -> None:
+    taken = took(ragas, written(tmp_path / "r.json", text))
+    assert [(case["id"], case["question"], case["answers"]) for case in taken.cases] == [
+        ("r-1", "Q?", ["A"]),
+        ("r-2", "R?", ["B"]),
+    ]
+
+
+def test_deepeval_goldens_and_test_cases_are_read(imports: Path) -> None:
+    taken = took(deepeval, imports / "deepeval.json")
+    stop, buses = "Trams stop at 1 am.", "Buses run all night."
+    assert taken.cases[0] == {
+        "id": "deepeval-1",
+        "question": "When does the tram stop?",
+        "answers": ["At 1 am."],
+        "topic": "Trams",
+        "task": "extractive_qa",
+        "source_file": "trams.md",
+        "passages": [{**ranked(stop)[0], "role": "positive"}],
+    }
+    assert taken.answers == [{"id": "deepeval-1", "answer": "At 1 am.", "ranking": ranked(stop, buses)}]
+    assert len(taken.cases) == 2
+    assert taken.fields == {"retrieval_context": 1}
+    assert [why for _, why in taken.left] == ["the field input is missing or empty"]
+    in_csv = took(deepeval, imports / "deepeval.csv")
+    assert in_csv.answers == taken.answers
+    assert in_csv.cases[0]["passages"] == taken.cases[0]["passages"]
+
+
+def test_a_table_is_known_by_its_columns(imports: Path) -> None:
+    taken = took(table, imports / "questions.csv")
+    assert taken.cases == [
+        {
+            "id": "questions-1",
+            "question": "Wann öffnet das Museum?",
+            "answers": ["9 Uhr", "9:00"],
+            "topic": "Hours",
+            "task": "extractive_qa",
+            "Reviewed by": "Ann",
+        },
+        {
+            "id": "questions-2",
+            "question": "What does a ticket cost?",
+            "answers": ["4 euros", "€4"],
+            "topic": "Prices",
+            "task": "extractive_qa",
+        },
+    ]
+    assert reasons(taken) == [("questions.csv:6", "the field answer or answers is missing or empty")]
+
+
+def test_a_table_may_say_more_of_ours(tmp_path: Path) -> None:
+    text = (
+        "ID\tQuery\tAnswers\tAnswerable\tFake-Answers\tLang\tResponse\tSystem\tdataset\n"
+        "q1\tQ?\t\tno\tX | Y\tzh-CN\tP\tmine\tother\n"
+    )
+    taken = took(table, written(tmp_path / "t.tsv", text))
+    assert taken.left == []
+    assert taken.cases == [
+        {"id": "q1", "question": "Q?", "fake_answers": ["X", "Y"], "answerable": False, "language": "zh-CN"}
+    ]
+    assert taken.answers == [{"id": "q1", "answer": "P", "system": "mine"}]
+    assert taken.fields == {"dataset": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", r":1: the file holds no row; its first row has to name the columns"),
+        ("question,answer,question\nQ,A,Q\n", r":1: two columns are named 'question'"),
+        ("question,query,answer\nQ,R,A\n", r":2: the columns 'question' and 'query' mean the same; rename one"),
+        ('question,answer\nQ,A\nQ,"A\n', r":3: this row of CSV cannot be read: unexpected end of data"),
+        ("question,answer\nQ,\xe4".encode("latin-1"), r":2: byte 0xe4 at offset 18 is not UTF-8"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_an_error(text: str | bytes, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=problem):
+        took(table, written(tmp_path / "t.csv", text))
+
+
+def test_a_cell_without_a_name_is_left_and_one_too_many_leaves_its_row(tmp_path: Path) -> None:
+    taken = took(table, written(tmp_path / "t.csv", ",question,answer\n0,Q,A\n,R,B\n2,S,C,D\n"))
+    assert [case["question"] for case in taken.cases] == ["Q", "R"]
+    assert taken.fields == {"a column without a name": 1}
+    assert reasons(taken) == [("t.csv:4", "found 4 cells, wanted at most 3, as in the header")]
+    assert taken.rows == 3
+
+
+def test_a_long_cell_is_read_whole(tmp_path: Path) -> None:
+    long = "x" * 200_000
+    taken = took(table, written(tmp_path / "t.csv", f"question,answer\nQ,{long}\n"))
+    assert taken.cases[0]["answers"] == [long]
+
+
+def workbook(path: Path, *rows: list[Any]) -> openpyxl.Workbook:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return book
+
+
+def test_a_spreadsheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    book = workbook(
+        path,
+        ["Question", "Answer", "Year", "Checked"],
+        ["What is the fee?", 0.005, 2024.0, True],
+        [None, None, None, None],
+        ["When did it open?", date(2019, 1, 31), 2024, False],
+        ["How many?", 1234567.89, None, None],
+    )
+    book.active["B2"].number_format = "0.0%"
+    book.create_sheet("Notes")["A1"] = "to be checked"
+    book.create_sheet("Empty")
+    book.save(path)
+    taken = took(table, path)
+    assert taken.cases == [
+        {"id": "t-1", "question": "What is the fee?", "answers": ["0.5%"], "Year": "2024", "Checked": "true"},
+        {"id": "t-2", "question": "When did it open?", "answers": ["2019-01-31"], "Year": "2024", "Checked": "false"},
+        {"id": "t-3", "question": "How many?", "answers": ["1234567.89"]},
+    ]
+    [note] = taken.notes
+    assert note.endswith("t.xlsx: the sheet 'Notes' was left; only the first one is read.")
+
+
+def test_what_is_no_spreadsheet_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"t\.xlsx: is no spreadsheet that openpyxl can read"):
+        took(table, written(tmp_path / "t.xlsx", "question,answer\n"))
+    with pytest.raises(DataError, match=r"none\.xlsx: cannot be read: No such file"):
+        took(table, tmp_path / "none.xlsx")
+
+
+def test_a_spreadsheet_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workbook(tmp_path / "t.xlsx", ["question", "answer"])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'pytest-rageval\[spreadsheet\]'"):
+        took(table, tmp_path / "t.xlsx")

@@ -1,0 +1,149 @@
+"""``lint``: from a dataset's name, or instances, to findings in the order of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lint_samples import of, record
+
+from pytest_rageval import Finding, Instance, lint
+from pytest_rageval.datasets import Loader
+from pytest_rageval.errors import DataError, RagEvalError, SettingError, UnknownNameError
+from pytest_rageval.linting import BUILTIN
+from pytest_rageval.linting.linter import Linter
+from pytest_rageval.registry import Registry
+
+GOOD: dict[str, Any] = {"id": "q1", "question": "When does it open?", "answers": ["9:00"]}
+
+
+def written(path: Path, *rows: object) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_a_dataset_without_fault_has_no_finding(tmp_path: Path) -> None:
+    assert lint(f"jsonl:{written(tmp_path / 'cases.jsonl', GOOD)}") == []
+
+
+def test_the_path_is_relative_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "data" / "cases.jsonl", GOOD, {**GOOD, "id": "q2"})
+    monkeypatch.chdir(tmp_path)
+    [finding] = lint("jsonl:data/cases.jsonl")
+    problem = "the question is that of 'q1' at data/cases.jsonl:1, with the same gold"
+    assert finding == Finding("duplicate_question", "warning", "q2", "data/cases.jsonl:2", problem)
+    assert str(finding) == f"data/cases.jsonl:2: warning: duplicate_question q2: {problem}"
+
+
+def test_a_record_that_cannot_be_read_is_the_one_finding(tmp_path: Path) -> None:
+    path = written(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []})
+    [finding] = lint(f"jsonl:{path}")
+    assert (finding.check, finding.severity, finding.origin) == ("unreadable", "error", f"{path}:2")
+    assert finding.problem.startswith("answers: found an array of 0, wanted ")
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("Funds/extractive_qa.jsonl", "lies 1 level deep below the root, wanted <level 1>/<level 2>/<task>.jsonl"),
+        ("notes.txt", "holds no file <level 1>/<level 2>/<task>.jsonl; name the root of the tree, or one file"),
+    ],
+)
+def test_a_tree_with_a_level_missing_is_one_sentence(tmp_path: Path, place: str, problem: str) -> None:
+    written(tmp_path / place, {"question": "Q?", "answer": "A"})
+    [finding] = lint(f"omnieval:{tmp_path}")
+    assert (finding.check, finding.severity) == ("unreadable", "error")
+    assert finding.problem.startswith(problem)
+
+
+def test_conversations_without_turns_are_told_of(tmp_path: Path) -> None:
+    path = written(tmp_path / "A" / "B" / "conversational_qa.jsonl", [], [{"question": "Q?", "answer": "A"}])
+    told = Finding("left_out", "note", "", f"{path}:1", "a conversation of zero turns")
+    assert lint(f"omnieval:{tmp_path}") == [told]
+    written(Path(path), [])
+    nothing = Finding("unreadable", "error", "", f"omnieval:{tmp_path}", "found no record, wanted at least one")
+    assert lint(f"omnieval:{tmp_path}") == [told, nothing]
+
+
+def test_findings_come_in_the_order_of_the_file_and_those_of_the_whole_first() -> None:
+    joined = (("a,b",),)
+    records = [
+        record("q9", gold=joined, language="zh", question="问题是什么？", line=1),
+        record("q1", gold=joined, passages=(*of("positive", "x"), *of("negative", "x")), line=2),
+        record("q5", gold=joined, line=3),
+    ]
+    findings = lint(records, passages=1)
+    assert [(each.check, each.id) for each in findings] == [
+        ("language_mix", ""), ("joined_names", "q9"),
+        ("double_role", "q1"), ("joined_names", "q1"), ("positive_without_gold", "q1"),
+        ("joined_names", "q5"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dataset", "error", "message"),
+    [
+        ("jsonl:nope.jsonl", DataError, "nope.jsonl: no such file or folder; a path is relative to the current folder"),
+        ("cases.jsonl", SettingError, "dataset 'cases.jsonl' is not format:path; write for instance jsonl:cases.jsonl"),
+        ("jsonl:", SettingError, "dataset 'jsonl:' is not format:path; write for instance jsonl:cases.jsonl"),
+        ("jsnl:x", UnknownNameError, "unknown dataset format 'jsnl'; did you mean 'jsonl'?"),
+    ],
+)
+def test_a_dataset_that_is_not_there_is_an_error(dataset: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        lint(dataset)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 999])
+def test_a_path_that_no_file_can_have_is_an_error_too(path: str) -> None:
+    with pytest.raises(RagEvalError) as caught:
+        lint(f"jsonl:{path}")
+    assert str(caught.value).isprintable()
+
+
+def test_a_loader_of_ones_own_that_fails_is_one_sentence(tmp_path: Path) -> None:
+    formats: Registry[Loader] = Registry("dataset format")
+    formats.register("mine", lambda path: (Instance("q1", GOOD["query"]),))
+    (tmp_path / "x.txt").touch()
+    with pytest.raises(SettingError) as caught:
+        Linter({}, (), formats, Registry("corpus format"))(f"mine:{tmp_path / 'x.txt'}")
+    assert str(caught.value) == f"the loader of 'mine' failed on {tmp_path / 'x.txt'}: KeyError: 'query'"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"noise_rate": 2}, "lint: noise_rate: found 2, wanted a number in 0..1"),
+        ({"passages": -1}, "lint: passages: found -1, wanted an integer of at least 0"),
+        ({"ability": "noise"}, "lint: unknown ability 'noise'; "),
+        ({"assembly": "rgb"}, "lint: unknown assembly 'rgb'; "),
+        ({"noise_rate": 0.8, "correct_rate": 0.4}, "lint: noise_rate 0.8 and correct_rate 0.4 add up to more than 1; "),
+        ({"ability": "noise_robustness", "correct_rate": 0.4}, "lint: correct_rate has no effect on noise_robustness"),
+        ({"corpus": "nope.jsonl"}, "rag_corpus: there is no "),
+    ],
+)
+def test_settings_that_cannot_be_used_are_an_error_before_anything_is_read(
+    settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((SettingError, DataError)) as caught:
+        lint("jsonl:nope.jsonl", **settings)
+    assert str(caught.value).startswith(message)
+
+
+def test_what_is_told_cannot_move_a_terminal() -> None:
+    [finding] = lint([record("q\x1b[2J\n", gold=(("a\x1b,b",),))])
+    assert finding.id == "q\x1b[2J\n"
+    assert str(finding).isprintable()
+
+
+def test_every_check_is_told_under_its_own_name(fixtures_dir: Path) -> None:
+    """What the fixtures have of faults; each check's own tests show the others."""
+    found = {
+        finding.check for path in (fixtures_dir / "datasets" / "rgb").glob("*.json") for finding in lint(f"rgb:{path}")
+    }
+    assert found
+    assert found <= {*BUILTIN, "unreadable"}

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from lint_samples import found_by, of, record
+
+from pytest_rageval.model.case import Instance, Passage
+
+POOL = (*of("positive", *"abc"), *of("negative", *"de"))
+FALSE = (*of("positive", *"abc"), *of("counterfactual", *"ABC"), *of("negative", *"de"))
+GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of("negative", "d"))
+
+
+@pytest.mark.parametrize(
+    ("passages", "settings", "problem"),
+    [
+        (POOL, {"passages": 3}, ""),
+        (POOL, {"passages": 5, "noise_rate": 0.4}, ""),
+        (POOL, {}, "passages=5 noise_rate=0 gives 3 positive, as the record has 3 positive, 2 negative"),
+        (
+            POOL,
+            {"noise_rate": 0.8},
+            "passages=5 noise_rate=0.8 gives 1 positive, 2 negative, as the record has 3 positive, 2 negative",
+        ),
+        (
+            POOL,
+            {"noise_rate": 0.8, "assembly": "rgb-compat"},  # as RGB, which fills a short pool from the other
+            "passages=5 noise_rate=0.8 gives 3 positive, 2 negative, as the record has 3 positive, 2 negative",
+        ),
+        (POOL, {"ability": "negative_rejection", "passages": 2}, ""),
+        (
+            POOL,
+            {"ability": "negative_rejection", "passages": 3},
+            "passages=3 noise_rate=1 gives 2 negative, as the record has 3 positive, 2 negative",
+        ),
+        (FALSE, {"passages": 3, "correct_rate": 0.5}, ""),
+        (
+            FALSE,
+            {"passages": 4},
+            "passages=4 noise_rate=0 correct_rate=0 gives 3 counterfactual, "
+            "as the record has 3 positive, 2 negative, 3 counterfactual",
+        ),
+        (GROUPS, {"passages": 3}, ""),
+        (
+            GROUPS,
+            {"passages": 3, "noise_rate": 0.5},
+            "passages=3 noise_rate=0.5 gives 2 positive, 1 negative, as the record has 3 positive, 1 negative",
+        ),
+        (of("positive", "a"), {}, ""),  # all positive: what a record was made from, and no pool
+        (of("", "a"), {}, ""),
+        (None, {}, ""),
+        ((), {}, ""),
+    ],
+)
+def test_pools_too_short_for_the_settings(
+    passages: tuple[Passage, ...] | None, settings: dict[str, Any], problem: str
+) -> None:
+    findings = found_by("short_pool", record(passages=passages), **settings)
+    assert [(each.severity, each.problem) for each in findings] == ([("warning", problem)] if problem else [])
+
+
+def test_each_point_of_a_list_is_tried() -> None:
+    findings = found_by("short_pool", record(passages=POOL), passages=[2, 4], noise_rate=[0.0, 1.0])
+    assert [each.problem.partition(" gives")[0] for each in findings] == [
+        "passages=4 noise_rate=0",
+        "passages=4 noise_rate=1",
+    ]
+
+
+def test_a_record_that_an_ability_cannot_use_is_an_error() -> None:
+    [finding] = found_by("short_pool", record(passages=POOL), ability="counterfactual_robustness")
+    assert finding.severity == "error"
+    assert finding.problem == (
+        "passages: found none with the role counterfactual, which counterfactual_robustness needs"
+    )
+
+
+def test_correct_rate_holds_for_records_with_counterfactual_passages_only() -> None:
+    assert (
+        found_by("short_pool", record(passages=POOL), record("q2", passages=FALSE), passages=2, correct_rate=0.5) == []
+    )
+
+
+def test_empty_pools_that_others_fill() -> None:
+    only = record("q3", passages=of("positive", "a"), line=3)
+    full = [record(f"q{n}", passages=POOL, line=n) for n in (1, 2)]
+    others: list[Instance] = [record("q4", passages=None), record("q5", passages=(), answerable=False)]
+    [finding] = found_by("empty_pool", *full, only)
+    assert (finding.id, finding.origin) == ("q3", "cases.jsonl:3")
+    assert finding.problem == "there is no negative passage, as most records have"
+    assert found_by("empty_pool", *full, *others[:1]) == []
+    assert found_by("empty_pool", *full, others[1]) == []
+    assert found_by("empty_pool", full[0], only) == []  # one of two is not most
+    [finding] = found_by("empty_pool", *full, record("q6", passages=()))
+    assert finding.problem == "there is no positive and no negative passage, as most records have"
+
+
+def test_one_text_of_two_roles() -> None:
+    twice = (*of("positive", "a", "b", "b"), *of("counterfactual", "A", "b"), *of("negative", "a"))
+    [finding] = found_by("double_role", record(passages=twice), record("q2", passages=FALSE))
+    assert (finding.id, finding.severity) == ("q1", "error")
+    assert finding.problem == "p1 (positive) and c1 (counterfactual) are the same text, as are 1 more pairs"
+
+
+def test_groups_that_are_not_as_many_as_slots() -> None:
+    one, two = record(passages=GROUPS), record("q2", passages=GROUPS, gold=(("a",), ("c",)))
+    [finding] = found_by("groups_and_slots", one, two)
+    assert (finding.id, finding.severity) == ("q1", "note")
+    assert finding.problem == "there are 2 groups of positive passages for 1 parts of the gold"

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from metric_samples import sample, slots, value
+
+from pytest_rageval.errors import CaseError
+from pytest_rageval.judges.prompted import PromptedJudge
+from pytest_rageval.metrics.aspects import has_several_aspects
+from pytest_rageval.metrics.judged_quality import ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.testing import ScriptedLLM
+
+SEVERAL = slots("salt", "rice")
+ALL = (ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION)
+READ = (HALLUCINATION, UTILIZATION)
+
+
+def judge_of(metric: Metric) -> PromptedJudge:
+    assert isinstance(metric.judge, PromptedJudge)
+    return metric.judge
+
+
+def of(text: str = "Salt.", gold: Gold = SEVERAL, language: str = "en", **facets: str) -> Sample:
+    given = sample(text, gold, evidence=True, language=language)
+    return replace(given, case=given.case.with_facets(**facets))
+
+
+def retrieved(*texts: str) -> Sample:
+    items = tuple(ScoredPassage(f"d{at}", 1.0, text) for at, text in enumerate(texts))
+    given = sample("Salt.", SEVERAL)
+    return replace(given, answer=Answer("Salt.", ranking=Ranking(items)))
+
+
+def asked(metric: Metric, about: Sample, *replies: str) -> tuple[float | str | None, ScriptedLLM]:
+    """Return what a metric comes to when its judge is asked and replies so, and the model that was asked."""
+    model = ScriptedLLM(list(replies))
+    judge = judge_of(metric)
+    verdict = asyncio.run(judge.ask(about, model))
+    return value(metric, replace(about, verdicts={judge.name: verdict})), model
+
+
+def reply(label: object) -> str:
+    return json.dumps({"reason": "so", "label": label})
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("metric", "label", "wanted"),
+    [
+        (ACCURACY_JUDGED, "wrong", 0.0),
+        (ACCURACY_JUDGED, "partly_right", 0.5),
+        (ACCURACY_JUDGED, "right", 1.0),
+        (COMPLETENESS, "none", 0.0),
+        (COMPLETENESS, "some", 0.5),
+        (COMPLETENESS, "all", 1.0),
+        (COMPLETENESS, "not_applicable", "judge_says_not_applicable"),
+        (HALLUCINATION, "hallucinated", 1.0),
+        (HALLUCINATION, "not_hallucinated", 0.0),
+        (UTILIZATION, "unused", 0.0),
+        (UTILIZATION, "partly_used", 0.5),
+        (UTILIZATION, "fully_used", 1.0),
+    ],
+)
+def test_a_label_is_worth_its_place_on_the_scale(
+    metric: Metric, label: str, wanted: float | str, language: str
+) -> None:
+    got, model = asked(metric, of(language=language), reply(label))
+    assert got == wanted
+    assert len(model.requests) == 1
+    assert ("JSON 对象" in model.requests[0].messages[0]["content"]) is (language == "zh")
+
+
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_only_completeness_may_be_said_not_to_apply(metric: Metric) -> None:
+    got, model = asked(metric, of(), *[reply("not_applicable")] * (1 if metric is COMPLETENESS else 2))
+    assert str(got).startswith("judge_says_not_applicable" if metric is COMPLETENESS else "parse_error: the label is")
+    assert len(model.requests) == (1 if metric is COMPLETENESS else 2)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_each_judge_sees_what_it_needs_and_its_labels_are_explained(metric: Metric, language: str) -> None:
+    _, model = asked(metric, of(language=language), reply(next(iter(judge_of(metric).labels or {}))))
+    system, user = (message["content"] for message in model.requests[0].messages)
+    assert "> A question?" in user
+    assert "> salt\n> rice" in user
+    assert "> Salt." in user
+    assert ("> The evidence." in user) is (metric in READ)
+    assert "Noise" not in user
+    assert all(f'- "{label}"' in system for label in judge_of(metric).labels or {})
+    assert "{" not in system
+
+
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_without_a_model_the_reason_is_that(metric: Metric) -> None:
+    assert value(metric, of()) == "judge_unavailable"
+
+
+@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+def test_no_gold_is_not_applicable_and_not_asked(metric: Metric) -> None:
+    got, model = asked(metric, of(gold=()))
+    assert (got, model.requests) == ("not_applicable: no_gold", ())
+
+
+@pytest.mark.parametrize("metric", READ, ids=lambda metric: metric.name)
+def test_what_was_read_has_to_be_there_to_be_seen(metric: Metric) -> None:
+    bare, closed = of(), of(system="closed_book")
+    for none in (
+        sample("Salt.", SEVERAL),
+        retrieved(),
+        closed,
+        replace(bare, case=replace(bare.case, supplied=())),
+    ):
+        assert asked(metric, none)[0] == "not_applicable: no_passages"
+    assert asked(metric, retrieved("Salt was traded.", ""))[0] == "no_texts"
+    got, model = asked(metric, retrieved("Salt was traded."), reply(next(iter(judge_of(metric).labels or {}))))
+    assert got in (0.0, 1.0)
+    assert "> Salt was traded." in model.requests[0].messages[1]["content"]
+
+
+def test_a_closed_book_answer_is_judged_by_the_gold_answer_all_the_same() -> None:
+    assert asked(ACCURACY_JUDGED, of(system="closed_book"), reply("right"))[0] == 1.0
+    assert asked(COMPLETENESS, of(system="closed_book"), reply("all"))[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "several"),
+    [
+        (slots("salt", "rice"), True),
+        (slots(["salt", "table salt"]), False),
+        (slots("salt"), False),
+        (slots("It rose. It fell later."), True),
+        (slots("It rose by 1.5 % in Jan. 2020."), False),
+        (slots("first\nsecond"), True),
+        (slots("salt; rice"), True),
+        (slots("salt, rice and tea"), True),
+        (slots("salt, rice, or tea"), True),
+        (slots("Paris, France"), False),
+        (slots("Simon and Garfunkel"), False),
+        (slots("1,200,000"), False),
+        (slots("盐、米、茶"), True),
+        (slots("利率上调。存款增加。"), True),
+        (slots("利率上调；存款增加"), True),
+        (slots("中华人民共和国财政部"), False),
+        (slots(["财政部", "财政部、人民银行"]), False),
+        (slots(""), False),
+        ((), False),
+        (((),), False),
+    ],
+)
+def test_several_aspects_are_several_slots_sentences_or_items(gold: Gold, several: bool) -> None:
+    case = of(gold=gold).case
+    assert has_several_aspects(case) is several
+    assert value(COMPLETENESS, of(gold=gold)) == (
+        "judge_unavailable" if several else f"not_applicable: {'one_aspect' if gold else 'no_gold'}"
+    )
+
+
+def test_the_record_has_the_last_word_on_its_aspects() -> None:
+    assert has_several_aspects(of(gold=slots("salt"), several_aspects="true").case)
+    assert not has_several_aspects(of(several_aspects="false").case)
+    with pytest.raises(CaseError, match=r"^several_aspects of case 'q1': found 'yes', wanted true or false$") as caught:
+        has_several_aspects(of(several_aspects="yes").case)
+    assert caught.value.kind == "bad_facet"
+
+
+@pytest.mark.parametrize("text", ["", "Salt.", "no idea", "1, 2 and 3"])
+@pytest.mark.parametrize("system", ["llm", "closed_book", "mine"])
+def test_whether_completeness_applies_is_the_same_whatever_the_answer(text: str, system: str) -> None:
+    assert value(COMPLETENESS, of(text, system=system)) == "judge_unavailable"
+    assert value(COMPLETENESS, of(text, slots("salt"), system=system)) == "not_applicable: one_aspect"
+
+
+def test_a_score_keeps_what_the_judge_said() -> None:
+    for metric in ALL:
+        for label in judge_of(metric).labels or {}:
+            verdict = Verdict(label, "because", ("raw",))
+            assert metric.compute(replace(of(), verdicts={metric.name: verdict})).verdict == verdict
+
+
+def test_hallucination_alone_is_better_when_lower() -> None:
+    assert [metric.name for metric in ALL if not metric.higher_is_better] == ["hallucination"]
+    assert [judge_of(metric).higher_is_better for metric in ALL] == [metric.higher_is_better for metric in ALL]
+    assert [metric.name for metric in ALL if metric.binary] == ["hallucination"]
+
+
+def replies_that_are_none() -> Sequence[Any]:
+    deep = '{"label": ' + "[" * 900 + "]" * 900 + "}"
+    return [
+        "", " \n", "The answer is right.", "right", '"right"', "[1, 2]", '["right"]', "2", "null", "NaN", "1e999",
+        '{"label": 2}', '{"label": NaN}', '{"label": 1e999}', '{"label": true}', '{"label": "2"}', '{"label": null}',
+        '{"label": ["right"]}', '{"label": {"label": "right"}}', '{"verdict": {"label": "right"}}',
+        '{"label": "正确"}', '{"标签": "right"}', '{"label": "right, I think"}', '{"label": "right"', "{label: right}",
+        "```json\nright\n```", '{"label": "right"} {"label": "wrong"}', '{"label": "right", "label": "wrong"}',
+        '{"label": ' + "9" * 10_000 + "}", '{"label": "' + "x" * 500_000 + '"}', deep, f"{deep} {deep}",
+        '{"label": ' + '{"a": ' * 100_000, '{"label": "ri\\u0000ght"}', '{"label": "\\ud800"}', "\ud800{",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", replies_that_are_none(), ids=range(len(replies_that_are_none())))
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_reply_that_is_no_verdict_ends_unscored_after_one_more_question(said: str, language: str) -> None:
+    got, model = asked(ACCURACY_JUDGED, of(language=language), said, said)
+    assert isinstance(got, str)
+    assert got.startswith("parse_error: ")
+    assert len(got) < 250
+    assert len(model.requests) == 2
+    assert asked(ACCURACY_JUDGED, of(language=language), said, f"```json\n{reply('right')}\n```")[0] == 1.0
