@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
+from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel, decided, values_of
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel
 
 __all__ = ["Asked", "Desk", "Examined", "Task"]
+
+T = TypeVar("T")
 
 _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
 _NO_PANELS: Mapping[str, Panel] = MappingProxyType({})
@@ -61,11 +64,13 @@ class Examined:
         verdicts: name of a judge -> its verdict.
         closed_book: the model's answer to the question alone.
         readings: id of each retrieved document -> what the system answers from it alone; None where that was not asked.
+        vectors: text -> its embedding, of what its metrics compare.
     """
 
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
     closed_book: Answer | None = None
     readings: Mapping[str, Reading] | None = None
+    vectors: Mapping[str, Sequence[float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ class Desk:
         judge: the model that judges ask; None makes judged metrics unscored.
         closed_book: the model without passages; None when there is no model.
         readings: gives what the system answers from single documents; None when there is no system.
+        vectors: gives the embeddings of texts; None when there is no embedding model.
         conversations: gives the answers to turns that follow the system's own answers; None when there is no system.
         cassettes: where a user's own functions are recorded; None when nothing is.
         metered: whether the session has models, so that what they were asked is told of every case.
@@ -115,6 +121,7 @@ class Desk:
     judge: ChatModel | None = None
     closed_book: SystemAnswerer | None = None
     readings: Readings | None = None
+    vectors: Vectors | None = None
     conversations: Conversations | None = None
     cassettes: Cassettes | None = None
     metered: bool = False
@@ -186,7 +193,7 @@ class Desk:
         return NoLoop() if self.replays and prompted else self.loop
 
     def _needs_models(self, task: Task) -> bool:
-        return any(metric.judge is not None or metric.closed_book for metric in task.metrics)
+        return any(metric.judge is not None or metric.closed_book or metric.texts for metric in task.metrics)
 
     def _examined(self, task: Task, answer: Answer) -> Examined:
         """Return what is asked about an answer; a sync system is asked in this thread for its readings, too."""
@@ -208,7 +215,7 @@ class Desk:
         return replace(await self._judged(task, answer), readings=readings)
 
     async def _judged(self, task: Task, answer: Answer) -> Examined:
-        """Return the judges' verdicts and the closed-book answer.
+        """Return the judges' verdicts, the closed-book answer and the embeddings.
 
         They are asked for one after the other: cases overlap, and where one fails no other is left under way.
         None is asked of an answer that was not generated.
@@ -223,9 +230,20 @@ class Desk:
                 verdicts[judge.name] = await self._voted(judge, panel, sample)
             elif self.judge is not None or not getattr(judge, "needs_model", True):
                 verdicts[judge.name] = await self._verdict(judge, self.judge, sample)
-        if self.closed_book is None or not any(metric.closed_book for metric in task.metrics):
-            return Examined(verdicts)
-        return Examined(verdicts, await self.closed_book.ahead(task.case))
+        alone = None
+        if self.closed_book is not None and any(metric.closed_book for metric in task.metrics):
+            alone = await self.closed_book.ahead(task.case)
+        return Examined(verdicts, alone, vectors=await self._embedded(task, sample))
+
+    async def _embedded(self, task: Task, sample: Sample) -> Mapping[str, Sequence[float]] | None:
+        if self.vectors is None:
+            return None
+        texts = [text for metric in task.metrics if metric.texts is not None for text in metric.texts(sample)]
+        if not texts:
+            return None
+        return await _or_case_error(
+            self.vectors(texts), "embedder_error", f"the embedding model failed on case {sample.case.id!r}"
+        )
 
     async def _voted(self, judge: Judge, panel: Panel, sample: Sample) -> Verdict:
         """Return what the votes of a panel come to; like verdicts, they are asked for one after the other.
@@ -249,17 +267,8 @@ class Desk:
         return Verdict(problem="judge_unavailable") if model is None else await self._verdict(judge, model, sample)
 
     async def _verdict(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
-        from asyncio import CancelledError
-
-        from pytest_rageval.engine.tracebacks import cause_of
-
-        try:
-            return await judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
-        except CaseError:
-            raise
-        except (Exception, CancelledError) as error:
-            message = f"judge {judge.name!r} failed on case {sample.case.id!r}: {cause_of(error)}"
-            raise CaseError("cancelled" if isinstance(error, CancelledError) else "judge_error", message) from error
+        asked = judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
+        return await _or_case_error(asked, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
 
     def _asked(
         self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined, case: Case | None
@@ -267,6 +276,21 @@ class Desk:
         calls = meter.calls
         told = calls if self.metered or calls.calls else None
         return Asked(answer, error, examined, told, meter.keys, case)
+
+
+async def _or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:
+    """Return what is awaited; what it raises but a `CaseError` becomes one."""
+    from asyncio import CancelledError
+
+    from pytest_rageval.engine.tracebacks import cause_of
+
+    try:
+        return await asked
+    except CaseError:
+        raise
+    except (Exception, CancelledError) as error:
+        message = f"{what}: {cause_of(error)}"
+        raise CaseError("cancelled" if isinstance(error, CancelledError) else kind, message) from error
 
 
 def _wants_readings(task: Task) -> bool:

@@ -62,7 +62,9 @@ class Runner:
     def sample(self, task: Task, examined: Examined, answer: Answer) -> Sample:
         """Return what a metric is given; documents are labelled by the downstream metric of ``task``."""
         labels = None if examined.readings is None else self._labels(task, examined.readings)
-        return Sample(task.case, answer, self._markers, examined.verdicts, examined.closed_book, labels)
+        return Sample(
+            task.case, answer, self._markers, examined.verdicts, examined.closed_book, labels, examined.vectors
+        )
 
     def _outcome(self, task: Task, asked: Asked) -> Outcome:
         answer = asked.answer

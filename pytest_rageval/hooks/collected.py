@@ -89,6 +89,7 @@ class Collected:
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.versions: dict[str, str] = {}
         self.labels: tuple[Label, ...] = ()
         self._answering: Answering | None = None
         self._budget = budget

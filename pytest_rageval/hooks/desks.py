@@ -13,6 +13,7 @@ from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
+from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
@@ -53,6 +54,7 @@ class Desks:
         most = collected.options.concurrency
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
+        self._vectors: dict[Embedder, Vectors] = {}
 
     def close(self) -> None:
         """Let the threads of sync systems go."""
@@ -63,7 +65,8 @@ class Desks:
         params = tuple(sorted(session_params(item).items()))
         place = (entry.testbed.nodeid, entry.responder, params)
         if place not in self._origins:  # it is the same for every case of a testbed
-            self._origins[place] = (*self._find_origin(item, entry), params)
+            embedder = (_embeds(entry), overridden(EMBEDDER, item) if _embeds(entry) else None)
+            self._origins[place] = (*self._find_origin(item, entry), *embedder, params)
         return self._origins[place]
 
     def known(self, origin: Origin) -> Desk | None:
@@ -116,6 +119,7 @@ class Desks:
             judge=judge,
             closed_book=closed_book,
             readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
+            vectors=self._vectors_of(self._embedder(request)) if _embeds(entry) else None,
             conversations=Conversations(answerer) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
@@ -134,6 +138,15 @@ class Desks:
         if overridden(EMBEDDER, request.node) is None:
             return self._models.own_embedder()
         return self._models.embedder_of(request.getfixturevalue(EMBEDDER))
+
+    def _vectors_of(self, embedder: Embedder | None) -> Vectors | None:
+        """Return what asks an embedding model, the same for all desks."""
+        if embedder is None:
+            return None
+        if embedder not in self._vectors:
+            together = self._models.cassettes is None
+            self._vectors[embedder] = Vectors(embedder, together=together, told=self._collected.versions)
+        return self._vectors[embedder]
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
         name = entry.responder.name
@@ -193,6 +206,11 @@ def _searches_in_place(system: System) -> bool:
     """Return whether a system's retriever may be called on the event loop; one without has nothing to call."""
     retriever = getattr(system, "retriever", None)
     return retriever is None or bool(getattr(retriever, "in_place", False))
+
+
+def _embeds(entry: Entry) -> bool:
+    """Return whether a metric of a case compares embeddings; only then is the model's fixture set up."""
+    return any(metric.texts is not None for metric in entry.testbed.metrics.values())
 
 
 def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:

@@ -35,6 +35,9 @@ ASYNC_DEFAULT = 16
 WINDOW = 8
 """How many times as many cases are under way, so that one that is tried again holds up no other."""
 
+LOCAL = "sentence-transformers/"
+"""What an embedding model that computes on this machine begins with."""
+
 KINDS = {"rag_llm": "model", "rag_judge": "judge", "rag_embedder": "embedding"}
 """The fixture that gives a model -> what its recordings are called."""
 
@@ -127,6 +130,8 @@ class Models:
             return None
         from pytest_rageval.llm.embedder import Embedder
 
+        if self._computes("rag_embedder"):
+            return self._local_embedder()
         return self._own(Embedder, "rag_embedder", name)
 
     def embedder_of(self, model: object) -> Embedder | None:
@@ -149,7 +154,8 @@ class Models:
 
     def preload(self) -> None:
         """Start importing litellm on a thread, where a call is going to need it."""
-        wanted = [(kind, self.setting(fixture).name) for fixture, kind in KINDS.items()]
+        named = [(kind, fixture) for fixture, kind in KINDS.items() if not self._computes(fixture)]
+        wanted = [(kind, self.setting(fixture).name) for kind, fixture in named]
         wanted += [(KINDS["rag_judge"], name) for name in self._options.panelists]
         for kind, name in wanted:
             if name is not None and (self.cassettes is None or self.cassettes.asks(kind, name)):
@@ -172,6 +178,24 @@ class Models:
         """Return the model that the options name for a fixture."""
         options = self._options
         return {"rag_llm": options.model, "rag_judge": options.judge, "rag_embedder": options.embedder}[fixture]
+
+    def _computes(self, fixture: str) -> bool:
+        """Return whether a fixture's model computes on this machine and is asked of no provider."""
+        return fixture == "rag_embedder" and str(self.setting(fixture).name).startswith(LOCAL)
+
+    def _local_embedder(self) -> Embedder:
+        from pytest_rageval.llm.embedder import Embedder
+        from pytest_rageval.retrieval.local_embedder import LocalEmbedder
+
+        setting = self.setting("rag_embedder")
+        if setting.params:
+            raise SettingError(
+                f"rag_embedder_params has {next(iter(setting.params))}, and {setting.name} takes no parameters"
+            )
+        name = str(setting.name)
+        key = ("rag_embedder", name)
+        backend = None if key in self._clients else LocalEmbedder(name, self._options.beside)
+        return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.litellm_backend import LiteLLM
@@ -222,6 +246,8 @@ class Models:
             return None
         from pytest_rageval.llm.prices import Prices, count_tokens
 
+        if name.startswith(LOCAL):
+            return lambda asked, params: 0.0
         prices = cache(lambda: Prices(name, rates))  # which may import litellm, when a call is not replayed
 
         def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:

@@ -20,6 +20,7 @@ from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.text.dictionary import user_dictionary
 
 __all__ = ["Recorder", "recorder_of"]
 
@@ -39,6 +40,8 @@ class Recorder:
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
+        if user_dictionary():
+            self.run.versions["rag_user_dict"] = user_dictionary()
         self.faults: list[str] = []
         self._planned = False
         self._recordings: set[str] = set()
@@ -59,6 +62,7 @@ class Recorder:
         outcome = self.run.take(payload["outcome"], payload["instance"])
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
+        self.run.versions.update(payload["versions"])
         self._append(self.run.records[outcome["nodeid"]])
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
@@ -77,9 +81,8 @@ class Recorder:
         for nodeid, message in crashed.items():
             lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
             if lost is not None:
-                self.take_outcome(
-                    {"outcome": encode_outcome(lost), "instance": None, "recordings": (), "retrievers": ()}
-                )
+                nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
+                self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted = interrupted
         self.run.weigh_judges()
         self.run.evaluate_gates()

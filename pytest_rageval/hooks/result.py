@@ -149,7 +149,7 @@ class RagResult:
             task, examined, answer = self._task, self._asked.examined, self.answer
             if metric.labels != "none":
                 downstream_of((*task.metrics, metric))  # a metric that cannot be read is refused before any call
-            if self._desk is not None and (metric.judge is not None or metric.closed_book or metric.labels != "none"):
+            if self._desk is not None and metric.asks:
                 examined = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
             score = self._runner.score(self._runner.sample(task, examined, answer), metric)
             self._outcome = replace(self._outcome, scores={**self._outcome.scores, name: score})

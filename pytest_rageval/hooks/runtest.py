@@ -101,6 +101,7 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "instance": instance,
         "recordings": () if result is None else result.recordings,
         "retrievers": _news_of_retrievers(item.config),
+        "versions": item.config.stash[COLLECTED].versions,
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
 

@@ -1,12 +1,67 @@
-"""Retrieval as OmniEval publishes it."""
+"""Retrieval and answers as OmniEval scores them."""
 
 from __future__ import annotations
 
+import re
+import string
+from collections import Counter
+from functools import lru_cache
+
+from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.squad import is_chinese, references
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.text.dictionary import user_dictionary
+from pytest_rageval.text.words import tokens
 
-__all__ = ["OMNIEVAL_MAP_COMPAT", "omnieval_map_compat"]
+__all__ = [
+    "OMNIEVAL_EM_COMPAT",
+    "OMNIEVAL_F1_COMPAT",
+    "OMNIEVAL_MAP_COMPAT",
+    "omnieval_em_compat",
+    "omnieval_f1_compat",
+    "omnieval_map_compat",
+]
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+
+
+def omnieval_em_compat(sample: Sample) -> Score:
+    """Score how many of the references the answer equals.
+
+    Formula: mean over the references (as in `squad.exact_match`) of 1 where both are equal in lower case without ASCII
+    punctuation, English articles and runs of white space, else 0: unlike `exact_match`, further spellings of the gold
+    answer lower it, punctuation that is not ASCII and widths have to be the same, and 1.5% equals 15%.
+    Range: 0..1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
+    Source: OmniEval (Wang et al., 2024), its EM.
+    """
+    gold, answer = sample.case.instance.gold, sample.answer.text
+    if not gold:
+        return NO_GOLD
+    spellings = references(gold, answer, is_chinese(sample))
+    equal = sum(_normalize(spelling) == _normalize(answer) for spelling in spellings)
+    return Score(equal / len(spellings) if spellings else 0.0)
+
+
+def omnieval_f1_compat(sample: Sample) -> Score:
+    """Score the overlap of characters between the answer and the nearest reference.
+
+    Formula: max over the references (as in `squad.exact_match`) of 2PR / (P + R), P and R the share of the answer's and
+    of the reference's characters that are in both, counted with multiplicity. Both are normalised as in
+    `omnieval_em_compat` and then written as jieba's tokens with a space between two, which are characters as all
+    others: unlike `token_f1`, texts without a word in common have a value.
+    Range: 0..1, higher is better. Empty input: an answer or a reference that normalises to nothing 0; no gold is not
+    applicable.
+    Source: OmniEval (Wang et al., 2024), its F1.
+    """
+    gold, answer = sample.case.instance.gold, sample.answer.text
+    if not gold:
+        return NO_GOLD
+    spellings = references(gold, answer, is_chinese(sample))
+    ours, *theirs = (_characters(text, user_dictionary()) for text in (answer, *spellings))
+    return Score(max((_f1(ours, reference) for reference in theirs), default=0.0))
 
 
 def omnieval_map_compat(sample: Sample) -> Score:
@@ -27,4 +82,21 @@ def omnieval_map_compat(sample: Sample) -> Score:
     return Score(sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0)
 
 
+@lru_cache(maxsize=8)
+def _normalize(text: str) -> str:
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
+
+
+@lru_cache(maxsize=8)
+def _characters(text: str, dictionary: str) -> Counter[str]:
+    return Counter(" ".join(tokens(_normalize(text))))
+
+
+def _f1(ours: Counter[str], theirs: Counter[str]) -> float:
+    shared = (ours & theirs).total()
+    return 2 * shared / (ours.total() + theirs.total()) if shared else 0.0
+
+
+OMNIEVAL_EM_COMPAT = Metric("omnieval_em_compat", omnieval_em_compat)
+OMNIEVAL_F1_COMPAT = Metric("omnieval_f1_compat", omnieval_f1_compat)
 OMNIEVAL_MAP_COMPAT = Metric("omnieval_map_compat", omnieval_map_compat, of="retrieval")

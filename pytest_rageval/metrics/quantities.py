@@ -27,6 +27,9 @@ _SURE_DIGITS = 3
 _LONGEST_PLAIN = 60
 """Characters of the longest alias whose number is what is asked for, and not something said in passing."""
 
+_LONGEST_ANSWER = 10_000
+"""Characters of the longest answer that is looked at."""
+
 _LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
 """Powers of ten that are left out where a table says "in millions" or "%"."""
 
@@ -77,12 +80,13 @@ def numerical_verdict(instance: Instance, answer: str) -> float | None:
     7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where
     no number of it, whatever its unit, sign or power of ten, could be the gold one, rounded. Several quantities of one
     unit in the gold answer, and answers that put numbers in words that are not read, are undecided; nothing is decided
-    against by an alias of more than 60 characters, whose number may be said in passing.
+    against by an alias of more than 60 characters, whose number may be said in passing, and nothing of an answer of
+    more than 10,000.
     """
     slots = [slot for slot in instance.gold if any(_asked(instance.question, alias) for alias in slot)]
-    verdicts = [_slot(instance.question, slot, answer) for slot in slots]
-    if not verdicts:
+    if not slots or len(answer) > _LONGEST_ANSWER:
         return None
+    verdicts = [_slot(instance.question, slot, answer) for slot in slots]
     if 0.0 in verdicts:
         return 0.0
     return None if None in verdicts else 1.0
@@ -175,7 +179,7 @@ def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -
         return "same"
     if said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * abs(wanted - there) < gold.step:
         return "same"
-    for scale in _SCALES:
+    for scale in _SCALES if wanted and there else _SCALES[:1]:
         if 2 * abs(abs(wanted) - abs(there) * scale) <= max(gold.step, said.step * scale):
             return "near"
     return "other"

@@ -11,6 +11,7 @@ from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.squad import references
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.text.dictionary import user_dictionary
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.words import tokens
 
@@ -69,13 +70,16 @@ def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], flo
 
 def _value(answer: str, reference: str, score: Callable[[Sequence[str], Sequence[str]], float]) -> float:
     chinese = has_chinese(answer) or has_chinese(reference)
-    ours, theirs = _cut(answer, chinese), _cut(reference, chinese)
+    ours, theirs = (_cut(text, chinese, user_dictionary()) for text in (answer, reference))
     return score(ours, theirs) if ours and theirs else 0.0
 
 
 @lru_cache(maxsize=16)
-def _cut(text: str, chinese: bool) -> tuple[str, ...]:
-    """Return the tokens of all sentences, one after the other; a sentence of white space is an empty token."""
+def _cut(text: str, chinese: bool, dictionary: str) -> tuple[str, ...]:
+    """Return the tokens of all sentences, one after the other; a sentence of white space is an empty token.
+
+    What they are cut by is told by ``dictionary``.
+    """
     return tuple(token for sentence in sentences_of(text, chinese=chinese) for token in sentence.split(" "))
 
 

@@ -13,17 +13,27 @@ from pytest_rageval.metrics.matching import fold_spaces
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.text.dictionary import user_dictionary
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.unicode import nfkc
 from pytest_rageval.text.words import words
 
-__all__ = ["EXACT_MATCH", "TOKEN_F1", "exact_match", "f1", "normalize", "references", "token_f1"]
+__all__ = ["EXACT_MATCH", "TOKEN_F1", "exact_match", "f1", "is_chinese", "normalize", "references", "token_f1"]
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
+_IN_NUMBERS = ".%‰"
+_APART = re.compile(r"(?<=\d) +(?=[%‰])|(?<=\d)(?<!\d{4}),(?=\d{3}(?!\d))")
+_BETWEEN = re.compile(r"(?<=\d)[^\w\s.%‰](?=\d)")
+_OF_NO_NUMBER = re.compile(r"(?<!\d)\.|\.(?!\d)|(?<!\d)[%‰]")
+
+
 class _WithoutPunctuation(dict[int, int | None]):
-    """A table for ``str.translate`` that drops punctuation and learns one character at a time."""
+    """A table for ``str.translate`` that drops punctuation but ``kept`` and learns one character at a time."""
+
+    def __init__(self, kept: str = "") -> None:
+        super().__init__((ord(character), ord(character)) for character in kept)
 
     def __missing__(self, code: int) -> int | None:
         character = chr(code)
@@ -32,16 +42,22 @@ class _WithoutPunctuation(dict[int, int | None]):
         return self[code]
 
 
-_PUNCTUATION = _WithoutPunctuation()
+_PUNCTUATION, _PUNCTUATION_BUT_OF_NUMBERS = _WithoutPunctuation(), _WithoutPunctuation(_IN_NUMBERS)
 
 
 @lru_cache(maxsize=8)
-def normalize(text: str) -> str:
+def normalize(text: str, *, chinese: bool = False) -> str:
     """Return ``text`` as SQuAD compares it: lower case, no punctuation, no English articles, single spaces.
 
-    NFKC comes first, and Unicode's punctuation (category P) goes with ASCII's; on ASCII it is SQuAD's script exactly.
+    NFKC comes first, and Unicode's punctuation (category P) goes with ASCII's; on ASCII it is SQuAD's script exactly,
+    to which 1.5% and 15% are the same. Not so for Chinese: numbers keep their decimal point and % or ‰, lose the commas
+    between their thousands, and stay apart where other punctuation stands between them (5-10% is not 510%).
     """
-    bare = nfkc(text).lower().translate(_PUNCTUATION)
+    bare = nfkc(text).lower()
+    if chinese:
+        bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", _APART.sub("", bare))).translate(_PUNCTUATION_BUT_OF_NUMBERS)
+    else:
+        bare = bare.translate(_PUNCTUATION)
     return " ".join(_ARTICLE.sub(" ", bare).split())
 
 
@@ -50,15 +66,16 @@ def exact_match(sample: Sample) -> Score:
 
     Formula: 1 when normalize(answer) equals normalize(reference) for any reference, spaces beside Han characters apart.
     One slot: each alias is a reference. Several slots: one reference, made of the alias of each slot that shares most
-    tokens with the answer (the first of equals), in slot order, joined with a space.
+    tokens with the answer (the first of equals), in slot order, joined with a space. Where the record is Chinese or
+    answer or reference has a Han character, numbers stay what they are: 1,000元 is 1000元, and 1.5% is not 15%.
     Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
     gold, answer = sample.case.instance.gold, sample.answer.text
     if not gold:
         return NO_GOLD
-    said = fold_spaces(normalize(answer))
-    return Score(float(any(said == fold_spaces(normalize(reference)) for reference in references(gold, answer))))
+    chinese = is_chinese(sample)
+    return Score(float(any(_equal(answer, reference, chinese) for reference in references(gold, answer, chinese))))
 
 
 def token_f1(sample: Sample) -> Score:
@@ -66,28 +83,35 @@ def token_f1(sample: Sample) -> Score:
 
     Formula: max over the references of 2PR / (P + R), P and R the share of the answer's and of the reference's tokens
     that are in both, counted with multiplicity. References as in `exact_match`. Tokens are those between spaces after
-    SQuAD's normalisation; when answer or reference has a Han character both are cut into jieba's words (after dropping
-    the spaces beside Han characters), and never into characters.
+    SQuAD's normalisation; where the record is Chinese or answer or reference has a Han character both are cut into
+    jieba's words (after dropping the spaces beside Han characters), and never into characters, and numbers stay what
+    they are, as in `exact_match`.
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
     gold, answer = sample.case.instance.gold, sample.answer.text
     if not gold:
         return NO_GOLD
-    return Score(max((f1(answer, reference) for reference in references(gold, answer)), default=0.0))
+    chinese = is_chinese(sample)
+    return Score(max((f1(answer, reference, chinese) for reference in references(gold, answer, chinese)), default=0.0))
 
 
-def references(gold: Gold, answer: str) -> tuple[str, ...]:
+def is_chinese(sample: Sample) -> bool:
+    """Return whether a sample's texts are cut as Chinese even where they have no Han character, as 1.5% has none."""
+    return sample.case.instance.language == "zh" or has_chinese(sample.answer.text)
+
+
+def references(gold: Gold, answer: str, chinese: bool = False) -> tuple[str, ...]:
     """Return the texts the answer is compared with."""
     if len(gold) == 1:
         return gold[0]
-    nearest = (max(slot, key=lambda alias: _shared(*_bags(answer, alias)), default="") for slot in gold)
+    nearest = (max(slot, key=lambda alias: _shared(*_bags(answer, alias, chinese)), default="") for slot in gold)
     return (" ".join(nearest),)
 
 
-def f1(answer: str, reference: str) -> float:
+def f1(answer: str, reference: str, chinese: bool = False) -> float:
     """Return the F1 of two texts' tokens."""
-    ours, theirs = _bags(answer, reference)
+    ours, theirs = _bags(answer, reference, chinese)
     if not ours or not theirs:
         return float(not ours and not theirs)
     shared = _shared(ours, theirs)
@@ -97,17 +121,22 @@ def f1(answer: str, reference: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _bags(answer: str, reference: str) -> tuple[Counter[str], Counter[str]]:
+def _equal(answer: str, reference: str, chinese: bool) -> bool:
+    both = chinese or has_chinese(reference)
+    return fold_spaces(normalize(answer, chinese=both)) == fold_spaces(normalize(reference, chinese=both))
+
+
+def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:
     """Return both texts' tokens with their counts, cut the same way."""
-    chinese = has_chinese(answer) or has_chinese(reference)
-    return _bag(answer, chinese), _bag(reference, chinese)
+    both = chinese or has_chinese(answer) or has_chinese(reference)
+    return _bag(answer, both, user_dictionary()), _bag(reference, both, user_dictionary())
 
 
 @lru_cache(maxsize=8)
-def _bag(text: str, chinese: bool) -> Counter[str]:
-    """Return the tokens of ``text`` with their counts."""
-    normal = normalize(text)
-    return Counter(words(fold_spaces(normal)) if chinese else normal.split())
+def _bag(text: str, chinese: bool, dictionary: str) -> Counter[str]:
+    """Return the tokens of ``text`` with their counts; ``dictionary`` tells what they are cut by."""
+    normal = normalize(text, chinese=chinese)
+    return Counter(words(fold_spaces(normal), chinese=True) if chinese else normal.split())
 
 
 def _shared(one: Counter[str], other: Counter[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -30,6 +30,7 @@ class Sample:
         closed_book: the model's answer to the question alone; None when no metric asks for it or there is no model.
         labels: id of each retrieved document -> what the answer from it alone scores by the testbed's downstream
             metric; None when no metric asks for it or there is no system that could be asked.
+        vectors: text -> its embedding, of the texts that the session's metrics name; None without an embedding model.
     """
 
     case: Case
@@ -38,6 +39,7 @@ class Sample:
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
     closed_book: Answer | None = None
     labels: Mapping[str, Score] | None = None
+    vectors: Mapping[str, Sequence[float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Metric:
         needs_all: whether ``compute`` depends on relevant documents that were not retrieved.
         of: what a value tells of: the answer, what was retrieved, or both.
         labels: which of ``sample.labels`` ``compute`` can read: none, labels that are all 0 or 1, or any in ``0..1``.
+        texts: which texts' embeddings ``compute`` reads in ``sample.vectors``; None for a metric that reads none.
     """
 
     name: str
@@ -65,6 +68,12 @@ class Metric:
     needs_all: bool = False
     of: Literal["answer", "retrieval", "both"] = "answer"
     labels: Literal["none", "binary", "any"] = "none"
+    texts: Callable[[Sample], Sequence[str]] | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether something has to be asked about an answer before ``compute`` can tell."""
+        return self.judge is not None or self.closed_book or self.labels != "none" or self.texts is not None
 
     @property
     def downstream(self) -> bool:

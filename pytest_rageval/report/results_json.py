@@ -52,7 +52,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             "id": run_id,
             "started": run.started.isoformat(timespec="seconds"),
             "duration_s": round((finished - run.started).total_seconds(), 3),
-            "versions": _versions(),
+            "versions": _versions() | run.versions,
             "fingerprint": run.plan.fingerprint,
             "interrupted": run.interrupted,
         },

@@ -57,6 +57,7 @@ class Run:
         unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
         trusts: how judges agree with people, where they have to.
         retrievers: what the retrievers of the session tell of themselves.
+        versions: what else than installed packages decided scores: the embedding model and its revision.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         texts: False leaves every text of the data and of the answers out of what is reported.
@@ -72,6 +73,7 @@ class Run:
     unclaimed: Calls = field(default_factory=Calls)
     trusts: list[Trust] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)

@@ -47,7 +47,7 @@ class SentenceEncoder:
         pooling: one of `POOLINGS`.
         device: what it computes on, as torch names it; "" leaves the choice to the library.
         batch_size: texts that are computed at once, 1 or more.
-        retriever: what it is loaded for, for messages.
+        retriever: what it is loaded for, for messages; "" for the session's embedding model.
 
     Raises:
         SettingError: the model cannot be loaded.
@@ -66,10 +66,12 @@ class SentenceEncoder:
                 self.encode(["the first text takes many times as long as any other"])
             except Exception as error:
                 why = f"{type(error).__name__}: " + ascii_safe(str(error).partition("\n")[0])
+                who = f"the retriever {retriever!r}" if retriever else "rag_embedder_model"
+                where = "'model' in rag_retriever_params" if retriever else "it behind its first slash"
                 what = found(model) if Path(model).is_dir() else f"{found(model)}, which is no folder beside the ini,"
                 raise SettingError(
-                    f"the retriever {retriever!r} cannot load the model {what} on the device {found(device)} ({why}); "
-                    "give 'model' in rag_retriever_params the folder of a model of sentence-transformers, or its name"
+                    f"{who} cannot load the model {what} on the device {found(device)} ({why}); "
+                    f"give {where} the folder of a model of sentence-transformers, or its name"
                 ) from None
 
     def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 
 from pytest_rageval.errors import MissingDependencyError
-from pytest_rageval.text.words import WORDS, words
+from pytest_rageval.text.words import words, words_version
 
 __all__ = ["STEMMERS", "Terms", "terms_by", "versions"]
 
@@ -36,7 +36,11 @@ def versions(stemmer: str) -> dict[str, str]:
     from importlib.metadata import version
 
     made_by = ["rjieba"] if stemmer == "none" else ["rjieba", "PyStemmer"]
-    return {"words": WORDS, "unicode": unicodedata.unidata_version, **{name: version(name) for name in made_by}}
+    return {
+        "words": words_version(),
+        "unicode": unicodedata.unidata_version,
+        **{name: version(name) for name in made_by},
+    }
 
 
 class _Stemmed:

@@ -109,7 +109,7 @@ def _chinese_integer(said: str) -> int | None:
 
 def _english(match: re.Match[str]) -> str:
     said = re.split(r"[ -]", match[0].lower().replace(" and ", " "))
-    if said == ["one"] and not _AFTER_ONE_IN_ENGLISH.match(match.string, match.end()):
+    if len(said) > _LONGEST or (said == ["one"] and not _AFTER_ONE_IN_ENGLISH.match(match.string, match.end())):
         return match[0]
     total = section = 0
     last = 10**18

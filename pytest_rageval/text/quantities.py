@@ -98,9 +98,9 @@ _SCALES = {
 _SAID = [(re.compile(said, re.I), unit, Fraction(factor)) for said, (unit, factor) in _UNITS.items()]
 
 _CORE = r"\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
-_SCALE = (
-    r"(?:(?:百|千(?![克米瓦卡])|万|亿)+|(?: ?(?:thousand|million|mln|mn|billion|bln|bn|trillion|trn|tn)|[kb])(?![a-z]))"
-)
+_CHINESE_SCALE = "(?:百|千(?![克米瓦卡])|万|亿){1,4}"
+_WORD_SCALE = " ?(?:thousand|million|mln|mn|billion|bln|bn|trillion|trn|tn)"
+_SCALE = f"(?:{_CHINESE_SCALE}|(?:{_WORD_SCALE}|[kb])(?![a-z]))"
 _UNIT = "|".join(
     f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "") for said in sorted(_UNITS, key=len, reverse=True)
 )
@@ -121,7 +121,7 @@ _NAME = re.compile(rf"(?<![a-zA-Z])(?!(?:{_SENTENCE_WORD}) )[A-Z][\w&]* \Z")
 _ODD = re.compile(r"[,/^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
 """What follows a number that can be read in more than one way: 1,00,000, 3/4, 10^6, 1e5, 1 000."""
 
-_REFERENCE = re.compile(r"\[\d{1,3}\]|^ ?\d{1,2}[.)、](?!\d)", re.MULTILINE)
+_CITED, _LISTED = re.compile(r"\[\d{1,3}\]"), re.compile(r"^ ?\d{1,2}[.)、](?!\d)", re.MULTILINE)
 _DASHES = str.maketrans(dict.fromkeys("−–—‒―‑‐", "-") | dict.fromkeys("～∼〜", "~"))
 _LONGEST = 40
 _NO_QUANTITY = Quantity(unit=UNKNOWN)
@@ -130,15 +130,22 @@ _NO_QUANTITY = Quantity(unit=UNKNOWN)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities that ``text`` states, in no particular order.
 
-    Digits that belong to a name (COVID-19, 5G, Boeing 737), an ordinal (第3, No. 3), a citation ([3]) or a list number
-    are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one of unit `UNKNOWN`. Time is linear
-    in the length of the text.
+    Digits that belong to a name (COVID-19, 5G, Boeing 737), an ordinal (第3, No. 3) or, beside other digits, a citation
+    ([3]) or a list are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one of unit `UNKNOWN`.
+    Time is linear in the length of the text.
     """
     found: list[Quantity] = []
-    plain = _REFERENCE.sub("\n", in_digits(nfkc(text).translate(_DASHES)))
+    plain = _without_references(in_digits(nfkc(text).translate(_DASHES)))
     plain = dates(plain, lambda said: found.append(Quantity(unit=DATE, date=said) if said else _NO_QUANTITY))
     plain = times(plain, lambda minutes: found.append(Quantity(Fraction(minutes), Fraction(minutes), TIME)))
     return (*found, *_numbers(plain))
+
+
+def _without_references(text: str) -> str:
+    """Return the text without citations and list numbers; an answer that is nothing else, as "70." is, is a number."""
+    bare = _CITED.sub("\n", text)
+    bare = _LISTED.sub("\n", bare) if len(_LISTED.findall(bare)) > 1 else bare
+    return bare if re.search(r"\d", bare) else text
 
 
 @dataclass(frozen=True, slots=True)

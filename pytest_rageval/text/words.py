@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from pytest_rageval.text.dictionary import cut_by_user, user_dictionary
 from pytest_rageval.text.language import has_chinese
 
-__all__ = ["WORDS", "tokens", "words"]
+__all__ = ["WORDS", "tokens", "words", "words_version"]
 
 WORDS = "1"
 """Which words `words` finds; another wherever it finds others, as indexes of them are kept."""
@@ -22,12 +23,21 @@ _WHOLE = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 """The words of jieba's dictionary in ASCII that are not letters and digits alone."""
 
 
+def words_version() -> str:
+    """Return what tells the words that `words` finds from those that it finds by another dictionary."""
+    return f"{WORDS} {user_dictionary()}".rstrip()
+
+
 def tokens(text: str) -> list[str]:
     """Split ``text`` into tokens that are the whole of it, spaces and punctuation included, as jieba's ``cut`` does.
 
     rjieba cuts with jieba's dictionary and HMM; a run such as ``2021-12-29`` that it keeps whole is cut here as jieba
     cuts what its dictionary does not hold. A lone surrogate, which no UTF-8 can carry, is a token of its own.
+    With words of the user's (``rag_user_dict``), which rjieba cannot take, jieba itself cuts.
     """
+    cut = cut_by_user()
+    if cut is not None:
+        return list(cut(text))
     import rjieba
 
     found: list[str] = []
@@ -40,15 +50,19 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def words(text: str) -> list[str]:
+def words(text: str, *, chinese: bool = False) -> list[str]:
     """Split ``text`` into words; punctuation and white space are dropped, nothing else is changed.
 
-    Chinese is cut by rjieba with jieba's dictionary and HMM. It keeps a run such as ``2021-12-29`` or ``www.x.com``
-    whole; that is cut here as jieba cuts what its dictionary does not hold: into letters and digits, with decimals and
-    a percent sign. A lone surrogate, which no UTF-8 can carry, separates words.
+    Chinese, which ``chinese`` says of a text without a Han character, is cut by rjieba with jieba's dictionary and HMM.
+    It keeps a run such as ``2021-12-29`` or ``www.x.com`` whole; that is cut here as jieba cuts what its dictionary
+    does not hold: into letters and digits, with decimals and a percent sign. A lone surrogate, which no UTF-8 can
+    carry, separates words. With words of the user's (``rag_user_dict``) jieba itself cuts.
     """
-    if not has_chinese(text):
+    if not chinese and not has_chinese(text):
         return _WORD.findall(text)
+    cut = cut_by_user()
+    if cut is not None:
+        return [token for token in cut(text) if _LETTER_OR_DIGIT.search(token)]
     import rjieba
 
     tokens = rjieba.cut(_SURROGATE.sub(" ", text))

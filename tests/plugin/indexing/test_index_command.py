@@ -70,6 +70,22 @@ def test_what_it_builds_is_what_the_tests_use(project: Project) -> None:
     assert built(project) == 1
 
 
+def test_an_index_of_other_words_is_not_used(project: Project) -> None:
+    pytest.importorskip("jieba", reason="the extra chinese is not installed")
+    project.file("words.txt", "韩玉赏鉴")
+    shop(project)
+    assert project.pytester.runpytest_inprocess().ret == 0
+    (without,) = names(project)
+    shop(project, "rag_user_dict = words.txt")
+    rageval(project, "index", "build")
+    assert len(set(names(project)) - {without}) == 1
+    assert project.pytester.runpytest_inprocess().ret == 0
+    assert built(project) == 2
+    project.file("words.txt", "赏鉴基金")
+    assert project.pytester.runpytest_inprocess().ret == 0
+    assert built(project) == 3
+
+
 def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -> None:
     shop(project)
     rageval(project, "index", "build")

@@ -68,7 +68,9 @@ def test_any_text_gives_a_score(
         sample(text, gold, fake=fake, language=language, evidence=evidence, abstained=True if abstained else None)
     )
     if score.value is None:
-        assert (score.reason or "").startswith(("not_applicable: ", "judge_unavailable", "model_unavailable"))
+        assert (score.reason or "").startswith(
+            ("not_applicable: ", "judge_unavailable", "model_unavailable", "embedder_unavailable")
+        )
     else:
         assert score.value in (0.0, 1.0) if metric.binary else 0.0 <= score.value <= 1.0
 

@@ -33,6 +33,8 @@ def record(*aliases: str, question: str = "How much?") -> Instance:
         ("300人", "共有三百名员工"),
         ("12 seats", "In 2015 there were twelve seats."),
         ("about five", "about five"),
+        ("70", "70."),
+        ("70", "[70]"),
     ],
 )
 def test_the_same_quantity_in_other_words_is_right(gold: str, answer: str) -> None:
@@ -51,6 +53,7 @@ def test_the_same_quantity_in_other_words_is_right(gold: str, answer: str) -> No
         ("5%", "I can not answer the question."),
         ("15:30", "at 4:30 pm"),
         ("3年", "5年"),
+        ("70", "0"),
     ],
 )
 def test_other_quantities_are_wrong(gold: str, answer: str) -> None:

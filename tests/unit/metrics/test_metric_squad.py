@@ -96,8 +96,34 @@ def test_chinese_is_cut_into_words_never_into_characters(answer: str, reference:
     assert value(TOKEN_F1, of) == pytest.approx(f1)
 
 
+@pytest.mark.parametrize(
+    ("answer", "reference", "exact", "f1"),
+    [
+        ("1,000元", "1000元", 1.0, 1.0),
+        ("１,０００元。", "1000 元", 1.0, 1.0),
+        ("1.5%", "15%", 0.0, 0.0),
+        ("利率为1.5%", "利率为15%", 0.0, 2 / 3),
+        ("5％", "5 %", 1.0, 1.0),
+        ("5%", "5‰", 0.0, 0.0),
+        ("5-10%", "510%", 0.0, 0.0),
+        ("为1.5%。", "1.5%", 0.0, 2 / 3),
+        ("12.5亿元.", "12.5亿元", 1.0, 1.0),
+        ("2020,2021", "2020、2021", 1.0, 1.0),
+    ],
+)
+def test_numbers_beside_chinese_stay_what_they_are(answer: str, reference: str, exact: float, f1: float) -> None:
+    of = sample(answer, slots(reference), language="zh")
+    assert value(EXACT_MATCH, of) == exact
+    assert value(TOKEN_F1, of) == pytest.approx(f1)
+
+
+def test_numbers_in_english_are_squads() -> None:
+    assert value(EXACT_MATCH, sample("1.5%", slots("15%"))) == 1.0
+    assert value(EXACT_MATCH, sample("1.5%", slots("15%"), language="zh")) == 0.0
+
+
 @settings(deadline=None)
-@given(st.text("北京上海 a.，", max_size=12), st.text("北京上海 a.，", max_size=12))
+@given(st.text("北京上海 a.，1,%-", max_size=12), st.text("北京上海 a.，1,%-", max_size=12))
 def test_an_exact_match_shares_every_token(answer: str, reference: str) -> None:
     of = sample(answer, slots(reference))
     assert value(EXACT_MATCH, of) != 1.0 or value(TOKEN_F1, of) == 1.0

@@ -70,7 +70,7 @@ def test_another_corpus_or_setting_is_another_index(store: IndexStore, changed: 
 
 def test_another_way_to_cut_words_is_another_index(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
     made(store)
-    monkeypatch.setattr(terms, "WORDS", "next")
+    monkeypatch.setattr(terms, "words_version", lambda: "next")
     made(store)
     assert [index.built for index in store.given] == [True, True]
 

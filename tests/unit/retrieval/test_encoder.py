@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,7 @@ from pytest_rageval.model.case import Passage
 from pytest_rageval.retrieval import encoder as encoder_module
 from pytest_rageval.retrieval.dense import build
 from pytest_rageval.retrieval.encoder import SentenceEncoder, model_digest
+from pytest_rageval.retrieval.local_embedder import LocalEmbedder
 from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.retrieval.store import IndexStore
 
@@ -116,3 +118,19 @@ def test_the_digest_tells_trained_weights_and_settings_from_others(tmp_path: Pat
     assert model_digest(copy) == first
     (copy / "config.json").write_text('{"layers": 3}')
     assert model_digest(copy) != first
+
+
+def test_the_embedding_model_of_the_ini_is_loaded_when_it_is_asked(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "small").symlink_to(folder)
+    embedder = LocalEmbedder("sentence-transformers/small", tmp_path)
+    assert embedder.revision == ""
+    reply = asyncio.run(embedder.embed(["the old ferry", "the old ferry", "a kettle"]))
+    assert reply.vectors[0] == pytest.approx(reply.vectors[1], abs=1e-5)
+    assert embedder.revision == SentenceEncoder(str(folder), "model", "cpu", 32).digest
+    assert reply.model == "sentence-transformers/small"
+
+
+def test_an_embedding_model_that_is_not_there_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+    embedder = LocalEmbedder("sentence-transformers/no-such/model", tmp_path)
+    with pytest.raises(SettingError, match="rag_embedder_model cannot load the model 'no-such/model', which is no fol"):
+        asyncio.run(embedder.embed(["a"]))

@@ -93,12 +93,19 @@ def test_one_time_of_day(text: str) -> None:
         "一个",
         "千万",
         "192.168.1.1",
-        "[3]",
-        "1. First",
+        "#3",
     ],
 )
 def test_no_quantity(text: str) -> None:
     assert said(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("It is 5 [3][12].", [5]), ("1. It is 5\n2. Or so", [5]), ("70.", [70]), ("[70]", [70]), ("3) 5", [3, 5])],
+)
+def test_citations_and_list_numbers_are_none_beside_others(text: str, numbers: list[int]) -> None:
+    assert [one.low for one in quantities(text)] == numbers
 
 
 @pytest.mark.parametrize("text", ["05/06/2023", "2010-12", "3/4", "1e5", "10^6", "1 000", "1,00,000", "9" * 50])
@@ -149,7 +156,8 @@ def test_no_text_breaks_it(text: str) -> None:
 def test_time_is_linear(piece: str) -> None:
     def seconds(count: int) -> float:
         begin = time.process_time()
-        quantities(piece * count)
+        quantities(f"5{piece * count}")
+        quantities(f"two {piece * count}")
         return time.process_time() - begin
 
     seconds(100)

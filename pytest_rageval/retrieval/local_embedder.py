@@ -1,0 +1,54 @@
+"""A model of sentence-transformers as the session's embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+
+from pytest_rageval.errors import MissingDependencyError
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import Embeddings
+from pytest_rageval.retrieval.encoder import SentenceEncoder
+
+__all__ = ["LocalEmbedder"]
+
+
+class LocalEmbedder:
+    """An `EmbeddingModel` that computes on this machine; the model is loaded when it is first asked.
+
+    Args:
+        name: as the ini has it: ``sentence-transformers/`` and a folder, or a name on the Hugging Face hub.
+        folder: what folders are relative to.
+
+    Attributes:
+        revision: tells the model's files from others, once it is loaded; "" before.
+
+    Raises:
+        MissingDependencyError: sentence-transformers is not installed.
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        if find_spec("sentence_transformers") is None:
+            raise MissingDependencyError(f"rag_embedder_model = {name}", "dense")
+        model = name.partition("/")[2]
+        path = folder / Path(model).expanduser()
+        self.name = name
+        self.revision = ""
+        self._model = str(path) if path.is_dir() else model
+        self._encoder: SentenceEncoder | None = None
+        self._loading = Lock()
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Return one vector a text, computed on a thread; a model that cannot be loaded is a `SettingError`."""
+        from asyncio import to_thread
+
+        return Embeddings(await to_thread(self._vectors, list(texts)), Usage(0, 0, 0.0), self.name)
+
+    def _vectors(self, texts: list[str]) -> tuple[tuple[float, ...], ...]:
+        with self._loading:
+            if self._encoder is None:
+                self._encoder = SentenceEncoder(self._model, "model", "cpu", 32, retriever="")
+                self.revision = self._encoder.digest
+        return tuple(map(tuple, self._encoder.encode(texts).tolist()))

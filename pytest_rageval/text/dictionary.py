@@ -1,0 +1,76 @@
+"""What Chinese is cut by: jieba's dictionary, or that with words of the user's."""
+
+from __future__ import annotations
+
+import io
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+
+from pytest_rageval.errors import MissingDependencyError, SettingError, found
+
+__all__ = ["cut_by_user", "use_dictionaries", "user_dictionary"]
+
+Cut = Callable[[str], Iterable[str]]
+
+_in_use: list[tuple[str, str]] = []
+"""The one user dictionary of this process, if there is one: its digest, and its text."""
+
+
+def use_dictionaries(paths: Sequence[Path]) -> None:
+    """Have Chinese cut by jieba with the words of these files, in jieba's format; by its own dictionary without any.
+
+    Raises:
+        SettingError: a file cannot be read.
+        MissingDependencyError: jieba is not installed.
+    """
+    _in_use.clear()
+    if not paths:
+        return
+    if find_spec("jieba") is None:
+        raise MissingDependencyError("rag_user_dict", "chinese")
+    text = "\n".join(map(_read, paths))
+    _in_use.append((f"sha256:{sha256(text.encode()).hexdigest()}", text))
+
+
+def user_dictionary() -> str:
+    """Return the sha256 of the user's words that Chinese is cut by; "" where there are none."""
+    return _in_use[0][0] if _in_use else ""
+
+
+def cut_by_user() -> Cut | None:
+    """Return what cuts by jieba with the user's words; None where there are none."""
+    return _jieba_with(_in_use[0][1]) if _in_use else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    except UnicodeDecodeError:
+        why = "it is no UTF-8"
+    raise SettingError(
+        f"rag_user_dict: {found(str(path), limit=400)} cannot be read ({why}); "
+        "give a file with a word a line, as jieba's load_userdict takes it"
+    )
+
+
+@lru_cache(maxsize=1)
+def _jieba_with(text: str) -> Cut:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # jieba's own, of escapes in its patterns and of pkg_resources
+        import jieba
+    level = jieba.default_logger.level
+    jieba.setLogLevel(logging.WARNING)
+    try:
+        tokenizer = jieba.Tokenizer()
+        tokenizer.load_userdict(io.StringIO(text))
+    finally:
+        jieba.setLogLevel(level)
+    cut: Cut = tokenizer.cut
+    return cut

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from pytest_rageval.engine.vectors import MOST, Vectors
+from pytest_rageval.errors import CaseError, ModelError
+from pytest_rageval.model.chat import Embeddings
+
+
+class Lengths:
+    """Gives a text a vector of its length, and refuses one that says so."""
+
+    name = "lengths"
+    revision = "7"
+
+    def __init__(self, kind: str = "bad_request", dimension: int = 2) -> None:
+        self.calls: list[list[str]] = []
+        self.kind = kind
+        self.dimension = dimension
+
+    async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
+        self.calls.append(list(texts))
+        await asyncio.sleep(0.001)
+        if "refuse" in texts:
+            raise ModelError(self.kind, "refused")
+        return Embeddings(tuple((float(len(text)),) + (1.0,) * (self.dimension - 1) for text in texts))
+
+
+def asked(vectors: Vectors, *cases: Sequence[str]) -> list[dict[str, Sequence[float]] | BaseException]:
+    async def all_at_once() -> list[dict[str, Sequence[float]] | BaseException]:
+        return await asyncio.gather(*map(vectors, cases), return_exceptions=True)
+
+    return asyncio.run(all_at_once())
+
+
+def test_what_many_cases_want_is_one_call_and_a_text_in_it_once() -> None:
+    model, told = Lengths(), dict[str, str]()
+    vectors = Vectors(model, together=True, told=told)
+    first, second = asked(vectors, ["a", "bb"], ["bb", "ccc", "ccc"])
+    assert isinstance(first, dict)
+    assert {text: list(vector) for text, vector in first.items()} == {"a": [1.0, 1.0], "bb": [2.0, 1.0]}
+    assert isinstance(second, dict)
+    assert {text: list(vector) for text, vector in second.items()} == {"bb": [2.0, 1.0], "ccc": [3.0, 1.0]}
+    assert model.calls == [["a", "bb", "ccc"]]
+    assert told == {"embedder": "lengths", "embedder_revision": "7"}
+    asked(vectors, ["a", "dddd"])
+    assert model.calls[1:] == [["dddd"]]
+
+
+def test_a_text_that_is_under_way_is_waited_for() -> None:
+    model = Lengths()
+    vectors = Vectors(model, together=True, told={})
+
+    async def one_after_the_other() -> None:
+        first = asyncio.create_task(vectors(["a"]))
+        while not model.calls:
+            await asyncio.sleep(0)
+        await vectors(["a", "b"])
+        await first
+
+    asyncio.run(one_after_the_other())
+    assert model.calls == [["a"], ["b"]]
+
+
+def test_calls_have_a_bound() -> None:
+    model = Lengths()
+    texts = [f"text {n}" for n in range(3 * MOST)]
+    found = asked(Vectors(model, together=True, told={}), *([text] for text in texts))
+    assert [len(call) for call in model.calls] == [MOST] * 3
+    assert [list(each) for each in found if isinstance(each, dict)] == [[text] for text in texts]
+
+
+def test_a_text_that_is_refused_takes_no_other_case_along() -> None:
+    model = Lengths()
+    right, wrong = asked(Vectors(model, together=True, told={}), ["a"], ["refuse", "b"])
+    assert isinstance(right, dict)
+    assert isinstance(wrong, ModelError)
+    assert model.calls == [["a", "refuse", "b"], ["a"], ["refuse", "b"]]
+
+
+def test_what_fails_for_all_is_asked_once() -> None:
+    model = Lengths("auth")
+    errors = asked(Vectors(model, together=True, told={}), ["a"], ["refuse"])
+    assert all(isinstance(error, ModelError) for error in errors)
+    assert len(model.calls) == 1
+
+
+def test_recorded_calls_do_not_depend_on_what_else_is_wanted() -> None:
+    model = Lengths()
+    asked(Vectors(model, together=False, told={}), ["a", "b", "a"], ["b"])
+    assert sorted(model.calls) == [["a"], ["b"], ["b"]]
+
+
+def test_vectors_of_several_lengths_cannot_be_compared() -> None:
+    model = Lengths()
+    vectors = Vectors(model, together=True, told={})
+    asked(vectors, ["a"])
+    model.dimension = 3
+    [error] = asked(vectors, ["a", "b"])
+    assert isinstance(error, CaseError)

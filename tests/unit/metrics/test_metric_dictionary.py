@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from metric_samples import sample, slots, value
+
+from pytest_rageval.metrics.omnieval_compat import OMNIEVAL_F1_COMPAT
+from pytest_rageval.metrics.rouge import ROUGE_1
+from pytest_rageval.metrics.squad import TOKEN_F1
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.text.dictionary import use_dictionaries
+
+
+@pytest.fixture(autouse=True)
+def jieba_alone() -> Iterator[None]:
+    pytest.importorskip("jieba", reason="the extra chinese is not installed")
+    yield
+    use_dictionaries(())
+
+
+@pytest.mark.parametrize("metric", [TOKEN_F1, ROUGE_1, OMNIEVAL_F1_COMPAT], ids=lambda metric: metric.name)
+def test_metrics_forget_what_was_cut_by_another_dictionary(metric: Metric, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("韩玉赏鉴基金\n", encoding="utf-8")
+    of = sample("韩玉赏鉴基金", slots("赏鉴基金"), language="zh")
+    before = value(metric, of)
+    use_dictionaries([tmp_path / "words.txt"])
+    assert value(metric, of) != before

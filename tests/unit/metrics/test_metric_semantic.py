@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from metric_samples import sample, slots, value
+
+from pytest_rageval.errors import CaseError
+from pytest_rageval.metrics.semantic import SEMANTIC_SIMILARITY
+from pytest_rageval.model.metric import Sample
+
+VECTORS = {
+    "east": (2.0, 0.0),
+    "north": (0.0, 1.0),
+    "north-east": (3.0, 3.0),
+    "west": (-1.0, 0.0),
+    "nowhere": (0.0, 0.0),
+}
+
+
+def embedded(of: Sample, vectors: Mapping[str, Sequence[float]] | None = VECTORS) -> Sample:
+    return replace(of, vectors=vectors)
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "expected"),
+    [
+        ("east", ["east"], 1.0),
+        ("east", ["north", "north-east"], 0.5**0.5),
+        ("east", ["north"], 0.0),
+        ("east", ["west"], 0.0),
+        ("", ["east"], 0.0),
+        (" ", ["east"], 0.0),
+        ("east", [" "], 0.0),
+    ],
+)
+def test_it_is_the_cosine_with_the_nearest_reference(answer: str, references: list[str], expected: float) -> None:
+    assert value(SEMANTIC_SIMILARITY, embedded(sample(answer, slots(references)))) == pytest.approx(expected)
+
+
+def test_without_a_model_or_gold_there_is_no_value() -> None:
+    assert value(SEMANTIC_SIMILARITY, sample("east", slots("east"))) == "embedder_unavailable"
+    assert value(SEMANTIC_SIMILARITY, sample("east")) == "not_applicable: no_gold"
+
+
+def test_it_names_the_texts_that_it_compares_and_none_that_are_blank() -> None:
+    assert SEMANTIC_SIMILARITY.texts is not None
+    assert SEMANTIC_SIMILARITY.texts(sample("east", slots(["north", " "]))) == ["east", "north"]
+    assert SEMANTIC_SIMILARITY.texts(sample(" ", slots("north"))) == []
+    assert SEMANTIC_SIMILARITY.texts(sample("east north", slots("east", ["north", "west"]))) == ["east north"] * 2
+
+
+def test_a_vector_of_zeros_is_an_error_and_no_zero() -> None:
+    with pytest.raises(CaseError, match="without a direction"):
+        value(SEMANTIC_SIMILARITY, embedded(sample("east", slots("nowhere"))))
