@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.engine.vectors import Vectors
+from pytest_rageval.engine.verdicts import or_case_error, verdict_of, voted
 from pytest_rageval.errors import CaseError
-from pytest_rageval.judges.panel import Panel, decided, values_of
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
+from pytest_rageval.judges.panel import Panel
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.judging import Judge, Verdict, Vote
+from pytest_rageval.model.judging import Judge, Verdict
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.phrases import Markers
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel
 
 __all__ = ["Asked", "Desk", "Examined", "Task"]
-
-T = TypeVar("T")
 
 _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
 _NO_PANELS: Mapping[str, Panel] = MappingProxyType({})
@@ -227,9 +226,9 @@ class Desk:
         for judge in _judges(task):
             panel = self.panels.get(judge.name)
             if panel is not None:
-                verdicts[judge.name] = await self._voted(judge, panel, sample)
+                verdicts[judge.name] = await voted(judge, panel, self.panelists, sample)
             elif self.judge is not None or not getattr(judge, "needs_model", True):
-                verdicts[judge.name] = await self._verdict(judge, self.judge, sample)
+                verdicts[judge.name] = await verdict_of(judge, self.judge, sample)
         alone = None
         if self.closed_book is not None and any(metric.closed_book for metric in task.metrics):
             alone = await self.closed_book.ahead(task.case)
@@ -241,34 +240,9 @@ class Desk:
         texts = [text for metric in task.metrics if metric.texts is not None for text in metric.texts(sample)]
         if not texts:
             return None
-        return await _or_case_error(
+        return await or_case_error(
             self.vectors(texts), "embedder_error", f"the embedding model failed on case {sample.case.id!r}"
         )
-
-    async def _voted(self, judge: Judge, panel: Panel, sample: Sample) -> Verdict:
-        """Return what the votes of a panel come to; like verdicts, they are asked for one after the other.
-
-        Each repeat has recordings of its own, none of which another repeat of the case has.
-        """
-        scope, votes = current(), []
-        for model, repeat, swapped in panel.ballots():
-            asked: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
-            outer = SCOPE.set(replace(scope, repeat=(scope.repeat - 1) * panel.repeat + repeat))
-            try:
-                votes.append(Vote(model, await self._vote(asked, self.panelists[model], sample), repeat, swapped))
-            finally:
-                SCOPE.reset(outer)
-        try:
-            return decided(votes, panel.rule or "majority", values_of(judge))
-        except ValueError as fault:
-            raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
-
-    async def _vote(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
-        return Verdict(problem="judge_unavailable") if model is None else await self._verdict(judge, model, sample)
-
-    async def _verdict(self, judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
-        asked = judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
-        return await _or_case_error(asked, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
 
     def _asked(
         self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined, case: Case | None
@@ -276,21 +250,6 @@ class Desk:
         calls = meter.calls
         told = calls if self.metered or calls.calls else None
         return Asked(answer, error, examined, told, meter.keys, case)
-
-
-async def _or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:
-    """Return what is awaited; what it raises but a `CaseError` becomes one."""
-    from asyncio import CancelledError
-
-    from pytest_rageval.engine.tracebacks import cause_of
-
-    try:
-        return await asked
-    except CaseError:
-        raise
-    except (Exception, CancelledError) as error:
-        message = f"{what}: {cause_of(error)}"
-        raise CaseError("cancelled" if isinstance(error, CancelledError) else kind, message) from error
 
 
 def _wants_readings(task: Task) -> bool:
