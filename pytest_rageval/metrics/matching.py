@@ -30,7 +30,7 @@ _NUMBER = re.compile(
 def fold_spaces(text: str) -> str:
     """Return ``text`` trimmed, with each run of white space as one space, and none beside a Han character."""
     single = " ".join(text.split())
-    return single if single.isascii() else re.sub(_SPACE_AT_HAN, "", single)
+    return single if single.isascii() or " " not in single else re.sub(_SPACE_AT_HAN, "", single)
 
 
 @lru_cache(maxsize=32)

@@ -58,7 +58,9 @@ def normalize(text: str, *, chinese: bool = False) -> str:
         bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", _APART.sub("", bare))).translate(_PUNCTUATION_BUT_OF_NUMBERS)
     else:
         bare = bare.translate(_PUNCTUATION)
-    return " ".join(_ARTICLE.sub(" ", bare).split())
+    if "a" in bare or "the" in bare:
+        bare = _ARTICLE.sub(" ", bare)
+    return " ".join(bare.split())
 
 
 def exact_match(sample: Sample) -> Score:

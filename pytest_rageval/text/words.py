@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pytest_rageval.text.dictionary import cut_by_user, user_dictionary
 from pytest_rageval.text.language import has_chinese
@@ -43,8 +44,8 @@ def tokens(text: str) -> list[str]:
     found: list[str] = []
     for part in _SURROGATE.split(text):
         for token in [part] if _SURROGATE.match(part) else rjieba.cut(part):
-            if token.isascii() and len(token) > 1 and token not in _WHOLE:
-                found += filter(None, _LATIN.split(token))
+            if token.isascii() and len(token) > 1:
+                found += _latin(token)
             else:
                 found.append(token)
     return found
@@ -69,7 +70,13 @@ def words(text: str, *, chinese: bool = False) -> list[str]:
     return [part for token in tokens for part in _parts(token)]
 
 
-def _parts(token: str) -> list[str]:
+@lru_cache(maxsize=16384)
+def _parts(token: str) -> tuple[str, ...]:
     if token.isascii() and token not in _WHOLE:
-        return _PART.findall(token)
-    return [token] if _LETTER_OR_DIGIT.search(token) else []
+        return tuple(_PART.findall(token))
+    return (token,) if _LETTER_OR_DIGIT.search(token) else ()
+
+
+@lru_cache(maxsize=4096)
+def _latin(token: str) -> tuple[str, ...]:
+    return (token,) if token in _WHOLE else tuple(filter(None, _LATIN.split(token)))
