@@ -110,7 +110,7 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
 def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Counter[str]]:
     """Return the answers that have a score of ``metric`` and labels of it, and why others have no score: how many.
 
-    A label that names no metric is one of every metric.
+    A label that names no metric is one of every metric; a score that was withheld for want of trust is one, too.
     """
     both: list[Scored] = []
     unscored: Counter[str] = Counter()
@@ -119,7 +119,8 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
         if not people:
             continue
         judged = [(each, score) for each in answer.outcomes if (score := each.scores.get(metric)) is not None]
-        valued = next(((each, score.value) for each, score in judged if score.value is not None), None)
+        values = [(each, score.withheld if score.value is None else score.value) for each, score in judged]
+        valued = next(((each, value) for each, value in values if value is not None), None)
         if valued is not None:
             both.append(Scored(valued[0], valued[1], people))
         elif judged:

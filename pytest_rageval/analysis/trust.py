@@ -79,6 +79,8 @@ def trust_of(judge: str, found: Matched, least: float) -> Trust:
 def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
     """Return an outcome without the scores of judges that are not trusted: these have a reason instead of a value.
 
+    What a rule decided without the judge stays.
+
     Args:
         outcome: what came of a case.
         judges: metric -> its judge.
@@ -89,6 +91,7 @@ def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str,
 
 
 def _withheld(score: Score, problem: str | None) -> Score:
-    if problem is None or score.value is None or score.verdict is None or score.verdict.by == "rule":
+    by_rule = score.verdict is not None and score.verdict.by == "rule"
+    if problem is None or score.value is None or by_rule:
         return score
-    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}")
+    return replace(score, value=None, reason=f"{UNTRUSTED}: {problem}", withheld=score.value)

@@ -21,6 +21,7 @@ from pytest_rageval.hooks.markers import marks_of
 from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
+from pytest_rageval.hooks.trust import TrustHeld
 from pytest_rageval.llm.meter import Meter
 from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.model.facets import matches
@@ -33,7 +34,6 @@ from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import parse_settings
 
 if TYPE_CHECKING:
-    from pytest_rageval.datasets.labels import Label
     from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
@@ -60,7 +60,7 @@ class Collected:
         panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
-        labels: people's labels of answers, that judges are measured by.
+        trust: what judges are held to, once all is collected.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Collected:
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions: dict[str, str] = {}
-        self.labels: tuple[Label, ...] = ()
+        self.trust = TrustHeld()
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings

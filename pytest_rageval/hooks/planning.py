@@ -32,7 +32,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
-    plan.labels, plan.least_kappas = collected.labels, dict(collected.options.trust.least)
+    plan.labels, plan.least_kappas = collected.trust.labels, dict(collected.trust.least)
     selected: dict[str, dict[int, Case]] = {}
     for entry in nodes.values():
         selected.setdefault(entry.testbed.nodeid, {})[entry.ordinal] = entry.case
@@ -49,7 +49,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
         )
         for name, metric in testbed.metrics.items():
-            judge = metric.judge.name if metric.judge is not None and getattr(metric.judge, "needs_model", True) else ""
+            judge = "" if metric.judge_asked is None else metric.judge_asked.name
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})

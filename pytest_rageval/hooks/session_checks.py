@@ -6,7 +6,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.hooks.answer_files import ignored_keys
 from pytest_rageval.hooks.collected import Collected, refuse_baseline
-from pytest_rageval.hooks.trust import labels_of_people
+from pytest_rageval.hooks.trust import trust_held
 from pytest_rageval.model.facets import matches
 
 __all__ = ["check_session"]
@@ -33,7 +33,7 @@ def check_session(collected: Collected) -> None:
         if name is not None and name not in facets:
             raise UnknownNameError("facet", name, facets, option)
     collected.notes += ignored_keys(collected)
-    collected.labels = labels_of_people(collected)
+    collected.trust = trust_held(collected)
 
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.model.judging import Judge
 
-__all__ = ["KAPPA", "LABELS", "TrustAsked", "labels_of_people", "trust_asked"]
+__all__ = ["KAPPA", "LABELS", "TrustAsked", "TrustHeld", "trust_asked", "trust_held"]
 
 LABELS, KAPPA = "rag_judge_labels", "rag_judge_min_kappa"
-EVERY = ""
-"""In the place of a judge's name: every judge that is not named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,19 @@ class TrustAsked:
     """
 
     labels: Path | None = None
+    least: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustHeld:
+    """What judges are held to in a session.
+
+    Attributes:
+        labels: people's, of the judges by name, by the ids that cases have in the session.
+        least: judge, or "" for every other, -> the least kappa.
+    """
+
+    labels: tuple[Label, ...] = ()
     least: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -61,39 +72,55 @@ def trust_asked(labels: str, kappas: Sequence[str], folder: Path) -> TrustAsked:
     return TrustAsked(path, least)
 
 
-def labels_of_people(collected: Collected) -> tuple[Label, ...]:
-    """Return the labels of the file that the ini names, each by the ids that its case has in this session.
+def trust_held(collected: Collected) -> TrustHeld:
+    """Return what the session's judges are held to; a metric that the ini or a label names stands for its judge.
 
     Raises:
-        RagEvalError: the file cannot be read, or a label does not say which of several judges it is about; what the
-            ini names is no metric.
+        RagEvalError: the file cannot be read, a label does not say which of several judges it is about, or what the
+            ini names is no metric, or not one that a judge scores.
     """
     asked = collected.options.trust
     if asked.labels is None:
-        return ()
-    for name in asked.least:
-        if name != EVERY and collected.catalog.metrics.get(name, KAPPA).judge is None:
-            raise SettingError(f"{KAPPA} names {found(name)}, which no judge scores; name a judged metric")
+        return TrustHeld()
     from pytest_rageval.datasets.labels import read_labels
 
     judges = _judges(collected)
-    alone = dict(zip([""], judges.values(), strict=False)) if len(judges) == 1 else {}
-    labels = read_labels(asked.labels, judges={**judges, **alone})
+    of_metric = {name: judge for name, judge in judges.items() if judge is not None}
+    by_name = {judge.name: judge for judge in of_metric.values()}
+    least: dict[str, float] = {}
+    for name, kappa in asked.least.items():
+        judge = name if name in ("", *by_name) else _judge_of(name, collected)
+        if judge in least:
+            raise SettingError(f"{KAPPA} has two lines for the judge {found(judge)}; write one")
+        least[judge] = kappa
+    alone = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
+    labels = read_labels(asked.labels, judges={**of_metric, **by_name, **alone})
     unnamed = next((label for label in labels if not label.metric), None)
-    if unnamed is not None and len(judges) > 1:
-        problem = f"the label names no metric, and {', '.join(sorted(judges))} are judged; add the key metric"
+    if unnamed is not None and len(by_name) > 1:
+        problem = f"the label names no metric, and {', '.join(sorted(by_name))} are judged; add the key metric"
         raise SettingError(f"{unnamed.where}: {problem}")
     ids: dict[str, set[str]] = {}
     for (_, own), name in collected.case_ids.items():
         ids.setdefault(own, set()).add(name)
-    return tuple(replace(label, id=name) for label in labels for name in sorted(ids.get(label.id, {label.id})))
+    held = [
+        replace(label, id=name, metric=of_metric[label.metric].name if label.metric in of_metric else label.metric)
+        for label in labels
+        for name in sorted(ids.get(label.id, {label.id}))
+    ]
+    return TrustHeld(tuple(held), least)
 
 
-def _judges(collected: Collected) -> dict[str, Judge]:
-    """Return the judges of the session's metrics that ask a model, by name."""
-    metrics = [metric for testbed in collected.testbeds.values() for metric in testbed.metrics.values()]
-    judges = [metric.judge for metric in metrics if metric.judge is not None]
-    return {judge.name: judge for judge in judges if getattr(judge, "needs_model", True)}
+def _judges(collected: Collected) -> dict[str, Judge | None]:
+    """Return the judge whose model each metric of the session asks, or None."""
+    metrics = {name: metric for testbed in collected.testbeds.values() for name, metric in testbed.metrics.items()}
+    return {name: metric.judge_asked for name, metric in metrics.items()}
+
+
+def _judge_of(name: str, collected: Collected) -> str:
+    judge = collected.catalog.metrics.get(name, KAPPA).judge_asked
+    if judge is None:
+        raise SettingError(f"{KAPPA} names {found(name)}, which no judge scores; name a judged metric")
+    return judge.name
 
 
 def _kappa(line: str, text: str) -> float:

@@ -53,8 +53,8 @@ def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
     Raises:
         SettingError: the metric asks no model for a verdict, or not in another order, or its values have no mean.
     """
-    judge = metric.judge
-    if judge is None or not getattr(judge, "needs_model", True):
+    judge = metric.judge_asked
+    if judge is None:
         raise SettingError(f"{metric.name} asks no model for a verdict; take its line out")
     if panel.swapped and getattr(judge, "swapped", None) is None:
         raise SettingError(f"the judge of {metric.name} cannot be asked in another order; take out 'swapped'")

@@ -76,6 +76,11 @@ class Metric:
         return self.judge is not None or self.closed_book or self.labels != "none" or self.texts is not None
 
     @property
+    def judge_asked(self) -> Judge | None:
+        """The judge whose model a value depends on; None where no model is asked."""
+        return self.judge if getattr(self.judge, "needs_model", True) else None
+
+    @property
     def downstream(self) -> bool:
         """Whether a value tells how good the system's answer is: what retrieval is for."""
         return self.of == "answer" and not self.closed_book

@@ -25,11 +25,13 @@ class Score:
         value: the score, in its metric's range; None when there is none.
         reason: why there is no value ("not_applicable", "judge_unavailable", ...).
         verdict: what the judge said, of a judged metric.
+        withheld: the value that there would be, were its judge trusted.
     """
 
     value: float | None = None
     reason: str | None = None
     verdict: Verdict | None = None
+    withheld: float | None = None
 
     def __post_init__(self) -> None:
         if (self.value is None) == (not self.reason):

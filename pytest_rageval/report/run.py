@@ -126,6 +126,8 @@ class Run:
                 encoded = encode_outcome(left)
                 self.outcomes[nodeid] = left
                 self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
+        self._correlations = None
+        self._drawn.clear()
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""

@@ -8,6 +8,8 @@ import pytest
 from rag_project import Mode, Project, case
 from scripted_projects import judged, values
 
+from pytest_rageval.cli import main
+
 RATE = "rejection_rate_judged"
 
 TEST = f"""
@@ -162,3 +164,41 @@ def test_a_sheet_with_two_answers_of_one_system_is_refused(project: Project) -> 
     assert run.status == 4
     told = "labels.csv:6: the system 'old' gives another answer to 'b' at labels.csv:3, wanted one"
     assert told in run.result.stderr.str()
+
+
+STRICT = """
+    from pytest_rageval import Metric, PromptedJudge, Score
+
+    polite = PromptedJudge("polite", "Is it polite?", labels={"answered": "a", "rejected": "b"}, values={"answered": 1, "rejected": 0})
+
+    def pytest_rageval_register(registry):
+        registry.metrics.register("strict", Metric("strict", lambda sample: Score(0.5), judge=polite))
+"""  # noqa: E501 - a line of a user's
+
+
+@pytest.mark.parametrize("name", ["strict", "polite"])
+def test_a_metric_stands_for_the_judge_it_reads(project: Project, name: str) -> None:
+    test = TEST.replace(f'"{RATE}", "accuracy"', f'"strict", "{RATE}"').replace("accuracy >= 0", "strict >= 0")
+    judged(project, ROWS, test, STRICT)
+    project.data([{**each, "metric": name} for each in CONTRARY], "labels.jsonl")
+    project.file("pytest.ini", f"[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = {name}: 0.6")
+    run = project.run()
+    (trust,) = run.results["trust"]
+    assert (trust["judge"], trust["problem"]) == ("polite", "it has judged no labelled answer of this run")
+    score = run.outcomes["answers0"]["scores"]["strict"]
+    assert (score["value"], score["withheld"]) == (None, 0.5)
+    assert run.gates["strict >= 0"]["status"] == "failed"
+    assert values(run, RATE)["declines0"] == 1.0
+
+
+def test_what_was_withheld_is_still_compared_with_people(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(project, CONTRARY)
+    project.run()
+    capsys.readouterr()
+    monkeypatch.chdir(project.path)
+    assert main(["agreement", "labels.jsonl"]) == 0
+    told = capsys.readouterr().out
+    assert "6 labels of 6 answers to 6 cases" in told
+    assert "-1.00" in told

@@ -1,0 +1,76 @@
+"""Scores to builtins and back, with what judges said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from pytest_rageval.model.judging import Verdict, Vote
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.plain import Plain, plain_number, plain_scalar, plain_text
+
+__all__ = ["bare_score", "decode_score", "encode_score"]
+
+
+def encode_score(score: Score) -> Plain:
+    """Return a score as results.json has it."""
+    plain: Plain = {"value": plain_number(score.value)}
+    if score.reason is not None:
+        plain["reason"] = plain_text(score.reason)
+    if score.withheld is not None:
+        plain["withheld"] = plain_number(score.withheld)
+    return plain if score.verdict is None else plain | _encode_verdict(score.verdict, score.reason)
+
+
+def decode_score(plain: Mapping[str, Any]) -> Score:
+    """Return the score that `encode_score` wrote."""
+    if "label" in plain or "withheld" in plain:
+        verdict = _decode_verdict(plain) if "label" in plain else None
+        return Score(plain["value"], plain.get("reason"), verdict, plain.get("withheld"))
+    return _score(plain["value"], plain.get("reason"))
+
+
+def bare_score(plain: Plain) -> Plain:
+    """Return a judged score or vote without the judge's words; of a reason or problem, which may quote, its kind."""
+    if "label" not in plain:
+        return plain
+    kept = {key: value for key, value in plain.items() if key not in ("rationale", "replies")}
+    kept |= {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
+    return kept | {"votes": [bare_score(vote) for vote in kept["votes"]]} if "votes" in kept else kept
+
+
+def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
+    """Return a verdict as what stands beside a score's value; its problem only where that is not the score's reason."""
+    label = plain_scalar(verdict.label)
+    plain: Plain = {
+        "label": label,
+        "rationale": plain_text(verdict.rationale),
+        "replies": [plain_text(reply) for reply in verdict.replies],
+    }
+    problem = verdict.problem or ("not_finite" if label is None else None)
+    if problem is not None and problem != reason:
+        plain["problem"] = plain_text(problem)
+    if verdict.votes:
+        plain["votes"] = [_encode_vote(vote) for vote in verdict.votes]
+    if verdict.by != "judge":
+        plain["by"] = verdict.by
+    return plain
+
+
+def _encode_vote(vote: Vote) -> Plain:
+    plain: Plain = {"model": plain_text(vote.model), "repeat": int(vote.repeat), "swapped": bool(vote.swapped)}
+    return plain | _encode_verdict(vote.verdict, None)
+
+
+@lru_cache(maxsize=1024)  # most are 0, 1 or not applicable
+def _score(value: float | None, reason: str | None) -> Score:
+    return Score(value, reason)
+
+
+def _decode_verdict(plain: Mapping[str, Any]) -> Verdict:
+    label = plain["label"]
+    problem = plain.get("problem", plain.get("reason")) if label is None else None
+    votes = tuple(Vote(v["model"], _decode_verdict(v), v["repeat"], v["swapped"]) for v in plain.get("votes", ()))
+    replies = tuple(plain.get("replies", ()))
+    return Verdict(label, plain.get("rationale", ""), replies, problem, votes, plain.get("by", "judge"))
