@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.remembered import Remembered
+from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.errors import found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Turn
@@ -16,13 +17,16 @@ __all__ = ["Conversations"]
 class Conversations:
     """Answers a turn after the system's own answers to the turns before it.
 
-    Those are asked for where they have not been given yet, whichever test comes first and in whichever process: each
-    process asks for the turns that its own tests need, and for each once. Each turn's own test takes the answer that
-    later turns were given; run again, it asks anew.
+    Those are asked for where they have not been given yet, whichever test comes first and in whichever process; each is
+    asked for once. Each turn's own test takes the answer that later turns were given; run again, it asks anew.
+
+    Args:
+        answerer: asks the system.
+        shared: where the processes of the session leave their answers for each other; None where there is but one.
     """
 
-    def __init__(self, answerer: SystemAnswerer) -> None:
-        self._answers = Remembered(answerer)
+    def __init__(self, answerer: SystemAnswerer, shared: SharedAnswers | None = None) -> None:
+        self._answers = Remembered(answerer, shared)
         self._tested: set[tuple[object, ...]] = set()
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:

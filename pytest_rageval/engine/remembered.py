@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import SystemAnswerer
+from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.meter import SCOPE, Meter, current
 from pytest_rageval.model.answer import Answer
@@ -19,19 +20,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Remembered"]
 
-_Key = tuple[bytes, int]
-
 
 class Remembered:
     """A system that is asked the same query once in each repeat, also when it is wanted twice at the same time.
 
     An answer is kept for as long as the system lasts. What it takes is charged to the case that asked first.
+
+    Args:
+        answerer: asks the system.
+        shared: where processes that ask the same system leave their answers for each other; None where none does.
     """
 
-    def __init__(self, answerer: SystemAnswerer) -> None:
+    def __init__(self, answerer: SystemAnswerer, shared: SharedAnswers | None = None) -> None:
         self._answerer = answerer
-        self._known: dict[_Key, Answer] = {}
-        self._asking: dict[_Key, asyncio.Future[None]] = {}
+        self._shared = shared
+        self._known: dict[str, Answer] = {}
+        self._asking: dict[str, asyncio.Future[None]] = {}
 
     @property
     def overlap(self) -> bool:
@@ -42,8 +46,12 @@ class Remembered:
         """Return the answer to a case, asked for in this thread; where that fails ``why`` ends the message."""
         key = _key(case)
         if key not in self._known:
-            with _asked_for(why):
-                self._known[key] = self._answerer(case)
+            with nullcontext() if self._shared is None else self._shared.held(key):
+                answer = self._told(key)
+                if answer is None:
+                    with _asked_for(why):
+                        answer = self._answerer(case)
+                self._keep(key, answer)
         return self._known[key]
 
     async def ahead(self, case: Case, why: str = "") -> Answer:
@@ -57,8 +65,12 @@ class Remembered:
                 continue
             ended = self._asking[key] = asyncio.get_running_loop().create_future()
             try:
-                with _asked_for(why):
-                    self._known[key] = await self._answerer.ahead(case)
+                async with nullcontext() if self._shared is None else self._shared.held_ahead(key):
+                    answer = self._told(key)
+                    if answer is None:
+                        with _asked_for(why):
+                            answer = await self._answerer.ahead(case)
+                    self._keep(key, answer)
             finally:
                 del self._asking[key]
                 ended.set_result(None)
@@ -66,13 +78,24 @@ class Remembered:
 
     def forget(self, case: Case) -> None:
         """Ask anew when the answer to a case is wanted again."""
-        self._known.pop(_key(case), None)
+        key = _key(case)
+        self._known.pop(key, None)
+        if self._shared is not None:
+            self._shared.forget(key)
+
+    def _told(self, key: str) -> Answer | None:
+        return None if self._shared is None else self._shared.find(key)
+
+    def _keep(self, key: str, answer: Answer) -> None:
+        self._known[key] = answer
+        if self._shared is not None:
+            self._shared.keep(key, answer)
 
 
-def _key(case: Case) -> _Key:
+def _key(case: Case) -> str:
     """Return what tells a query from every other, in the repeat that is asked for."""
     said = repr(case.query).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(said).digest(), current().repeat
+    return f"{hashlib.sha256(said).hexdigest()}-{current().repeat}"
 
 
 @contextmanager

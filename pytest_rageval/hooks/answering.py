@@ -21,6 +21,7 @@ from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
+from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
 
@@ -48,7 +49,7 @@ class Answering:
         self._session = session
         self._runner = Runner(collected.options.markers)
         self._loop = LoopThread()
-        self._desks = Desks(collected, self._loop)
+        self._desks = Desks(collected, self._loop, shared_folder(session.config))
         self._broken: dict[object, Outcome] = {}
         self._ahead = LookAhead(self._loop, collected.models.window)
         self._looks_ahead = collected.options.looks_ahead

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ from pytest_rageval.engine.conversations import Conversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
+from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
@@ -43,8 +46,9 @@ CLIENTS_BOUND = ("llm", "closed_book")
 class Desks:
     """The desks of one process, one for each set of systems and fixtures in force."""
 
-    def __init__(self, collected: Collected, loop: LoopThread) -> None:
+    def __init__(self, collected: Collected, loop: LoopThread, shared: Path | None) -> None:
         self._collected = collected
+        self._shared = shared
         self._models = collected.models
         self._models.loop = loop
         self._loop = loop
@@ -78,7 +82,7 @@ class Desks:
         """Return the desk of an origin; what a fixture or a factory raises goes through."""
         desk = self.known(origin)
         if desk is None:
-            desk = self._desk(request, entry)
+            desk = self._desk(request, entry, origin)
             if entry.responder.lasting and all(fixture.scope == "session" for fixture in _fixtures(origin)):
                 self._lasting[origin] = desk, _values(origin)
         return self.for_entry(desk, entry)
@@ -102,7 +106,7 @@ class Desks:
             return (system, *models)
         return (name, *(overridden(part, item) for part in (*PARTS, EMBEDDER)), *models)
 
-    def _desk(self, request: pytest.FixtureRequest, entry: Entry) -> Desk:
+    def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
         closed_book = None
         if llm is not None:
@@ -120,7 +124,7 @@ class Desks:
             closed_book=closed_book,
             readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
             vectors=self._vectors_of(self._embedder(request)) if _embeds(entry) else None,
-            conversations=Conversations(answerer) if isinstance(answerer, SystemAnswerer) else None,
+            conversations=self._conversations(answerer, origin) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
@@ -128,6 +132,13 @@ class Desks:
             panelists={**panelists, "rag_judge": judge},
             metered=llm is not None or judge is not None or bool(panelists) or self._models.cassettes is not None,
         )
+
+    def _conversations(self, answerer: SystemAnswerer, origin: Origin) -> Conversations:
+        """Return what answers turns; processes share what the same system has said to them."""
+        if self._shared is None:
+            return Conversations(answerer)
+        told = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
+        return Conversations(answerer, SharedAnswers(self._shared / sha256(repr(told).encode()).hexdigest()))
 
     def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:
         if overridden(fixture, request.node) is None:

@@ -1,4 +1,4 @@
-"""What the processes of one session share: the file of the budget, and which recordings were there at its start."""
+"""What the processes of one session share: a folder for the while, and which recordings were there at its start."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ import pytest
 
 from pytest_rageval.errors import RagEvalError
 
-__all__ = ["budget_file", "existing_recordings", "tell_worker"]
+__all__ = ["budget_file", "existing_recordings", "shared_folder", "tell_worker"]
 
 _FOLDER = pytest.StashKey[Path]()
-"""On the config of the main process: the folder of the budget's file, once it is wanted."""
+"""On the config of the main process: the folder that the session's processes share, once it is wanted."""
 
 _FOUND = pytest.StashKey[tuple[str, ...]]()
 """On the config of the main process: the recordings that were there when the first worker was told."""
+
+
+def shared_folder(config: pytest.Config) -> Path | None:
+    """Return the folder that workers share until the last has ended, which need not be there yet.
+
+    None in a session of one process.
+    """
+    told: str | None = getattr(config, "workerinput", {}).get("rag_shared")
+    return None if told is None else Path(told)
 
 
 def budget_file(config: pytest.Config) -> Path | None:
     """Return the file that the session's processes keep their budget in, until the last has ended; None without one."""
     if config.option.rag_budget_usd is None:
         return None
-    told: str | None = getattr(config, "workerinput", {}).get("rag_budget")
-    if told is not None:
-        return Path(told)
-    if _FOLDER not in config.stash:
-        import shutil
-        import tempfile
-
-        config.stash[_FOLDER] = Path(tempfile.mkdtemp(prefix="rageval-"))
-        config.add_cleanup(partial(shutil.rmtree, config.stash[_FOLDER], ignore_errors=True))
-    return config.stash[_FOLDER] / "budget.json"
+    folder = shared_folder(config) or _folder(config)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "budget.json"
 
 
 def existing_recordings(config: pytest.Config) -> tuple[str, ...] | None:
@@ -56,6 +58,16 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any]) -> None:
             config.stash[_FOUND] = existing(options.cassettes)
         found = config.stash[_FOUND]
         workerinput["rag_recordings"] = list(found)
-    budget = budget_file(config)
-    if budget is not None:
-        workerinput["rag_budget"] = str(budget)
+    workerinput["rag_shared"] = str(_folder(config))
+
+
+def _folder(config: pytest.Config) -> Path:
+    """Return the folder, which the main process names, and removes."""
+    if _FOLDER not in config.stash:
+        import shutil
+        import tempfile
+        from uuid import uuid4
+
+        config.stash[_FOLDER] = Path(tempfile.gettempdir()) / f"rageval-{uuid4().hex}"
+        config.add_cleanup(partial(shutil.rmtree, config.stash[_FOLDER], ignore_errors=True))
+    return config.stash[_FOLDER]

@@ -66,8 +66,7 @@ def test_a_turn_follows_what_the_system_has_said(project: Project, mode: Mode, c
     assert answers == {"d.1": "a", "d.2": "b < a", "d.3": "c < b < a", "e.1": "x", "e.2": "y < x"}
     assert [run.outcomes[f"d.{at}"]["history"] for at in (1, 2, 3)] == [[], own("a"), own("a", "b < a")]
     assert run.results["instances"]["d.2"]["history"] == [{"question": "a", "answer": "gold"}]
-    if "-n2" not in mode:  # a worker asks for what its own tests need
-        assert sorted(asked(project)) == ["a", "b", "c", "x", "y"]
+    assert sorted(asked(project)) == ["a", "b", "c", "x", "y"]
     assert {outcome["status"] for outcome in run.results["outcomes"]} == {"scored"}
     (told,) = run.results["dialogues"]
     assert (told["n"], told["n_complete"], told["mean"], told["whole"]) == (2, 2, 1.0, 1.0)
@@ -145,3 +144,30 @@ def test_own_history_without_conversations_is_refused(project: Project) -> None:
     run = project.run()
     assert run.status == 4
     assert "history 'own' has no effect: no record has the facets dialogue and round" in run.result.stderr.str()
+
+
+MOODY = """
+    import random, pytest
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        def answer(query):
+            with open("asked.txt", "a") as file:
+                file.write(query.question + "\\n")
+            return f"{query.question} {random.SystemRandom().random()}"
+        return answer
+"""
+
+
+@pytest.mark.parametrize("conftest", [MOODY, MOODY.replace("def answer", "async def answer")], ids=["sync", "async"])
+def test_a_history_is_what_was_scored_in_whichever_process(project: Project, conftest: str) -> None:
+    names = [f"d{at}" for at in range(4)]
+    rows = [row for name in names for row in turns(name, *(f"{name}{at}" for at in range(5)))]
+    talk(project, *rows, conftest=conftest, test=TEST.replace('gates=["accuracy >= 0.5"]', "limit=20"))
+    run = project.run("-n2", "--dist", "load")
+    assert sorted(asked(project)) == sorted(row["question"] for row in rows)
+    said = {name: outcome["answer"]["text"] for name, outcome in run.outcomes.items()}
+    for name, outcome in run.outcomes.items():
+        dialogue, at = name.split(".")
+        history = [turn["answer"] for turn in outcome["history"]]
+        assert history == [said[f"{dialogue}.{before}"] for before in range(1, int(at))]
