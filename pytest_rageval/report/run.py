@@ -115,7 +115,8 @@ class Run:
     def weigh_judges(self) -> None:
         """Measure the judges by people's labels, and withhold the scores of those that do not agree with them."""
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
-        wanted = dict.fromkeys(judges.values())
+        scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
+        wanted = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
         self.trusts = trusts_of(wanted, self.plan.least_kappas, self.plan.labels, self.ordered())
         problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
         if not problems:

@@ -27,16 +27,36 @@ def run_of(folder: Path, *arguments: str) -> tuple[int, str]:
     return run.returncode, run.stdout
 
 
-def test_the_output_in_readme_is_what_the_example_prints(tmp_path: Path) -> None:
-    [block] = [block for block in BLOCKS if block.language == "text" and not block.prints]
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
+    """Return a copy of the example that has been run beside it, the exit status and what it printed."""
+    folder = tmp_path_factory.mktemp("example")
     ignored = shutil.ignore_patterns(".rageval", ".pytest_cache", "__pycache__")
-    shutil.copytree(ROOT / "example_project", tmp_path / "example_project", ignore=ignored)
-    status, output = run_of(tmp_path, "example_project")
+    copy = shutil.copytree(ROOT / "example_project", folder / "example_project", ignore=ignored)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        return copy, *run_of(folder, "example_project")
+
+
+def test_the_output_in_readme_is_what_the_example_prints(example: tuple[Path, int, str]) -> None:
+    [block] = [block for block in BLOCKS if block.language == "text" and not block.prints]
+    _, status, output = example
     assert status == 0, output
     printed = lines_of(output)
     wanted = lines_of(block.text)
     assert len(wanted) > 30
     assert [line for line in wanted if line not in printed] == []
+
+
+def test_the_agreement_in_the_readme_of_the_example_is_what_is_printed(example: tuple[Path, int, str]) -> None:
+    copy, _, _ = example
+    [block] = [b for b in blocks_of((copy / "README.md").read_text(encoding="utf-8")) if b.language == "console"]
+    [command] = block.commands
+    status, output = rageval_of(copy, "", *command.split()[1:])
+    assert status == 0, output
+    wanted = [line for line in lines_of(block.text) if line != f"$ {command}"]
+    assert len(wanted) > 10
+    assert [line for line in wanted if line not in lines_of(output)] == []
 
 
 def rageval_of(folder: Path, _: str, *arguments: str) -> tuple[int, str]:

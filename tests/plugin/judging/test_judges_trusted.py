@@ -87,6 +87,15 @@ def test_a_judge_of_which_nothing_is_known_is_not_trusted(
     assert set(values(run, RATE).values()) == {None}
 
 
+def test_a_judge_who_judges_nothing_of_a_run_is_not_told(project: Project) -> None:
+    asked(project, AGREED)
+    project.file("test_b.py", TEST.replace(f'"{RATE}", ', "").replace(f'"{RATE} >= 0.2", ', ""))
+    run = project.run("-k", "test_b")
+    assert run.status == 0
+    assert "trust" not in run.results
+    assert "judges against people" not in run.text
+
+
 def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
     asked(project, CONTRARY, "error_detection_rate_judged: 0.5")
     run = project.run()

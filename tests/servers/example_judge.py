@@ -1,0 +1,84 @@
+"""Records what the judge of example_project replies anew, from a stand-in for a model: rules, on the loopback.
+
+    python tests/servers/example_judge.py
+
+Needed where a prompt of the judges has changed, or what the desk answers. The stand-in counts how much of the right
+answer the answer holds, so it errs where the right number stands beside the wrong thing; and one time in nineteen,
+drawn by what it is asked, it is a step too strict, or too kind where it could be no stricter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from openai_replies import last_user, text_of
+from openai_server import OpenAIServer
+
+__all__ = ["reply", "verdict"]
+
+EXAMPLE = Path(__file__).parents[2] / "example_project"
+ERRS = 19  # one verdict of so many is wrong on purpose
+FEW, MOST = 0.3, 0.7  # below: the worst label; from: the best
+LADDERS = (("wrong", "partly_right", "right"), ("none", "some", "all"), ("wrong", "right"))
+_LABEL = re.compile(r'^- "(\w+)"', re.MULTILINE)
+_POINT = re.compile(r"\d[\d:.]*(?<![.:])|[^\W\d_\u3400-\u9fff]{3,}|(?=([\u3400-\u9fff]{2}))")
+REASONS = {
+    "en": ("of what is asked for the answer gives {said}", "it does not give {missing}", "it declines to answer"),
+    "zh": ("回答给出了{said}", "缺少{missing}", "回答没有作答"),
+}
+DECLINES = ("insufficient information", "信息不足")
+
+
+def reply(body: Mapping[str, Any]) -> str:
+    """Return what the stand-in says to a request of a judge."""
+    known = _LABEL.findall(text_of(body["messages"][0]))
+    ladder = next(each for each in LADDERS if set(each) <= set(known))
+    blocks = re.split(r"^(?!>).*\n", last_user(dict(body)), flags=re.MULTILINE)
+    question, gold, answer = (block for block in blocks if block.strip())
+    reason, share = verdict(question, gold, answer)
+    best = len(ladder) - 1
+    step = 0 if share < FEW else best if share >= MOST else best // 2
+    if crc32(f"{ladder}{question}{answer}".encode()) % ERRS == 0:
+        step = step - 1 if step else 1
+    return json.dumps({"reason": reason, "label": ladder[step]}, ensure_ascii=False)
+
+
+def verdict(question: str, gold: str, answer: str) -> tuple[str, float]:
+    """Return a reason, and which share in 0..1 of the points of the right answer the answer holds."""
+    found, missing, declines = REASONS["zh" if re.search(r"[\u3400-\u9fff]", gold) else "en"]
+    if any(words in answer for words in DECLINES):
+        return declines, 0.0
+    asked, said = set(_points(question)), set(_points(answer))
+    wanted = [point for point in _points(gold) if point not in asked] or _points(gold)
+    numbers = [point for point in wanted if point[0].isdigit()]
+    wanted = numbers or wanted
+    lacking = [point for point in wanted if point not in said]
+    share = 1 - len(lacking) / len(wanted)
+    told = found.format(said=", ".join(point for point in wanted if point in said))
+    return missing.format(missing=", ".join(lacking)) if lacking else told, share
+
+
+def _points(text: str) -> list[str]:
+    """Return the numbers and words of a text, and of Chinese the pairs of characters, each once."""
+    return list(dict.fromkeys((match[0] or match[1]).lower() for match in _POINT.finditer(text)))
+
+
+def main() -> int:
+    shutil.rmtree(EXAMPLE / "cassettes", ignore_errors=True)
+    with OpenAIServer(reply) as server:
+        free = "input_cost_per_token = 0\noutput_cost_per_token = 0"
+        params = f"rag_judge_params=api_base = {server.base_url}\napi_key = none\n{free}"
+        command = [sys.executable, "-m", "pytest", str(EXAMPLE), "-q", "--rag-record-mode", "all", "-o", params]
+        return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
