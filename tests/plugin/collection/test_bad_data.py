@@ -99,7 +99,7 @@ TEXTS = {
     ),
     "the plugin's facet": (
         '{"id": 1, "question": "Q", "answers": ["a"], "noise_rate": 1}',
-        "the key 'noise_rate' is a facet that the plugin",
+        "the key 'noise_rate' is a name that the plugin keeps for itself",
     ),
     "unknown role": (
         '{"id": 1, "question": "Q", "answers": ["a"], "passages": [{"id": "d", "text": "t", "role": "good"}]}',
