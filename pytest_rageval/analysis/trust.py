@@ -29,6 +29,7 @@ class Trust:
         kappa: Cohen's kappa, in -1..1; None where it is undefined.
         ci95: its 95 % interval, percentiles of resamples of the cases.
         problem: why its scores do not count; None where they do.
+        unused: why labels of it are of no answer of the run -> how many.
     """
 
     judge: str
@@ -39,6 +40,7 @@ class Trust:
     kappa: float | None
     ci95: Interval | None
     problem: str | None
+    unused: Mapping[str, int]
 
 
 def trusts_of(
@@ -73,7 +75,18 @@ def trust_of(judge: str, found: Matched, least: float) -> Trust:
         problem = f"its kappa is undefined, as it and people say one thing of all {len(both)} labelled answers"
     else:
         problem = None if kappa >= least else f"kappa {kappa:.2f} on {len(both)} labelled answers, wanted {least:g}"
-    return Trust(judge, least, len(both), unscored.total(), told.accuracy.value, kappa, told.kappa.ci95, problem)
+    mine = {why: sum(label.metric in ("", judge) for label in labels) for why, labels in found.unmatched.items()}
+    return Trust(
+        judge=judge,
+        least=least,
+        n=len(both),
+        n_unscored=unscored.total(),
+        accuracy=told.accuracy.value,
+        kappa=kappa,
+        ci95=told.kappa.ci95,
+        problem=problem,
+        unused={why: count for why, count in mine.items() if count},
+    )
 
 
 def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +22,9 @@ class Labelled:
     """Loads the labelling sheet that ``rageval agreement --sample`` writes, CSV or JSON Lines.
 
     Rows of one id are one instance: its ``question``, its ``gold``, a line a slot with " | " between aliases, its
-    ``passages``, parted by blank lines, and its ``history``. Their answers are scored instead of a system's, each
-    under the ``system`` of its row; what people said of them is not looked at here.
+    ``passages``, parted by blank lines, its ``history``, and the ``facets`` that it had, as a JSON object. Their
+    answers are scored instead of a system's, each under the ``system`` of its row. Rows without a label are left out;
+    what people said is not looked at here.
     """
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
@@ -32,7 +34,7 @@ class Labelled:
             DataError: the sheet cannot be read, a row lacks what it needs, or two rows of one id ask different things.
         """
         instances: dict[str, Instance] = {}
-        for record in _rows(path):
+        for record in _labelled(path):
             instance = _instance(record, path.stem)
             first = instances.setdefault(instance.id, instance)
             if first.question != instance.question:
@@ -47,7 +49,7 @@ class Labelled:
             DataError: likewise, or one system gives two answers to a case.
         """
         answers: dict[tuple[str, str], tuple[Recorded, str]] = {}
-        for record in _rows(path):
+        for record in _labelled(path):
             text = record.string("answer")
             row = Recorded(record.identifier("id").strip(), record.string("system", "").strip(), Answer(text), {})
             first, where = answers.setdefault((row.id, row.system), (row, record.where))
@@ -55,6 +57,20 @@ class Labelled:
                 problem = f"the system {found(row.system)} gives another answer to {found(row.id)} at {where}"
                 raise DataError(record.where, f"{problem}, wanted one; leave repeats out of the sheet")
         return tuple(row for row, _ in answers.values())
+
+    def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
+        """Yield where a row has no label yet."""
+        for record in _rows(path):
+            if not _is_labelled(record):
+                yield record.where, f"{found(record.identifier('id'))}, whose answer has no label yet"
+
+
+def _labelled(path: Path) -> Iterator[Fields]:
+    return (record for record in _rows(path) if _is_labelled(record))
+
+
+def _is_labelled(record: Fields) -> bool:
+    return str(record.values.get("label", "")).strip() != ""
 
 
 def _rows(path: Path) -> Iterator[Fields]:
@@ -68,7 +84,8 @@ def _instance(record: Fields, stem: str) -> Instance:
     history = record.string("history", "").strip()
     passages = [text.strip() for text in record.string("passages", "").split("\n\n") if text.strip()]
     gold = [line for line in record.string("gold", "").splitlines() if line.strip()]
-    language = detect_language(question)
+    facets = _facets(record)
+    language = facets.get("language") or detect_language(question)
     return Instance(
         id=record.identifier("id").strip(),
         question=question,
@@ -76,9 +93,20 @@ def _instance(record: Fields, stem: str) -> Instance:
         passages=tuple(Passage(f"p{at}", text) for at, text in enumerate(passages)) or None,
         history=(Turn(history, ""),) if history else (),
         language=language,
-        facets={"dataset": stem, "language": language},
+        facets={**facets, "dataset": stem, "language": language},
         origin=record.where,
     )
+
+
+def _facets(record: Fields) -> dict[str, str]:
+    text = record.string("facets", "").strip() or "{}"
+    try:
+        facets = json.loads(text)
+    except ValueError:
+        facets = None
+    if not isinstance(facets, dict) or not all(isinstance(value, str) for value in facets.values()):
+        raise record.wrong("facets", text, "a JSON object of strings, as the sheet was written with")
+    return facets
 
 
 load = Labelled()

@@ -125,6 +125,8 @@ class Collected:
         made = []
         for name, case in expanded:
             for responder in answering:
+                if source.recorded is not None and source.recorded.find(responder.name, case, name) is None:
+                    continue  # a dataset that brings answers along has no other cases
                 given = case.with_facets(system=responder.name)
                 shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
                 for run, facets in self._repeats:

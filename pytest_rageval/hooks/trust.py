@@ -99,6 +99,10 @@ def trust_held(collected: Collected) -> TrustHeld:
     if unnamed is not None and len(by_name) > 1:
         problem = f"the label names no metric, and {', '.join(sorted(by_name))} are judged; add the key metric"
         raise SettingError(f"{unnamed.where}: {problem}")
+    known = {*of_metric, *by_name, ""}
+    for label in labels:
+        if label.metric not in known:
+            collected.catalog.metrics.get(label.metric, f"{label.where}: metric")
     ids: dict[str, set[str]] = {}
     for (_, own), name in collected.case_ids.items():
         ids.setdefault(own, set()).add(name)

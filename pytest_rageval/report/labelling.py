@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.datasets.fields import RESERVED
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Outcome
@@ -17,6 +18,7 @@ __all__ = ["COLUMNS", "FORMATS", "answers_to_label", "rows_of"]
 
 COLUMNS = (
     "id", "system", "metric", "question", "history", "gold", "passages", "answer", "label", "rater", "instructions",
+    "facets",
 )  # fmt: skip
 """The columns of a sheet; people fill in the label and who they are."""
 
@@ -76,6 +78,9 @@ def _row(outcome: Outcome, sample: Sample, metric: str, instructions: str) -> Ro
         "passages": "\n\n".join("\n".join(filter(None, (each.title, each.text))) for each in shown),
         "answer": sample.answer.text,
         "instructions": instructions,
+        "facets": json.dumps(
+            {name: value for name, value in sorted(outcome.facets.items()) if name not in RESERVED}, ensure_ascii=False
+        ),
     }
     return {column: texts.get(column, "") for column in COLUMNS}
 

@@ -43,7 +43,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     judges = [_encode_ballots(each) for each in run.ballots()]
     differences = [_encode_matrix(matrix) for matrix in run.differences(choice)]
     repeats = [_encode_repeats(each) for each in run.repeats()]
-    trust = [asdict(each) | {"ci95": _pair(each.ci95)} for each in run.trusts]
+    trust = [asdict(each) | {"ci95": _pair(each.ci95), "unused": dict(each.unused)} for each in run.trusts]
     dialogues = [_encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line
+from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.tables import blocks_of
 
@@ -30,6 +30,8 @@ def trust_lines(run: Run, width: int) -> Iterator[Line]:
         yield Line("")
         yield from map(Line, block)
     for trust in run.trusts:
+        for why, count in trust.unused.items():
+            yield Line(ascii_safe(f"{trust.judge}: {counted(count, 'label')} not used, {why}"))
         if trust.problem is not None:
             yield Line(ascii_safe(f"{trust.judge} is not trusted, its scores do not count: {trust.problem}"), "red")
 

@@ -29,6 +29,8 @@ def label(name: str, value: object, **more: Any) -> dict[str, Any]:
     return {"id": name, "label": value, "metric": RATE, **more}
 
 
+NONE = "it has judged no labelled answer of this run"
+
 AGREED = [label(f"declines{at}", 1) for at in range(3)] + [label(f"answers{at}", 0) for at in range(3)]
 CONTRARY = [label(f"declines{at}", 0) for at in range(3)] + [label(f"answers{at}", 1) for at in range(3)]
 
@@ -47,7 +49,7 @@ def test_a_judge_that_agrees_with_people_counts(project: Project, mode: Mode) ->
     (trust,) = run.results["trust"]
     assert trust == {
         "judge": RATE, "least": 0.6, "n": 6, "n_unscored": 0, "accuracy": 1.0, "kappa": 1.0, "ci95": [1.0, 1.0],
-        "problem": None,
+        "problem": None, "unused": {},
     }  # fmt: skip
     run.said("judges against people", f"{RATE} * 6 * 1.00 * 1.00 * 0.6")
 
@@ -70,20 +72,27 @@ def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mo
 
 
 @pytest.mark.parametrize(
-    ("labels", "problem"),
+    ("labels", "problem", "unused"),
     [
-        ([label("elsewhere", 1)], "it has judged no labelled answer of this run"),
-        ([label("declines0", 1, answer="another answer")], "it has judged no labelled answer of this run"),
-        ([label("declines0", 1)], "its kappa is undefined, as it and people say one thing of all 1 labelled answers"),
+        ([label("elsewhere", 1)], NONE, {"of no case of the run": 1}),
+        ([label("declines0", 1, answer="another answer")], NONE, {"of an answer that is not the run's": 1}),
+        (
+            [label("declines0", 1)],
+            "its kappa is undefined, as it and people say one thing of all 1 labelled answers",
+            {},
+        ),
     ],
     ids=["other case", "other answer", "one"],
 )
 def test_a_judge_of_which_nothing_is_known_is_not_trusted(
-    project: Project, labels: list[dict[str, Any]], problem: str
+    project: Project, labels: list[dict[str, Any]], problem: str, unused: dict[str, int]
 ) -> None:
     asked(project, labels)
     run = project.run()
     assert run.results["trust"][0]["problem"] == problem
+    assert run.results["trust"][0]["unused"] == unused
+    for why in unused:
+        run.said(f"{RATE}: 1 label not used, {why}")
     assert set(values(run, RATE).values()) == {None}
 
 
@@ -168,7 +177,7 @@ def test_a_sheet_that_people_filled_is_judged_as_a_dataset(
 
 def test_a_sheet_with_two_answers_of_one_system_is_refused(project: Project) -> None:
     judged(project, ROWS, CALIBRATED)
-    project.file("labels.csv", SHEET.replace("{LAST}", "answered") + "    b,old,,How high is it?,,,,Rome,,,\n")
+    project.file("labels.csv", SHEET.replace("{LAST}", "answered") + "    b,old,,How high is it?,,,,Rome,answered,,\n")
     run = project.run()
     assert run.status == 4
     told = "labels.csv:6: the system 'old' gives another answer to 'b' at labels.csv:3, wanted one"
@@ -211,3 +220,30 @@ def test_what_was_withheld_is_still_compared_with_people(
     told = capsys.readouterr().out
     assert "6 labels of 6 answers to 6 cases" in told
     assert "-1.00" in told
+
+
+def test_a_label_of_a_metric_that_there_is_not_is_refused(project: Project) -> None:
+    asked(project, [*AGREED, {"id": "answers0", "label": 1, "metric": "rejection_rate_judgd"}])
+    run = project.run()
+    assert run.status == 4
+    assert "labels.jsonl:7: metric: unknown metric 'rejection_rate_judgd'" in run.result.stderr.str()
+
+
+SYSTEMS = """
+    id,system,metric,question,gold,passages,answer,label,rater,facets
+    a,one,,How far is it?,five miles,,no idea,rejected,ann,"{""topic"": ""Ways"", ""language"": ""en""}"
+    a,two,,How far is it?,five miles,,Five.,answered,ann,"{""topic"": ""Ways"", ""language"": ""en""}"
+    b,two,,How high is it?,,,Paris,answered,ann,
+    c,one,,How old is it?,,,Paris,,,
+"""
+
+
+def test_each_labelled_answer_is_judged_once_with_the_facets_that_it_had(project: Project) -> None:
+    judged(project, ROWS, CALIBRATED)
+    project.file("labels.csv", SYSTEMS)
+    run = project.run("-k", "test_judge", "--rag-rows", "topic")
+    told = {(o["case_id"], o["system"]): o["facets"] for o in run.results["outcomes"]}
+    assert set(told) == {("a", "one"), ("a", "two"), ("b", "two")}
+    assert told["a", "one"]["topic"] == "Ways"
+    assert run.results["run"]["interrupted"] is False
+    run.said("warning: labelled:labels.csv: 1 line is no case: 'c', whose answer has no label yet at labels.csv:5")
