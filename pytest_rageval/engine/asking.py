@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
-from pytest_rageval.engine.conversations import Conversations
+from pytest_rageval.engine.conversations import Conversing
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.engine.vectors import Vectors
@@ -121,7 +121,7 @@ class Desk:
     closed_book: SystemAnswerer | None = None
     readings: Readings | None = None
     vectors: Vectors | None = None
-    conversations: Conversations | None = None
+    conversations: Conversing | None = None
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False

@@ -1,17 +1,31 @@
-"""Conversations that go on from what the system itself has said, instead of from gold answers."""
+"""Conversations that go on from what the system itself has said or is recorded to have said, not from gold answers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 from pytest_rageval.engine.answerers import SystemAnswerer
+from pytest_rageval.engine.recorded import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.remembered import Remembered
 from pytest_rageval.engine.shared_answers import SharedAnswers
-from pytest_rageval.errors import found
+from pytest_rageval.errors import CaseError, found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Turn
 
-__all__ = ["Conversations"]
+__all__ = ["Conversations", "Conversing", "RecordedConversations"]
+
+
+class Conversing(Protocol):
+    """Answers a turn after the system's own answers to the turns before it."""
+
+    def __call__(self, case: Case, /) -> tuple[Case, Answer]:
+        """Return a case with its history and the answer to it, asked for in this thread; else raise `CaseError`."""
+        ...
+
+    async def ahead(self, case: Case, /) -> tuple[Case, Answer]:
+        """Return the same, asked for on the event loop."""
+        ...
 
 
 class Conversations:
@@ -58,6 +72,35 @@ class Conversations:
             self._answers.forget(case)
         self._tested.add(test)
         return replace(case, earlier=None)
+
+
+class RecordedConversations:
+    """Answers a turn from the record, after the answers that are recorded of the turns before it."""
+
+    def __init__(self, answers: RecordedAnswers, answerer: RecordedAnswerer, system: str) -> None:
+        self._answers = answers
+        self._answerer = answerer
+        self._system = system
+
+    def __call__(self, case: Case) -> tuple[Case, Answer]:
+        """Return a case with its history and the answer to it.
+
+        Raises:
+            CaseError: no answer to it is recorded, or none to a turn before it.
+        """
+        history: tuple[Turn, ...] = ()
+        for turn in case.earlier or ():
+            answer = self._answers.find(self._system, turn, turn.id)
+            if answer is None:
+                problem = f"no answer of system {self._system!r} is recorded for {turn.id!r}, a turn before {case.id!r}"
+                raise CaseError("no_recorded_answer", f"{problem}; add one, or leave out history='own'")
+            history = (*history, Turn(turn.instance.question, answer.text))
+        asked = replace(case.with_history(history), earlier=None)
+        return asked, self._answerer(asked)
+
+    async def ahead(self, case: Case) -> tuple[Case, Answer]:
+        """Return the same on the event loop."""
+        return self(case)
 
 
 def _why(turn: Case) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
-from pytest_rageval.engine.conversations import Conversations
+from pytest_rageval.engine.conversations import Conversations, RecordedConversations
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.recorded import RecordedAnswerer
@@ -92,7 +92,9 @@ class Desks:
         recorded = entry.testbed.recorded
         if recorded is None:
             return desk
-        return replace(desk, answerer=RecordedAnswerer(recorded, entry.responder.name, entry.name))
+        name = entry.responder.name
+        answerer = RecordedAnswerer(recorded, name, entry.name)
+        return replace(desk, answerer=answerer, conversations=RecordedConversations(recorded, answerer, name))
 
     def _find_origin(self, item: pytest.Item, entry: Entry) -> Origin:
         name = entry.responder.name

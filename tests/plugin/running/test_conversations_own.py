@@ -171,3 +171,12 @@ def test_a_history_is_what_was_scored_in_whichever_process(project: Project, con
         dialogue, at = name.split(".")
         history = [turn["answer"] for turn in outcome["history"]]
         assert history == [said[f"{dialogue}.{before}"] for before in range(1, int(at))]
+
+
+def test_recorded_answers_are_the_history_of_later_ones(project: Project) -> None:
+    talk(project, *turns("d", "a", "b", "c"), *turns("e", "x", "y"))
+    project.data([{"id": name, "answer": f"a {name}"} for name in ("d.1", "d.2", "d.3", "e.2")], "answers.jsonl")
+    run = project.run("--rag-answers", "answers.jsonl")
+    assert run.outcomes["d.3"]["history"] == own("a d.1", "a d.2")
+    assert run.statuses["e.2"] == "error"
+    assert "no answer of system 'recorded' is recorded for 'e.1', a turn before 'e.2'" in run.outcomes["e.2"]["error"]
