@@ -9,11 +9,11 @@ from itertools import combinations
 from pytest_rageval.model.judging import Vote
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Agreement", "Ballots", "ballots_of"]
+__all__ = ["Ballots", "Pairs", "ballots_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Pairs:
     """How many of ``n`` pairs of labels are two of the same."""
 
     n: int
@@ -47,9 +47,9 @@ class Ballots:
     n_unread: int
     n_answers: int
     n_split: int
-    judges: Agreement
-    repeats: Agreement
-    swapped: Agreement
+    judges: Pairs
+    repeats: Pairs
+    swapped: Pairs
 
     @property
     def split(self) -> float | None:
@@ -77,15 +77,15 @@ def _ballots(metric: str, answers: Sequence[tuple[Vote, ...]]) -> Ballots:
         n_unread=sum(map(len, answers)) - sum(map(len, read)),
         n_answers=len(several),
         n_split=sum(len({vote.verdict.label for vote in votes}) > 1 for votes in several),
-        judges=_agreement(several, _are_of_two_judges),
-        repeats=_agreement(several, _are_repeats),
-        swapped=_agreement(several, _are_swapped),
+        judges=_pairs(several, _are_of_two_judges),
+        repeats=_pairs(several, _are_repeats),
+        swapped=_pairs(several, _are_swapped),
     )
 
 
-def _agreement(answers: Iterable[Sequence[Vote]], is_pair: Callable[[Vote, Vote], bool]) -> Agreement:
+def _pairs(answers: Iterable[Sequence[Vote]], is_pair: Callable[[Vote, Vote], bool]) -> Pairs:
     pairs = [pair for votes in answers for pair in combinations(votes, 2) if is_pair(*pair)]
-    return Agreement(len(pairs), sum(one.verdict.label == other.verdict.label for one, other in pairs))
+    return Pairs(len(pairs), sum(one.verdict.label == other.verdict.label for one, other in pairs))
 
 
 def _are_of_two_judges(one: Vote, other: Vote) -> bool:

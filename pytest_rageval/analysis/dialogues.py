@@ -12,10 +12,11 @@ from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.misses import missed
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.testbeds.settings import AXES
 
 __all__ = ["Dialogues", "dialogues_of"]
 
-_SETTINGS = ("dialogue", "passages", "noise_rate", "correct_rate", REPEAT)
+_SETTINGS = ("dialogue", *AXES, REPEAT)
 """The facets that tell one conversation from another: its id, and what it was asked with."""
 
 

@@ -15,10 +15,10 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["Labelled", "load"]
+__all__ = ["Sheet", "load"]
 
 
-class Labelled:
+class Sheet:
     """Loads the labelling sheet that ``rageval agreement --sample`` writes, CSV or JSON Lines.
 
     Rows of one id are one instance: its ``question``, its ``gold``, a line a slot with " | " between aliases, its
@@ -109,4 +109,4 @@ def _facets(record: Fields) -> dict[str, str]:
     return facets
 
 
-load = Labelled()
+load = Sheet()

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from pytest_rageval.analysis.ballots import Agreement, Ballots
+from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
@@ -40,7 +40,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
-    judges = [_encode_ballots(each) for each in run.ballots()]
+    ballots = [_encode_ballots(each) for each in run.ballots()]
     differences = [_encode_matrix(matrix) for matrix in run.differences(choice)]
     repeats = [_encode_repeats(each) for each in run.repeats()]
     trust = [asdict(each) | {"ci95": _pair(each.ci95), "unused": dict(each.unused)} for each in run.trusts]
@@ -69,7 +69,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         for key, value in (
             ("dialogues", dialogues),
             ("trust", trust),
-            ("judges", judges),
+            ("ballots", ballots),
             ("differences", differences),
             ("repeats", repeats),
             ("correlations", correlations),
@@ -192,14 +192,14 @@ def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
         "unread": ballots.n_unread,
         "answers": ballots.n_answers,
         "split": ballots.split,
-        "two_judges": _encode_agreement(ballots.judges),
-        "asked_again": _encode_agreement(ballots.repeats),
-        "swapped": _encode_agreement(ballots.swapped),
+        "two_judges": _encode_pairs(ballots.judges),
+        "asked_again": _encode_pairs(ballots.repeats),
+        "swapped": _encode_pairs(ballots.swapped),
     }
 
 
-def _encode_agreement(agreement: Agreement) -> dict[str, Any]:
-    return {"share": agreement.share, "n": agreement.n}
+def _encode_pairs(pairs: Pairs) -> dict[str, Any]:
+    return {"share": pairs.share, "n": pairs.n}
 
 
 def _encode_repeats(repeats: Repeats) -> dict[str, Any]:

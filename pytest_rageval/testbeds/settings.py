@@ -16,7 +16,7 @@ from pytest_rageval.testbeds import arguments
 from pytest_rageval.testbeds.composition import exact
 from pytest_rageval.testbeds.rgb_compat import float_count
 
-__all__ = ["ASSEMBLIES", "RETRIEVED", "SETTINGS", "Settings", "parse_settings"]
+__all__ = ["ASSEMBLIES", "AXES", "RETRIEVED", "SETTINGS", "Settings", "parse_settings"]
 
 ASSEMBLIES = ("balanced", "rgb-compat")
 

@@ -96,7 +96,7 @@ def test_several_judges_vote_and_their_disagreement_is_told(
         for name in ("strict", "lax")
     ]  # fmt: skip
     assert score(run, "mute")["votes"][1]["problem"] == "parse_error: the reply holds no JSON object"
-    (told,) = run.results["judges"]
+    (told,) = run.results["ballots"]
     nothing = {"share": None, "n": 0}
     assert told == {
         "metric": RATE, "models": ["openai/strict", "openai/lax"], "votes": 8, "unread": 1, "answers": 3,
@@ -139,7 +139,7 @@ def test_a_judge_is_asked_again_and_in_the_other_order(project: Project, judges:
     asked = [(vote["repeat"], vote["swapped"], vote["label"]) for vote in score(run, "odd")["votes"]]
     assert asked == [(1, False, "rejected"), (2, False, "rejected"), (1, True, "answered")]
     assert score(run, "odd")["value"] == 1
-    (told,) = run.results["judges"]
+    (told,) = run.results["ballots"]
     assert (told["asked_again"], told["swapped"]) == ({"share": 1, "n": 4}, {"share": 0.75, "n": 4})
     assert (told["votes"], told["split"], told["two_judges"]["n"]) == (12, 0.25, 0)
     user = [text_of(body["messages"][1]) for body in bodies(judges) if "> perhaps" in text_of(body["messages"][1])]
@@ -157,7 +157,7 @@ def test_a_metric_may_have_a_judge_of_its_own(project: Project, judges: OpenAISe
     assert (score(run, "odd", GOOD)["label"], score(run, "odd", GOOD)["value"]) == (2.5, 0.625)
     assert score(run, "odd", "wise")["value"] == 1
     assert Counter(body["model"] for body in bodies(judges)) == {"strict": 4, "scale-a": 4, "scale-b": 4}
-    assert [told["metric"] for told in run.results["judges"]] == [GOOD]
+    assert [told["metric"] for told in run.results["ballots"]] == [GOOD]
 
 
 OWN_JUDGE = """
@@ -194,7 +194,7 @@ def test_votes_are_replayed_each_from_its_own_recording(project: Project, judges
     stop(judges)
     again = project.run("--rag-repeat", "2", "--rag-record-mode", "none", *mode)
     assert again.status == 0, again.text
-    assert again.results["judges"] == first.results["judges"]
+    assert again.results["ballots"] == first.results["ballots"]
     assert [o["scores"] for o in bare(again.results)["outcomes"]] == [
         o["scores"] for o in bare(first.results)["outcomes"]
     ]
@@ -232,7 +232,7 @@ def test_a_vote_that_fails_makes_the_case_an_error_and_no_more_are_asked_for(
     assert run.outcomes["no"]["error_type"] == "bad_request"
     assert run.outcomes["no"]["answer"]["text"] == "no idea"
     assert {body["model"] for body in bodies(judges)} == {"strict"}
-    assert "judges" not in run.results
+    assert "ballots" not in run.results
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from outcome_samples import outcome
 
-from pytest_rageval.analysis.ballots import Agreement, Ballots, ballots_of
+from pytest_rageval.analysis.ballots import Ballots, Pairs, ballots_of
 from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 
-NOTHING = Agreement(0, 0)
+NOTHING = Pairs(0, 0)
 
 
 def vote(model: str, label: str | int | None, repeat: int = 1, *, swapped: bool = False) -> Vote:
@@ -40,7 +40,7 @@ def test_pairs_of_judges_repeats_and_orders_are_told_apart() -> None:
     ])  # fmt: skip
     assert told == Ballots(
         "tone", ("a", "b"), n_votes=12, n_unread=2, n_answers=3, n_split=2,
-        judges=Agreement(4, 3), repeats=Agreement(2, 0), swapped=Agreement(1, 1),
+        judges=Pairs(4, 3), repeats=Pairs(2, 0), swapped=Pairs(1, 1),
     )  # fmt: skip
     assert told.split == 2 / 3
     assert told.judges.share == 0.75
