@@ -178,6 +178,28 @@ def test_what_cannot_be_written_is_one_sentence(
     assert refused(capsys, *arguments).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("mode", "unheeded", "where"),
+    [
+        (FILES, ("--out a.csv", "--seed 0", "--split 1:1:1"), "without --{}"),
+        (("--sample", "2", "--out", "a.csv"), ("--by topic", "--json", "--threshold 0.3"), "with --sample"),
+        (("--sample", "2", "--out", "a.csv"), ("--split 1:1:1", "--training t"), "with --sample"),
+        ((*FILES, "--training", "t"), ("--by topic", "--json", "--threshold 0.3", "--out a.csv"), "with --training"),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    mode: tuple[str, ...], unheeded: tuple[str, ...], where: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(project, RUN)
+    write_labels(project, {"id": "q1", "system": "one", "label": 1})
+    there = sorted(project.iterdir())
+    wanted = {"--out": "sample", "--seed": "sample or --training", "--split": "training"}
+    for words in map(str.split, unheeded):
+        told = refused(capsys, *mode, *words, "--metric", JUDGED)
+        assert told == f"{words[0]} has no effect {where.format(wanted.get(words[0]))}; leave it out"
+    assert sorted(project.iterdir()) == there
+
+
 def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN, texts=False)
     message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
