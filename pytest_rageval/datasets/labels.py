@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.sheets import read_sheet
-from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import found
 from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import value_of
@@ -69,12 +69,11 @@ def read_labels(
         DataError: a row is not so, its label is none that was declared, or one person labels one answer twice.
     """
     name = shown_path(path)
-    records = read_sheet(path) if path.suffix.lower() == ".csv" else read_records(path)
     declared = _folded(values or {}), scale
     own = {metric: _declared_by(judge) for metric, judge in (judges or {}).items()}
     seen: dict[object, int] = {}
     labels = []
-    for line, record in records:
+    for line, record in read_sheet(path):
         label = _label(Fields(f"{name}:{line}", record), *own.get(str(record.get("metric") or "").strip(), declared))
         key = (label.id, label.system, label.answer, label.metric, label.rater)
         claim(seen, key, f"a label of the same rater for the same answer to the case {found(label.id)}", name, line)

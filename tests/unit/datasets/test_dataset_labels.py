@@ -114,7 +114,7 @@ def test_a_sheet_is_read_as_countries_write_it(delimiter: str, tmp_path: Path) -
         ("", ":1: the sheet holds no row below its head"),
         ("id,label\n1,2,3\n", ":2: found 3 cells, wanted 2, as the first line has"),
         ("id,id,label\n1,2,3\n", ":1: the column 'id' stands there twice"),
-        ('id,label\n1,1\n2,"x', ":3: the row is no CSV (unexpected end of data); save the sheet as CSV"),
+        ('id,label\n1,1\n2,"x', ":3: the row is no CSV (unexpected end of data); save the table as CSV"),
         ("id,score\n1,1\n", ":2: the field label is missing, wanted a label"),
     ],
 )
