@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_rageval.commands.agreement import Declared, labels_of
@@ -11,6 +11,7 @@ from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.folders import whole_files
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.wording import in_language
 from pytest_rageval.model.metric import Sample
@@ -51,7 +52,7 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     judge = judge_of(metric) if metric else None
     worth = _of_judge(judge, worth)
     rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, worth))
-    _write(out, FORMATS[out.suffix.lower()](rows))
+    _write({out: FORMATS[out.suffix.lower()](rows)})
     cases = len({row["id"] for row in rows})
     yield f"{shown_path(out)}: {len(rows)} of {counted(len(answers), 'answer')}, of {counted(cases, 'case')}"
     yield f"Fill in the column label, then: {_read_back(out, run, metric, worth)}"
@@ -92,11 +93,13 @@ def training(
     if left:
         why = f"of another metric, or of an answer that {judge.name} does not apply to"
         told.append(f"{counted(left, 'label')} not used, {why}")
+    texts = {}
     for name, cases in parted(list(made), parts, seed).items():
         lines = [line for case in cases for line in made[case]]
         path = folder / f"{name}.jsonl"
-        _write(path, "".join(f"{line}\n" for line in lines))
+        texts[path] = "".join(f"{line}\n" for line in lines)
         told.append(f"{shown_path(path)}: {counted(len(lines), 'label')} of {counted(len(cases), 'case')}")
+    _write(texts)
     yield from told
 
 
@@ -154,13 +157,16 @@ def _read_back(out: Path, run: str | None, metric: str, worth: Declared) -> str:
     return shlex.join(words + (["--scale", f"{worth.scale[0]}-{worth.scale[1]}"] if worth.scale else []))
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file that is not there yet."""
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write files none of which is there yet, all or none."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except FileExistsError:
-        raise SettingError(f"{path} is there already and may hold people's work; name another") from None
+        for path in texts:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_files(*texts, overwrite=False) as parts:
+            for part, text in zip(parts, texts.values(), strict=True):
+                part.write_text(text, encoding="utf-8", newline="")
+    except FileExistsError as error:
+        there = shown_path(Path(error.filename))
+        raise SettingError(f"{there} is there already and may hold people's work; name another") from None
     except OSError as error:
-        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise SettingError(f"{shown_path(next(iter(texts)))} cannot be written: {error.strerror or error}") from None

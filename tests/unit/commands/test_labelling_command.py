@@ -122,6 +122,19 @@ def test_labels_become_conversations_in_parts_without_a_case_in_two(
     assert json.loads(message[2]["content"]) == {"reason": "", "label": "rejected"}
 
 
+def test_where_a_part_is_there_none_is_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": at % 2} for at in range(10)))
+    arguments = (labels, "results.json", "--metric", JUDGED, "--training", "t")
+    (project / "t").mkdir()
+    (project / "t" / "dev.jsonl").write_text("mine")
+    assert refused(capsys, *arguments) == "t/dev.jsonl is there already and may hold people's work; name another"
+    assert [path.name for path in (project / "t").iterdir()] == ["dev.jsonl"]
+    assert (project / "t" / "dev.jsonl").read_text() == "mine"
+    (project / "t" / "dev.jsonl").unlink()
+    assert said(capsys, *arguments).count("t/") == 3
+
+
 def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": "Answered"} for at in range(10)))
