@@ -218,3 +218,11 @@ def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.Captu
     message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
     assert refused(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
     assert not (project / "a.csv").exists()
+
+
+def test_only_a_run_without_texts_is_told_to_be_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = json.loads(write_run(project, RUN).read_text())
+    del results["instances"]["q0"]["passages"]["p0"]
+    (project / "results.json").write_text(json.dumps(results))
+    told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
+    assert told.startswith("the results contradict themselves: 'p0' was supplied to the case 'q0', and the case has no")
