@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.errors import SettingError
 
 if TYPE_CHECKING:
-    from pytest_rageval.commands.agreement import Declared
+    from pytest_rageval.judges.values import Worth
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -101,7 +101,7 @@ def _mode(arguments: Arguments) -> str:
     return mode
 
 
-def _sheet(arguments: Arguments, seed: int, worth: Declared) -> Iterator[str]:
+def _sheet(arguments: Arguments, seed: int, worth: Worth) -> Iterator[str]:
     from pytest_rageval.commands.labelling import sheet
 
     if arguments.run is not None or len(arguments.metric) > 1:
