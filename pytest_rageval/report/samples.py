@@ -23,9 +23,11 @@ def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
         instances: those of its results.json.
 
     Raises:
-        SettingError: the file holds no texts, or not the passages that the outcome names.
+        SettingError: the file holds no texts, or not what the outcome names.
     """
-    plain = instances[outcome.case_id]
+    plain = instances.get(outcome.case_id)
+    if plain is None:
+        raise SettingError(f"the results lack the case {outcome.case_id!r} that they answer; run the tests again")
     if "question" not in plain:
         raise SettingError(
             f"the run has no texts of the case {outcome.case_id!r}, as rag_report_texts = false leaves them out; "

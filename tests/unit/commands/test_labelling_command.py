@@ -244,3 +244,7 @@ def test_only_a_run_without_texts_is_told_to_be_one(project: Path, capsys: pytes
     (project / "results.json").write_text(json.dumps(results))
     told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
     assert told.startswith("the results contradict themselves: 'p0' was supplied to the case 'q0', and the case has no")
+    del results["instances"]["q0"]
+    (project / "results.json").write_text(json.dumps(results))
+    told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
+    assert told.startswith("the results lack the case 'q0' that they answer")
