@@ -28,7 +28,7 @@ __all__ = ["MOST_LEVELS", "Agreement", "Estimate", "Rating", "agreement", "level
 MOST_LEVELS = 20
 """Levels of a scale, beyond which agreement case by case means nothing."""
 
-NO_RATING, ONE_LEVEL, ONE_VALUE = "no_rating", "one_level", "one_value"
+NO_RATING, ONE_VALUE = "no_rating", "one_value"
 MOST, LEAST = 1_000, 100  # resamples
 COUNTS = 4_000_000  # kinds of cases times resamples, beyond which there are fewer resamples
 

@@ -5,37 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rageval.analysis.labelled import Matched, matched
+from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.judges.values import Worth, is_share, worth_of
+from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.against_people import against_people
 from pytest_rageval.report.against_people_lines import against_people_json, against_people_lines
 
-__all__ = ["Declared", "agreement", "declared", "labels_of"]
+__all__ = ["agreement", "declared", "labels_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What labels are worth: the values of words, or the ends of a scale of whole numbers, or neither."""
-
-    values: Mapping[str, float] = field(default_factory=dict)
-    scale: tuple[int, int] | None = None
-
-    @property
-    def levels(self) -> list[float]:
-        """The values in 0..1 that labels can have; empty where that was not declared."""
-        if self.scale is None:
-            return sorted(set(self.values.values()))
-        low, high = self.scale
-        return [(step - low) / (high - low) for step in range(low, high + 1)]
-
-
-def declared(values: Sequence[str], scale: str | None) -> Declared:
+def declared(values: Sequence[str], scale: str | None) -> Worth:
     """Return what ``--value LABEL=X`` and ``--scale LOW-HIGH`` declare.
 
     Raises:
@@ -43,24 +29,25 @@ def declared(values: Sequence[str], scale: str | None) -> Declared:
     """
     if values and scale is not None:
         raise SettingError("--value and --scale exclude each other: labels are words or whole numbers; give one")
-    worth: dict[str, float] = {}
+    worth: dict[str, float | None] = {}
     for text in values:
         label, mark, number = text.rpartition("=")
-        if not (mark and label.strip() and _is_share(number)):
+        value = _number(number)
+        if not (mark and label.strip() and is_share(value)):
             raise SettingError(f"--value {found(text)}: wanted LABEL=X with X in 0..1, such as 'good=1'")
-        worth[label] = float(number)
+        worth[label] = value
     if scale is None:
-        return Declared(worth)
+        return Worth(worth)
     low, _, high = scale.partition("-")
     if not (low.isdecimal() and high.isdecimal() and int(low) < int(high)):
         raise SettingError(f"--scale {found(scale)}: wanted two whole numbers, the lower first, such as 0-2")
-    return Declared(scale=(int(low), int(high)))
+    return Worth(scale=(int(low), int(high)))
 
 
 def agreement(
     labels: Path,
     run: str | None,
-    worth: Declared,
+    worth: Worth,
     *,
     metrics: Sequence[str],
     by: str,
@@ -72,7 +59,7 @@ def agreement(
     Args:
         labels: the file of people's labels.
         run: the run's name, or the path of its results.json; None is the newest.
-        worth: what labels are worth.
+        worth: what labels are worth, where that was declared; else those of a judge's metric are its own.
         metrics: which metrics; none are those that labels name and, where some name none, all of answers.
         by: a facet to slice by, or "".
         threshold: from which on a value counts as 1, in 0..1; None leaves people's scale as it is.
@@ -84,10 +71,12 @@ def agreement(
     if threshold is not None and not 0 < threshold <= 1:
         raise SettingError(f"--threshold {threshold:g}: wanted a number above 0 and at most 1")
     stored = stored_run(rootdir(Path.cwd()), run)
-    answered = labels_of(labels, stored, worth)
+    judges = {} if worth.levels else own_judges(stored, metrics)
+    answered = labels_of(labels, stored, worth, judges)
     outcomes = stored.run.ordered()
     wanted = metrics or _metrics(answered, stored)
-    told = against_people(answered, outcomes, wanted, by=by, declared=worth.levels, threshold=threshold)
+    levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in wanted}
+    told = against_people(answered, outcomes, wanted, by=by, declared=levels, threshold=threshold)
     if as_json:
         yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(told)}, indent=1)
         return
@@ -95,13 +84,13 @@ def agreement(
     yield from against_people_lines(told, shutil.get_terminal_size().columns)
 
 
-def labels_of(path: Path, stored: StoredRun, worth: Declared) -> Matched:
-    """Return the labels of a file, brought to the answers of a run.
+def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> Matched:
+    """Return the labels of a file, brought to the answers of a run; see `read_labels`.
 
     Raises:
         DataError: the file cannot be read, or none of its labels is of an answer of the run.
     """
-    labels = read_labels(path, worth.values, worth.scale)
+    labels = read_labels(path, worth, judges)
     answered = matched(labels, stored.run.ordered())
     if not answered.answers:
         raise DataError(shown_path(path), _none(labels, answered))
@@ -130,8 +119,8 @@ def _metrics(answered: Matched, stored: StoredRun) -> list[str]:
     ]
 
 
-def _is_share(text: str) -> bool:
+def _number(text: str) -> float | None:
     try:
-        return 0 <= float(text) <= 1
+        return float(text)
     except ValueError:
-        return False
+        return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.errors import SettingError
 
 if TYPE_CHECKING:
-    from pytest_rageval.commands.agreement import Declared
+    from pytest_rageval.judges.values import Worth
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -24,6 +24,18 @@ labels as the conversations that a judge of one's own learns from.
 
 Arguments = argparse.Namespace
 
+COMPARE, SAMPLE, TRAINING = "", "--sample", "--training"
+MODES = {
+    "by": (COMPARE,),
+    "threshold": (COMPARE,),
+    "json": (COMPARE,),
+    "out": (SAMPLE,),
+    "training": (TRAINING,),
+    "split": (TRAINING,),
+    "seed": (SAMPLE, TRAINING),
+}
+"""The options that not every mode heeds, and which do; a mode is the option that asks for it."""
+
 
 def add_to(commands: Commands) -> None:
     """Add the command to the others."""
@@ -36,7 +48,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("labels", nargs="?", type=Path, metavar="LABELS", help="a file of labels, JSON Lines or CSV")
     parser.add_argument("run", nargs="?", metavar="RESULTS", help="a run under .rageval/runs, or a results.json")
     parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="a metric to look at, repeatable")
-    parser.add_argument("--by", default="", metavar="FACET", help="tell it for each value of a facet, too")
+    parser.add_argument("--by", metavar="FACET", help="tell it for each value of a facet, too")
     parser.add_argument(
         "--value", action="append", default=[], metavar="LABEL=X", help="what a label is worth, in 0..1"
     )
@@ -46,10 +58,10 @@ def add_to(commands: Commands) -> None:
     sheet = parser.add_argument_group("a sheet for people: rageval agreement --sample N --out FILE [RESULTS]")
     sheet.add_argument("--sample", type=int, metavar="N", help="write N answers, a share of each topic x task")
     sheet.add_argument("--out", type=Path, metavar="FILE", help="the sheet, FILE.csv or FILE.jsonl")
-    sheet.add_argument("--seed", type=int, default=0, metavar="S", help="decides which answers or cases, default 0")
+    sheet.add_argument("--seed", type=int, metavar="S", help="decides which answers or cases, default 0")
     learn = parser.add_argument_group("to train a judge: rageval agreement LABELS [RESULTS] --metric M --training DIR")
     learn.add_argument("--training", type=Path, metavar="DIR", help="where train, dev and test.jsonl are written")
-    learn.add_argument("--split", default="5:1:4", metavar="A:B:C", help="the cases' shares in them, default 5:1:4")
+    learn.add_argument("--split", metavar="A:B:C", help="the cases' shares in them, default 5:1:4")
     parser.set_defaults(run_command=_run)
 
 
@@ -57,29 +69,42 @@ def _run(arguments: Arguments) -> Iterator[str]:
     from pytest_rageval.commands.agreement import agreement, declared
     from pytest_rageval.commands.labelling import training
 
+    mode = _mode(arguments)
     worth = declared(arguments.value, arguments.scale)
-    if arguments.sample is not None:
-        return _sheet(arguments, worth)
+    seed = arguments.seed or 0
+    if mode == SAMPLE:
+        return _sheet(arguments, seed, worth)
     if arguments.labels is None:
         raise SettingError("name the file of labels: rageval agreement LABELS [RESULTS]")
-    if arguments.training is not None:
-        split, seed = arguments.split, arguments.seed
+    if mode == TRAINING:
+        split = "5:1:4" if arguments.split is None else arguments.split
         return training(arguments.labels, arguments.run, arguments.training, split, seed, arguments.metric, worth)
     return agreement(
         arguments.labels,
         arguments.run,
         worth,
         metrics=arguments.metric,
-        by=arguments.by,
+        by=arguments.by or "",
         threshold=arguments.threshold,
         as_json=arguments.json,
     )
 
 
-def _sheet(arguments: Arguments, worth: Declared) -> Iterator[str]:
+def _mode(arguments: Arguments) -> str:
+    """Return what is asked for; an option that has no effect then is refused."""
+    mode = SAMPLE if arguments.sample is not None else TRAINING if arguments.training is not None else COMPARE
+    for name, modes in MODES.items():
+        given = getattr(arguments, name)
+        if mode not in modes and given is not None and given is not False:
+            where = f"with {mode}" if mode else f"without {' or '.join(modes)}"
+            raise SettingError(f"--{name} has no effect {where}; leave it out")
+    return mode
+
+
+def _sheet(arguments: Arguments, seed: int, worth: Worth) -> Iterator[str]:
     from pytest_rageval.commands.labelling import sheet
 
-    if arguments.run is not None or len(arguments.metric) > 1 or arguments.training is not None:
+    if arguments.run is not None or len(arguments.metric) > 1:
         raise SettingError("--sample takes one run, at most one --metric and no file of labels")
     run = None if arguments.labels is None else str(arguments.labels)
-    return sheet(run, arguments.out, arguments.sample, arguments.seed, "".join(arguments.metric), worth)
+    return sheet(run, arguments.out, arguments.sample, seed, "".join(arguments.metric), worth)

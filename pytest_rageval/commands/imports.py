@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from pytest_rageval.datasets.imports.taken import Order, Taken
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.folders import whole_files
 from pytest_rageval.registry import Registry
 
 __all__ = ["import_files"]
@@ -73,19 +73,14 @@ def _check_free(path: Path, order: Order, *, force: bool) -> None:
 
 def _write(targets: list[Target]) -> None:
     """Write each file beside its path, see that it can be read, and then move all of them there."""
-    parts = {path.with_name(f".{path.name}.{os.getpid()}"): path for _, path, _, _ in targets}
     try:
-        for part, (_, _, rows, load) in zip(parts, targets, strict=True):
-            with part.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            load(part)
-        for part, path in parts.items():
-            part.replace(path)
+        with whole_files(*(path for _, path, _, _ in targets)) as parts:
+            for part, (_, _, rows, load) in zip(parts, targets, strict=True):
+                with part.open("w", encoding="utf-8", newline="\n") as stream:
+                    stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+                load(part)
     except OSError as error:
         raise SettingError(f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}") from None
-    finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
 
 
 def _told(taken: Taken) -> Iterator[str]:

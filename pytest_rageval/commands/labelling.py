@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_rageval.commands.agreement import Declared, labels_of
+from pytest_rageval.commands.agreement import labels_of
+from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.folders import whole_files
 from pytest_rageval.judges.prompted import PromptedJudge
+from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.judges.wording import in_language
+from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.report.against_people_lines import count_lines
 from pytest_rageval.report.labelling import FORMATS, answers_to_label, rows_of
 from pytest_rageval.report.lines import counted
 from pytest_rageval.report.training import PARTS, conversations, parted
 
-__all__ = ["judge_of", "sheet", "training"]
+__all__ = ["sheet", "training"]
 
 
-def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Declared) -> Iterator[str]:
+def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Worth) -> Iterator[str]:
     """Write a labelling sheet of ``n`` answers and yield the lines that tell of it.
 
     Args:
@@ -48,17 +51,17 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     answers = answers_to_label(outcomes, metric)
     if not answers:
         raise SettingError(f"the run has no answer to label{f' for {metric}' if metric else ''}; name another run")
-    judge = judge_of(metric) if metric else None
-    worth = _of_judge(judge, worth)
-    rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, worth))
-    _write(out, FORMATS[out.suffix.lower()](rows))
+    judge = own_judges(stored, [metric]).get(metric) if metric else None
+    wanted = worth if judge is None or worth.levels else worth_of(judge)
+    rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, wanted))
+    _write({out: FORMATS[out.suffix.lower()](rows)})
     cases = len({row["id"] for row in rows})
     yield f"{shown_path(out)}: {len(rows)} of {counted(len(answers), 'answer')}, of {counted(cases, 'case')}"
     yield f"Fill in the column label, then: {_read_back(out, run, metric, worth)}"
 
 
 def training(
-    labels: Path, run: str | None, folder: Path, shares: str, seed: int, metrics: Sequence[str], worth: Declared
+    labels: Path, run: str | None, folder: Path, shares: str, seed: int, metrics: Sequence[str], worth: Worth
 ) -> Iterator[str]:
     """Write conversations to train a judge with, and yield the lines that tell of them.
 
@@ -69,7 +72,7 @@ def training(
         shares: how many parts of the cases go into each, as "5:1:4".
         seed: decides which.
         metrics: the judged metric, as a list of one.
-        worth: what labels are worth.
+        worth: what labels are worth, where that was declared; else they are the judge's own.
 
     Raises:
         RagEvalError: something cannot be read or written, or a label is none of the judge's.
@@ -79,11 +82,12 @@ def training(
         raise SettingError(f"--split {found(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4")
     if len(metrics) != 1:
         raise SettingError("--training needs one --metric, whose judge's prompt is written")
-    judge = judge_of(metrics[0])
-    if judge is None:
-        raise SettingError(f"--metric {found(metrics[0])} is not the name of a judge with a prompt; name one")
     stored = stored_run(rootdir(Path.cwd()), run)
-    answered = labels_of(labels, stored, worth)
+    judges = own_judges(stored, metrics)
+    judge = judges.get(metrics[0])
+    if not isinstance(judge, PromptedJudge):
+        raise SettingError(f"--metric {found(metrics[0])} is not the name of a prompted judge of the run; name one")
+    answered = labels_of(labels, stored, worth, {} if worth.levels else judges)
     made = conversations(answered.answers, stored.results["instances"], judge)
     if not made:
         raise SettingError(f"no label is of an answer that {judge.name} applies to; name another metric")
@@ -92,43 +96,23 @@ def training(
     if left:
         why = f"of another metric, or of an answer that {judge.name} does not apply to"
         told.append(f"{counted(left, 'label')} not used, {why}")
+    texts = {}
     for name, cases in parted(list(made), parts, seed).items():
         lines = [line for case in cases for line in made[case]]
         path = folder / f"{name}.jsonl"
-        _write(path, "".join(f"{line}\n" for line in lines))
+        texts[path] = "".join(f"{line}\n" for line in lines)
         told.append(f"{shown_path(path)}: {counted(len(lines), 'label')} of {counted(len(cases), 'case')}")
+    _write(texts)
     yield from told
 
 
-def judge_of(metric: str) -> PromptedJudge | None:
-    """Return the judge with a prompt that bears a metric's name, built in or registered by a conftest; None without.
-
-    Raises:
-        RagEvalError: no such metric is built in, and pytest cannot start here.
-    """
-    metrics = Catalog().metrics
-    if metric not in metrics:
-        from pytest_rageval.hooks.project import project_catalog
-
-        metrics = project_catalog().metrics
-    judge = metrics.get(metric).judge if metric in metrics else None
-    return judge if isinstance(judge, PromptedJudge) and judge.name == metric else None
-
-
-def _of_judge(judge: PromptedJudge | None, worth: Declared) -> Declared:
-    """Return what labels are worth: as declared, else as the judge has it."""
-    if judge is None or worth.levels:
-        return worth
-    return Declared({label: value for label, value in (judge.values or {}).items() if value is not None}, judge.scale)
-
-
-def _instructions(judge: PromptedJudge | None, worth: Declared) -> Callable[[Sample], str]:
+def _instructions(judge: Judge | None, worth: Worth) -> Callable[[Sample], str]:
     """Return what tells people what to do with a sample."""
 
     def told(sample: Sample) -> str:
         language = sample.case.instance.language
-        lines = [] if judge is None else [in_language(judge.criteria, language).strip()]
-        meanings = {} if judge is None else judge.labels or {}
+        lines = [in_language(judge.criteria, language).strip()] if isinstance(judge, PromptedJudge) else []
+        meanings = judge.labels or {} if isinstance(judge, PromptedJudge) else {}
         for label in worth.values:
             meaning = in_language(meanings[label], language) if label in meanings else ""
             lines.append(f"label: {label}{f' - {meaning}' if meaning else ''}")
@@ -141,7 +125,7 @@ def _instructions(judge: PromptedJudge | None, worth: Declared) -> Callable[[Sam
     return told
 
 
-def _read_back(out: Path, run: str | None, metric: str, worth: Declared) -> str:
+def _read_back(out: Path, run: str | None, metric: str, worth: Worth) -> str:
     """Return the command that reads a filled sheet."""
     words = [
         "rageval",
@@ -154,13 +138,16 @@ def _read_back(out: Path, run: str | None, metric: str, worth: Declared) -> str:
     return shlex.join(words + (["--scale", f"{worth.scale[0]}-{worth.scale[1]}"] if worth.scale else []))
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file that is not there yet."""
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write files none of which is there yet, all or none."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except FileExistsError:
-        raise SettingError(f"{path} is there already and may hold people's work; name another") from None
+        for path in texts:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_files(*texts, overwrite=False) as parts:
+            for part, text in zip(parts, texts.values(), strict=True):
+                part.write_text(text, encoding="utf-8", newline="")
+    except FileExistsError as error:
+        there = shown_path(Path(error.filename))
+        raise SettingError(f"{there} is there already and may hold people's work; name another") from None
     except OSError as error:
-        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise SettingError(f"{shown_path(next(iter(texts)))} cannot be written: {error.strerror or error}") from None

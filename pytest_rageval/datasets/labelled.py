@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.datasets.sheets import read_sheet
-from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance, Passage, Turn
@@ -74,8 +74,7 @@ def _is_labelled(record: Fields) -> bool:
 
 
 def _rows(path: Path) -> Iterator[Fields]:
-    rows = read_sheet(path) if path.suffix.lower() == ".csv" else read_records(path)
-    for line, values in rows:
+    for line, values in read_sheet(path):
         yield Fields(f"{shown_path(path)}:{line}", values).without_nulls()
 
 

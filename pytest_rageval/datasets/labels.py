@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.sheets import read_sheet
-from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import found
 from pytest_rageval.judges.replies import fold_label
-from pytest_rageval.judges.values import value_of
+from pytest_rageval.judges.values import NUMBERS, Worth, worth_of
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.model.judging import Judge
 
@@ -49,8 +49,7 @@ class Label:
 
 def read_labels(
     path: Path,
-    values: Mapping[str, float | None] | None = None,
-    scale: tuple[int, int] | None = None,
+    worth: Worth = NUMBERS,
     judges: Mapping[str, Judge] | None = None,
 ) -> tuple[Label, ...]:
     """Return the labels of a file of JSON Lines, of one JSON array, or of CSV where its name ends in ``.csv``.
@@ -61,38 +60,32 @@ def read_labels(
 
     Args:
         path: the file.
-        values: label -> value in 0..1, or None, of labels that are words; labels are compared without case.
-        scale: the lowest and the highest of the whole numbers that labels are, worth 0 and 1; not beside ``values``.
-        judges: metric -> its judge, whose scale or labels people have used, too; "" is of labels without a metric.
+        worth: what labels are worth; words are compared without case.
+        judges: metric -> its judge, whose scale or words people have used instead, beside words also numbers in 0..1;
+            "" is of labels without a metric.
 
     Raises:
         DataError: a row is not so, its label is none that was declared, or one person labels one answer twice.
     """
     name = shown_path(path)
-    records = read_sheet(path) if path.suffix.lower() == ".csv" else read_records(path)
-    declared = _folded(values or {}), scale
-    own = {metric: _declared_by(judge) for metric, judge in (judges or {}).items()}
+    declared = _folded(worth)
+    own = {metric: _folded(worth_of(judge)) for metric, judge in (judges or {}).items()}
     seen: dict[object, int] = {}
     labels = []
-    for line, record in records:
-        label = _label(Fields(f"{name}:{line}", record), *own.get(str(record.get("metric") or "").strip(), declared))
+    for line, record in read_sheet(path):
+        its = own.get(str(record.get("metric") or "").strip())
+        label = _label(Fields(f"{name}:{line}", record), its or declared, own=its is not None)
         key = (label.id, label.system, label.answer, label.metric, label.rater)
         claim(seen, key, f"a label of the same rater for the same answer to the case {found(label.id)}", name, line)
         labels.append(label)
     return tuple(labels)
 
 
-def _declared_by(judge: Judge) -> tuple[dict[str, float | None], tuple[int, int] | None]:
-    """Return what labels are worth that people chose as the judge does; where it has words, 0 and 1 are values, too."""
-    values: Mapping[str, float | None] = getattr(judge, "values", None) or {}
-    return _folded({"0": 0.0, "1": 1.0, **values} if values else {}), getattr(judge, "scale", None)
+def _folded(worth: Worth) -> Worth:
+    return Worth({fold_label(label): value for label, value in worth.values.items()}, worth.scale)
 
 
-def _folded(values: Mapping[str, float | None]) -> dict[str, float | None]:
-    return {fold_label(label): value for label, value in values.items()}
-
-
-def _label(record: Fields, worth: Mapping[str, float | None], scale: tuple[int, int] | None) -> Label:
+def _label(record: Fields, worth: Worth, *, own: bool) -> Label:
     given = record.values.get("label", ...)
     if not (given is None or isinstance(given, (str, int, float))):
         raise record.error("label", "a label: a number, a string, true or false, or null where there is none yet")
@@ -100,7 +93,7 @@ def _label(record: Fields, worth: Mapping[str, float | None], scale: tuple[int, 
     record = record.without_nulls()
     return Label(
         id=record.identifier("id").strip(),
-        value=_value(record, text, worth, scale) if text else None,
+        value=_value(record, text, worth, own=own) if text else None,
         text=text,
         system=record.string("system", "").strip(),
         answer=record.string("answer", "").strip() or None,
@@ -110,20 +103,26 @@ def _label(record: Fields, worth: Mapping[str, float | None], scale: tuple[int, 
     )
 
 
-def _value(record: Fields, text: str, worth: Mapping[str, float | None], scale: tuple[int, int] | None) -> float | None:
-    """Return what a label is worth, in 0..1; None for a label that was declared to be worth none."""
+def _value(record: Fields, text: str, worth: Worth, *, own: bool) -> float | None:
+    """Return what a label is worth, in 0..1; None for one that is worth none. ``own`` says that a judge has them so."""
     number = float(text) if _NUMBER.fullmatch(text) else None
-    label: str | float = text if number is None else number
-    if worth:
-        wanted = f"one of {', '.join(map(repr, worth))}, as values of labels were declared"
-        label = fold_label(text)
-    elif scale is not None:
-        wanted = f"a whole number in {scale[0]}..{scale[1]}, as the scale was declared"
+    share = _TRUTH.get(text.lower(), number)
+    label: str | float = text if share is None else share
+    if worth.values:
+        wanted = f"one of {', '.join(map(repr, worth.values))}"
+        wanted += ", or a number in 0..1" if own else ", as values of labels were declared"
+        word = fold_label(text)
+        if own and word not in worth.values:
+            worth = NUMBERS
+        else:
+            label = word
+    elif worth.scale is not None:
+        low, high = worth.scale
+        wanted = f"a whole number in {low}..{high}, as the {'judge has it' if own else 'scale was declared'}"
         label = int(number) if number is not None and number.is_integer() else text
     else:
         wanted = "a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
-        label = _TRUTH.get(text.lower(), label)
     try:
-        return value_of(label, worth, scale)
+        return worth.of(label)
     except ValueError:
         raise record.wrong("label", record.values["label"], wanted) from None

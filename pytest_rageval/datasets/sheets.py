@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pytest_rageval.datasets.source import JsonObject, read_text, shown_path
+from pytest_rageval.datasets.csv_rows import rows_of_csv
+from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import DataError, found
 
 __all__ = ["read_sheet", "sheet_text"]
@@ -16,8 +16,6 @@ __all__ = ["read_sheet", "sheet_text"]
 _MARK = "'"
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", _MARK)
 """What a cell may not begin with: spreadsheets would run it, trim it, or take our mark for their own."""
-
-_DELIMITERS = ",;\t"
 
 
 def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -33,22 +31,17 @@ def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
-    """Return the rows of a CSV file that are not blank, as records, with the line (from 1) that each begins in.
+    """Return the rows of a sheet as records, with the line (from 1) that each begins in.
 
-    The first line names the columns; commas, semicolons or tabs part them, as spreadsheets of several countries write
-    them. The apostrophe that `sheet_text` puts before a cell is taken away.
+    Where the file's name ends in ``.csv`` its first line names the columns, and the apostrophe that `sheet_text` puts
+    before a cell is taken away; any other file is JSON Lines, or one JSON array.
 
     Raises:
         DataError: the file cannot be read, has a column twice or no row, or a row has other columns than the first.
     """
-    name, text = shown_path(path), read_text(path)
-    head = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=head.count)
-    before = csv.field_size_limit(sys.maxsize)  # a cell may hold many passages
-    try:
-        lines = _numbered(text, delimiter, name)
-    finally:
-        csv.field_size_limit(before)
+    if path.suffix.lower() != ".csv":
+        return read_records(path)
+    name, lines = shown_path(path), rows_of_csv(path)
     if len(lines) < 2:
         raise DataError(f"{name}:1", "the sheet holds no row below its head; it needs at least one")
     columns = [cell.strip() for cell in lines[0][1]]
@@ -61,20 +54,6 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
             raise DataError(f"{name}:{line}", f"found {len(cells)} cells, wanted {len(columns)}, as the first line has")
         records.append((line, dict(zip(columns, map(_unmarked, cells), strict=True))))
     return records
-
-
-def _numbered(text: str, delimiter: str, name: str) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not blank, with the lines that they begin in."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows, line = [], 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                rows.append((line, cells))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{name}:{line}", f"the row is no CSV ({error}); save the sheet as CSV") from None
-    return rows
 
 
 def _unmarked(cell: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_rageval.errors import CaseError, SettingError, found
-from pytest_rageval.judges.values import is_share, value_of
+from pytest_rageval.judges.values import is_share, worth_of
 from pytest_rageval.model.chat import ChatModel
 from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.metric import Sample
@@ -70,7 +70,7 @@ class FunctionJudge:
         if verdict is not None and verdict.problem is not None:
             return verdict
         label = self._label(value if verdict is None else verdict.label)
-        value_of(label, self.values)
+        worth_of(self).of(label)
         return Verdict(label) if verdict is None else replace(verdict, label=label)
 
     def _label(self, value: object) -> str | float:

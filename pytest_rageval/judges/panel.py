@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Literal
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.judges.values import value_of
+from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.model.judging import Judge, Verdict, Vote
 from pytest_rageval.model.metric import Metric
 
@@ -60,13 +60,13 @@ def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
         raise SettingError(f"the judge of {metric.name} cannot be asked in another order; take out 'swapped'")
     if panel.rule == "mean" and metric.binary:
         raise SettingError(f"{metric.name} is 0 or 1, and a mean is neither; write 'majority'")
-    usual: Rule = "majority" if metric.binary or values_of(judge) else "mean"
+    usual: Rule = "majority" if metric.binary or worth_of(judge).values else "mean"
     return judge.name, replace(panel, rule=panel.rule or usual)
 
 
 def values_of(judge: Judge) -> Mapping[str, float | None]:
     """Return what the labels of a judge are worth; nothing for one that gives numbers."""
-    return getattr(judge, "values", None) or {}
+    return worth_of(judge).values
 
 
 def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None]) -> Verdict:
@@ -107,7 +107,7 @@ def _as_number(verdict: Verdict, values: Mapping[str, float | None]) -> Verdict:
     """Return a verdict with the value of its label in the label's place."""
     if not isinstance(verdict.label, str):
         return verdict
-    value = value_of(verdict.label, values)
+    value = Worth(values).of(verdict.label)
     return Verdict(problem=f"not_applicable: {verdict.label}") if value is None else Verdict(value)
 
 

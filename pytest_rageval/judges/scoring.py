@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.judges.function import FunctionJudge
-from pytest_rageval.judges.panel import values_of
 from pytest_rageval.judges.prompted import always
-from pytest_rageval.judges.values import value_of
+from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
@@ -70,17 +69,16 @@ def judged_score(sample: Sample, judge: Judge) -> Score:
     if verdict.label is None:
         return Score(reason=verdict.problem, verdict=verdict)
     is_mean = bool(verdict.votes) and not isinstance(verdict.label, str)
-    value = value_of(verdict.label, {} if is_mean else values_of(judge), _scale(judge))
+    worth = worth_of(judge)
+    value = (Worth(scale=worth.scale) if is_mean else worth).of(verdict.label)
     if value is None:
         return Score(reason=f"not_applicable: {verdict.label}", verdict=verdict)
     return Score(float(value), verdict=verdict)
 
 
-def _scale(judge: Judge) -> tuple[int, int] | None:
-    return getattr(judge, "scale", None)
-
-
 def _is_binary(judge: Judge) -> bool:
     """Return whether every value of the judge is known to be 0 or 1."""
-    scale, worth = _scale(judge), set(values_of(judge).values())
-    return scale[1] - scale[0] == 1 if scale is not None else bool(worth) and worth <= {0, 1, None}
+    worth = worth_of(judge)
+    if worth.scale is not None:
+        return worth.scale[1] - worth.scale[0] == 1
+    return bool(worth.values) and set(worth.values.values()) <= {0, 1, None}

@@ -1,37 +1,72 @@
-"""What a verdict is worth: a label's value, or a number's place on its scale."""
+"""What labels are worth: a word's value, or a number's place on its scale."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeGuard
 
 from pytest_rageval.errors import did_you_mean, found
 
-__all__ = ["is_share", "value_of"]
+if TYPE_CHECKING:
+    from pytest_rageval.model.judging import Judge
+
+__all__ = ["NUMBERS", "Worth", "is_share", "worth_of"]
 
 
-def value_of(
-    label: str | float, values: Mapping[str, float | None], scale: tuple[int, int] | None = None
-) -> float | None:
-    """Return the value in 0..1 of a verdict's label; None for a label that leaves its answer unscored.
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What labels are worth, in 0..1: the values of words, else places on a scale, else numbers as they are.
 
-    Args:
-        label: a key of ``values``, where there are any; else a number of ``scale`` or, where that is None, in 0..1.
-        values: label -> value.
-        scale: the ends of the scale, which are worth 0 and 1.
-
-    Raises:
-        ValueError: there is no such label, or the number is out of its range.
+    Attributes:
+        values: label -> its value; None leaves an answer unscored. Empty where labels are numbers.
+        scale: the lowest and the highest of the whole numbers that labels are, worth 0 and 1; not beside ``values``.
     """
-    if isinstance(label, str) or values:
-        if not isinstance(label, str) or label not in values:
-            raise ValueError(f"the label {found(label)} has no value; {did_you_mean(str(label), values)}")
-        return values[label]
-    low, high = (0, 1) if scale is None else scale
-    if not low <= label <= high:
-        raise ValueError(f"the number {found(label)} is not in {low}..{high}")
-    return (label - low) / (high - low)
+
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    scale: tuple[int, int] | None = None
+
+    def of(self, label: str | float) -> float | None:
+        """Return the value of a label; None for one that leaves its answer unscored.
+
+        Raises:
+            ValueError: there is no such label, or the number is out of its range.
+        """
+        if isinstance(label, str) or self.values:
+            if not isinstance(label, str) or label not in self.values:
+                raise ValueError(f"the label {found(label)} has no value; {did_you_mean(str(label), self.values)}")
+            return self.values[label]
+        low, high = (0, 1) if self.scale is None else self.scale
+        if not low <= label <= high:
+            raise ValueError(f"the number {found(label)} is not in {low}..{high}")
+        return (label - low) / (high - low)
+
+    def having(self, value: float) -> list[str | int]:
+        """Return the words, or the step of the scale, that are worth so much; none where nothing is."""
+        if self.scale is None:
+            return [label for label, own in self.values.items() if own == value]
+        low, high = self.scale
+        step = low + value * (high - low)
+        return [round(step)] if abs(step - round(step)) < 1e-9 else []
+
+    @property
+    def levels(self) -> list[float]:
+        """The values that labels can have, ascending; empty where they are numbers as they are."""
+        if self.scale is None:
+            return sorted({value for value in self.values.values() if value is not None})
+        low, high = self.scale
+        return [(step - low) / (high - low) for step in range(low, high + 1)]
 
 
-def is_share(value: object) -> bool:
+NUMBERS = Worth()
+"""Labels are numbers in 0..1, worth what they are."""
+
+
+def worth_of(judge: Judge) -> Worth:
+    """Return what the labels of a judge are worth."""
+    return Worth(getattr(judge, "values", None) or {}, getattr(judge, "scale", None))
+
+
+def is_share(value: object) -> TypeGuard[float]:
     """Return whether ``value`` is a number in 0..1."""
     return isinstance(value, (int, float)) and 0 <= value <= 1

@@ -73,7 +73,7 @@ def against_people(
     metrics: Sequence[str],
     *,
     by: str = "",
-    declared: Collection[float] = (),
+    declared: Mapping[str, Collection[float]],
     threshold: float | None = None,
 ) -> AgainstPeople:
     """Return what labels tell of metrics.
@@ -83,7 +83,7 @@ def against_people(
         outcomes: those of the run.
         metrics: which of its metrics are judged.
         by: a facet to slice by, or "".
-        declared: the values that labels can have, where they were declared.
+        declared: metric -> the values that labels of it can have, where that is known.
         threshold: see `compared`.
 
     Raises:
@@ -104,7 +104,7 @@ def against_people(
         raise SettingError(f"no labelled answer has a score ({why}); name another metric with --metric, or another run")
     judges = []
     for metric, both, unscored in told:
-        on_one = compared(both, declared, threshold)
+        on_one = compared(both, declared.get(metric, ()), threshold)
         whole = agreement(on_one.ratings, on_one.levels)
         judges.append(JudgeOf(metric, whole, _slices(both, on_one, by), dict(unscored.most_common()), on_one))
     means = tuple(mean for metric, both, _ in told for mean in _means(metric, both, outcomes))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from pytest_rageval.folders import make_ignored
+from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
 __all__ = ["RunFolder", "write_atomically"]
@@ -56,13 +54,8 @@ class RunFolder:
 def write_atomically(path: Path, results: Mapping[str, Any]) -> None:
     """Write ``results`` as JSON beside ``path`` and move it there, so that no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    try:
-        with part.open("w", encoding="utf-8") as stream:
-            stream.writelines(json_lines(results))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_files(path) as (part,), part.open("w", encoding="utf-8") as stream:
+        stream.writelines(json_lines(results))
 
 
 def _unused(runs: Path, name: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.codec import decode_instance
@@ -23,15 +23,21 @@ def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
         instances: those of its results.json.
 
     Raises:
-        SettingError: the file holds no texts.
+        SettingError: the file holds no texts, or not what the outcome names.
     """
-    try:
-        instance = decode_instance(outcome.case_id, instances[outcome.case_id], outcome.facets)
-        pool = {passage.id: passage for passage in instance.passages or ()}
-        supplied = tuple(pool[name] for name in outcome.supplied) or None
-    except KeyError:
+    plain = instances.get(outcome.case_id)
+    if plain is None:
+        raise SettingError(f"the results lack the case {outcome.case_id!r} that they answer; run the tests again")
+    if "question" not in plain:
         raise SettingError(
             f"the run has no texts of the case {outcome.case_id!r}, as rag_report_texts = false leaves them out; "
             "run the tests again with them"
-        ) from None
+        )
+    instance = decode_instance(outcome.case_id, plain, outcome.facets)
+    pool = {passage.id: passage for passage in instance.passages or ()}
+    missing = [name for name in outcome.supplied if name not in pool]
+    if missing:
+        problem = f"was supplied to the case {outcome.case_id!r}, and the case has no such passage"
+        raise SettingError(f"the results contradict themselves: {found(missing[0])} {problem}; run the tests again")
+    supplied = tuple(pool[name] for name in outcome.supplied) or None
     return Sample(Case(outcome.case_id, instance, supplied, outcome.facets), outcome.answer or Answer(""))

@@ -11,6 +11,7 @@ from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError, found
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.replies import fold_label
+from pytest_rageval.judges.values import worth_of
 from pytest_rageval.report.samples import sample_of
 from pytest_rageval.testbeds.ids import digest
 
@@ -59,18 +60,14 @@ def parted(cases: Sequence[str], shares: Sequence[int], seed: int) -> dict[str, 
 
 def _as_judge(label: Label, judge: PromptedJudge) -> str | int:
     """Return a person's label as one of the judge's."""
-    if judge.scale is not None:
-        low, high = judge.scale
-        step = low + (label.value or 0.0) * (high - low)
-        if abs(step - round(step)) < 1e-9:
-            return round(step)
-        wanted = f"a step of its scale {low}..{high}"
+    worth = worth_of(judge)
+    named = [one for one in worth.values if fold_label(one) == fold_label(label.text)]
+    alike = named or worth.having(label.value or 0.0)
+    if len(alike) == 1:
+        return alike[0]
+    if worth.scale is None:
+        wanted = f"one of its labels {', '.join(worth.values)}"
     else:
-        values = judge.values or {}
-        named = [one for one in values if fold_label(one) == fold_label(label.text)]
-        alike = named or [one for one, value in values.items() if value == label.value]
-        if len(alike) == 1:
-            return alike[0]
-        wanted = f"one of its labels {', '.join(values)}"
+        wanted = f"a step of its scale {worth.scale[0]}..{worth.scale[1]}"
     problem = f"the label {found(label.text)} is not to be told as a verdict of {judge.name}, wanted {wanted}"
     raise DataError(label.where, problem)

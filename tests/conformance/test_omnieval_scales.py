@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.judges.values import value_of
+from pytest_rageval.judges.values import Worth
 from pytest_rageval.metrics import BUILTIN
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.registry import Registry
@@ -31,6 +31,6 @@ def test_each_label_is_worth_what_the_published_grade_is_stored_as(name: str) ->
     assert judge.shows == shows
     assert list((judge.labels or {}).keys()) == list((judge.values or {}).keys())
     assert list((judge.values or {}).values()) == [stored[grade] for grade in grades]
-    ends = (0, max(grades))
-    assert all(value is None or value == value_of(grade, {}, ends) for grade, value in stored.items())
+    scale = Worth(scale=(0, max(grades)))
+    assert all(value is None or value == scale.of(grade) for grade, value in stored.items())
     assert metric.higher_is_better is (name != "hallucination")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
+from pytest_rageval.datasets.csv_rows import rows_of_csv
 from pytest_rageval.datasets.imports.taken import Taken
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
 from pytest_rageval.errors import DataError, found
@@ -16,9 +15,6 @@ __all__ = ["TABLES", "files_of", "read_rows"]
 
 TABLES = (".csv", ".tsv", ".xlsx")
 """How the names of tables with a header end."""
-
-DELIMITERS = ",;\t"
-LONGEST_CELL = 2**31 - 1
 
 Table = Iterator[tuple[int, list[str]]]
 
@@ -51,11 +47,11 @@ def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
     """
     kind = path.suffix.lower()
     if kind == ".xlsx":
-        from pytest_rageval.datasets.imports.spreadsheet import read_sheet
+        from pytest_rageval.datasets.imports.spreadsheet import read_workbook
 
-        rows = _below_header(shown_path(path), read_sheet(path, taken), taken)
+        rows = _below_header(shown_path(path), read_workbook(path, taken), taken)
     elif kind in TABLES:
-        rows = _below_header(shown_path(path), iter(_csv(path)), taken)
+        rows = _below_header(shown_path(path), iter(rows_of_csv(path)), taken)
     else:
         rows = _json(path, taken)
     for where, values in rows:
@@ -99,25 +95,6 @@ def _columns(text: str, name: str) -> list[JsonObject]:
     if len(cells) == 1 and all(isinstance(row, dict) for row in cells[0]):
         return [cast("JsonObject", row) for row in cells[0]]
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _csv(path: Path) -> list[tuple[int, list[str]]]:
-    text = read_text(path)
-    header = text.partition("\n")[0]
-    delimiter = max(DELIMITERS, key=header.count)
-    rows = []
-    limit = csv.field_size_limit(LONGEST_CELL)
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        line = 1
-        for cells in reader:
-            rows.append((line, cells))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{shown_path(path)}:{line}", f"this row of CSV cannot be read: {error}") from None
-    finally:
-        csv.field_size_limit(limit)
-    return rows
 
 
 def _below_header(name: str, table: Table, taken: Taken) -> Iterator[tuple[str, JsonObject]]:

@@ -14,10 +14,10 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, found
 from pytest_rageval.model.facets import facet_text
 
-__all__ = ["read_sheet"]
+__all__ = ["read_workbook"]
 
 
-def read_sheet(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
+def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of the first sheet with their numbers, from 1; other sheets that hold anything are noted.
 
     A cell is text as it is shown: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula by its last value.

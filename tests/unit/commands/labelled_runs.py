@@ -24,6 +24,7 @@ from pytest_rageval.report.views import MatrixChoice
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"
+JUDGED = ("rejection_rate_judged", "error_detection_rate_judged", "completeness", "polite")
 
 
 def answered(name: str, text: str = "", system: str = "mine", **scores: float | str) -> Outcome:
@@ -37,7 +38,11 @@ def answered(name: str, text: str = "", system: str = "mine", **scores: float | 
 def write_run(folder: Path, outcomes: Iterable[Outcome], *, texts: bool = True) -> Path:
     """Write a run's results.json and return its path."""
     made = list(outcomes)
-    names = {name: MetricInfo(of="retrieval" if name == "AP" else "answer") for each in made for name in each.scores}
+    names = {
+        name: MetricInfo(of="retrieval" if name == "AP" else "answer", judge=name if name in JUDGED else "")
+        for each in made
+        for name in each.scores
+    }
     cases = {each.nodeid: (each.case_id, TESTBED, each.system, 0) for each in made}
     plan = Plan({TESTBED: TestbedPlan(TESTBED, "t", tuple(names), (), len(made))}, cases, [{}], names)
     run = Run(STARTED, plan, texts=texts)

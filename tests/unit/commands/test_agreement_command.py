@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from labelled_runs import answered, refused, said, write_labels, write_run
@@ -80,6 +81,24 @@ def test_labels_on_a_scale_of_several_raters(project: Path, capsys: pytest.Captu
     assert "quadratic kappa" in text
     assert ["people", "\\", "complete", "0", "0.5", "1"] in rows(text)
     assert ["complete", "mine", "8", "4"] in [row[:4] for row in rows(text)]
+
+
+def test_a_judges_own_words_need_no_declaration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = "error_detection_rate_judged", "rejection_rate_judged"
+    scores: list[dict[str, Any]] = [dict.fromkeys(names, float(at % 2)) for at in range(4)]
+    write_run(project, [answered(f"q{at}", **each) for at, each in enumerate(scores)])
+    words = {names[0]: ("not_detected", "Detected"), names[1]: ("answered", "rejected")}
+    rows = [{"id": f"q{at}", "metric": name, "label": words[name][at % 2]} for at in range(4) for name in names]
+    told = json.loads(said(capsys, write_labels(project, *rows), "results.json", "--json"))
+    kappas = [(judge["metric"], judge["agreement"]["kappa"]["value"]) for judge in told["judges"]]
+    assert kappas == [(name, 1) for name in names]
+    unnamed = [{"id": f"q{at}", "label": ("not_detected", "detected", 0.5)[at % 3]} for at in range(4)]
+    labels = write_labels(project, *unnamed)
+    told = json.loads(said(capsys, labels, "results.json", "--json", "--metric", names[0]))
+    assert told["judges"][0]["agreement"]["n"] == 4
+    message = "labels.jsonl:1: label: found 'not_detected', wanted a number in 0..1; declare what words are worth"
+    assert refused(capsys, labels, "results.json").startswith(message)
+    assert refused(capsys, labels, "results.json", "--metric", names[0], "--value", "a=1").endswith("were declared")
 
 
 def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

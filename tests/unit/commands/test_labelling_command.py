@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -89,13 +90,28 @@ def test_what_a_judge_is_asked_people_are_asked(project: Path, capsys: pytest.Ca
     told = said(capsys, "--sample", "99", "results.json", "--out", "sheet.csv", "--metric", JUDGED)
     assert told.splitlines() == [
         "sheet.csv: 20 of 20 answers, of 10 cases",
-        "Fill in the column label, then: rageval agreement sheet.csv results.json "
-        f"--metric {JUDGED} --value rejected=1 --value answered=0",
+        f"Fill in the column label, then: rageval agreement sheet.csv results.json --metric {JUDGED}",
     ]
     row = read_sheet(project / "sheet.csv")[0][1]
     assert row["metric"] == JUDGED
     assert "Does the answer say that it cannot be given" in str(row["instructions"])
     assert "\nlabel: rejected - " in str(row["instructions"])
+
+
+def test_a_label_that_is_worth_no_value_is_on_the_sheet_and_read(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(project, [answered(f"q{at}", completeness=at / 2) for at in range(3)])
+    told = said(capsys, "--sample", "3", "results.json", "--out", "sheet.jsonl", "--metric", "completeness")
+    rows = json_lines(project / "sheet.jsonl")
+    labels = [line.split()[1] for line in rows[0]["instructions"].splitlines() if line.startswith("label: ")]
+    assert labels == ["none", "some", "all", "not_applicable"]
+    words = {"q0": "none", "q1": "Some", "q2": "not_applicable"}
+    write_labels(project, *({**row, "label": words[row["id"]]} for row in rows))
+    back = shlex.split(told.partition("rageval agreement sheet.jsonl ")[2])
+    text = said(capsys, "labels.jsonl", *back)
+    assert "1 row without a label, or with one of no value" in text
+    assert ["people", "\\", "completeness", "0", "0.5", "1"] in [line.split() for line in text.splitlines()]
 
 
 def test_labels_become_conversations_in_parts_without_a_case_in_two(
@@ -122,6 +138,19 @@ def test_labels_become_conversations_in_parts_without_a_case_in_two(
     assert json.loads(message[2]["content"]) == {"reason": "", "label": "rejected"}
 
 
+def test_where_a_part_is_there_none_is_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, RUN)
+    labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": at % 2} for at in range(10)))
+    arguments = (labels, "results.json", "--metric", JUDGED, "--training", "t")
+    (project / "t").mkdir()
+    (project / "t" / "dev.jsonl").write_text("mine")
+    assert refused(capsys, *arguments) == "t/dev.jsonl is there already and may hold people's work; name another"
+    assert [path.name for path in (project / "t").iterdir()] == ["dev.jsonl"]
+    assert (project / "t" / "dev.jsonl").read_text() == "mine"
+    (project / "t" / "dev.jsonl").unlink()
+    assert said(capsys, *arguments).count("t/") == 3
+
+
 def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": "Answered"} for at in range(10)))
@@ -134,17 +163,19 @@ def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str
 def test_a_judge_of_a_conftest_is_asked_for_its_prompt(project: Path) -> None:
     write_run(project, [answered(f"q{at}", polite=at / 4) for at in range(4)])
     (project / "conftest.py").write_text(POLITE)
-    write_labels(project, {"id": "q1", "label": 3})
+    write_labels(project, {"id": "q1", "label": 3}, {"id": "q2", "label": 4, "metric": "polite"})
     for arguments in (
         ["--sample", "2", "results.json", "--out", "sheet.csv", "--metric", "polite"],
-        [*FILES, "--training", "t", "--metric", "polite", "--scale", "1-5"],
+        [*FILES, "--training", "t", "--metric", "polite"],
+        [*FILES, "--metric", "polite"],
     ):
         run = subprocess.run([sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr
     assert read_sheet(project / "sheet.csv")[0][1]["instructions"] == "How polite is it?\nlabel: a whole number in 1..5"
-    (line,) = (line for part in ("train", "dev", "test") for line in json_lines(project / "t" / f"{part}.jsonl"))
-    assert "Criterion: How polite is it?" in line["messages"][0]["content"]
-    assert json.loads(line["messages"][2]["content"])["label"] == 3
+    lines = [line for part in ("train", "dev", "test") for line in json_lines(project / "t" / f"{part}.jsonl")]
+    assert all("Criterion: How polite is it?" in line["messages"][0]["content"] for line in lines)
+    assert sorted(json.loads(line["messages"][2]["content"])["label"] for line in lines) == [3, 4]
+    assert ["0", "0.25", "0.5", "0.75", "1"] in [line.split()[3:] for line in run.stdout.splitlines()]
 
 
 def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,8 +209,42 @@ def test_what_cannot_be_written_is_one_sentence(
     assert refused(capsys, *arguments).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("mode", "unheeded", "where"),
+    [
+        (FILES, ("--out a.csv", "--seed 0", "--split 1:1:1"), "without --{}"),
+        (("--sample", "2", "--out", "a.csv"), ("--by topic", "--json", "--threshold 0.3"), "with --sample"),
+        (("--sample", "2", "--out", "a.csv"), ("--split 1:1:1", "--training t"), "with --sample"),
+        ((*FILES, "--training", "t"), ("--by topic", "--json", "--threshold 0.3", "--out a.csv"), "with --training"),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    mode: tuple[str, ...], unheeded: tuple[str, ...], where: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(project, RUN)
+    write_labels(project, {"id": "q1", "system": "one", "label": 1})
+    there = sorted(project.iterdir())
+    wanted = {"--out": "sample", "--seed": "sample or --training", "--split": "training"}
+    for words in map(str.split, unheeded):
+        told = refused(capsys, *mode, *words, "--metric", JUDGED)
+        assert told == f"{words[0]} has no effect {where.format(wanted.get(words[0]))}; leave it out"
+    assert sorted(project.iterdir()) == there
+
+
 def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN, texts=False)
     message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
     assert refused(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
     assert not (project / "a.csv").exists()
+
+
+def test_only_a_run_without_texts_is_told_to_be_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = json.loads(write_run(project, RUN).read_text())
+    del results["instances"]["q0"]["passages"]["p0"]
+    (project / "results.json").write_text(json.dumps(results))
+    told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
+    assert told.startswith("the results contradict themselves: 'p0' was supplied to the case 'q0', and the case has no")
+    del results["instances"]["q0"]
+    (project / "results.json").write_text(json.dumps(results))
+    told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
+    assert told.startswith("the results lack the case 'q0' that they answer")

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from pytest_rageval.datasets.labels import Label, read_labels
 from pytest_rageval.datasets.sheets import read_sheet, sheet_text
 from pytest_rageval.errors import DataError
+from pytest_rageval.judges.function import FunctionJudge
+from pytest_rageval.judges.prompted import PromptedJudge
+from pytest_rageval.judges.values import NUMBERS, Worth
 
 VALUES = {"Correct Answer": 1.0, "Incorrect Answer": 0.0, "Refusal": 0.0}
-NUMBERS = "wanted a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
+OF_NUMBERS = "wanted a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
 OF_SCALE = "wanted a whole number in 0..2, as the scale was declared"
 
 
@@ -26,12 +29,12 @@ def write(folder: Path, text: str, name: str = "labels.jsonl") -> Path:
 
 def values(folder: Path, *labels: object, scale: tuple[int, int] | None = None) -> list[float | None]:
     rows = [json.dumps({"id": at, "label": label}) for at, label in enumerate(labels)]
-    return [label.value for label in read_labels(write(folder, "\n".join(rows)), scale=scale)]
+    return [label.value for label in read_labels(write(folder, "\n".join(rows)), Worth(scale=scale))]
 
 
-def refused(path: Path, **declared: object) -> str:
+def refused(path: Path, worth: Worth = NUMBERS) -> str:
     with pytest.raises(DataError) as error:
-        read_labels(path, **declared)  # type: ignore[arg-type]
+        read_labels(path, worth)
     return str(error.value)
 
 
@@ -39,7 +42,7 @@ def test_every_key_is_read_and_others_are_let_be(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     row = {"id": 7, "label": "refusal ", "system": "s", "answer": "No.", "metric": "m", "rater": 3, "comment": [1]}
     path = write(tmp_path, json.dumps(row) + "\n\n" + json.dumps({"id": "b", "label": "Correct Answer", "rater": None}))
-    assert read_labels(path, VALUES) == (
+    assert read_labels(path, Worth(VALUES)) == (
         Label("7", 0.0, "refusal", "s", "No.", "m", "3", "labels.jsonl:1"),
         Label("b", 1.0, "Correct Answer", where="labels.jsonl:3"),
     )
@@ -57,34 +60,38 @@ def test_what_nobody_filled_in_has_no_value(tmp_path: Path) -> None:
 
 def test_a_label_may_be_worth_no_value(tmp_path: Path) -> None:
     path = write(tmp_path, '{"id": 1, "label": "unsure"}\n{"id": 2, "label": "yes"}')
-    assert [label.value for label in read_labels(path, {"Yes": 1, "Unsure": None})] == [None, 1]
+    assert [label.value for label in read_labels(path, Worth({"Yes": 1, "Unsure": None}))] == [None, 1]
 
 
 @pytest.mark.parametrize(
-    ("row", "declared", "message"),
+    ("row", "worth", "message"),
     [
-        ({"label": 1.5}, {}, f"label: found 1.5, {NUMBERS}"),
-        ({"label": -1}, {}, f"label: found -1, {NUMBERS}"),
-        ({"label": "good"}, {}, f"label: found 'good', {NUMBERS}"),
-        ({"label": "1e999"}, {}, f"label: found '1e999', {NUMBERS}"),
-        ({"label": "nan"}, {}, f"label: found 'nan', {NUMBERS}"),
-        ({"label": 3}, {"scale": (0, 2)}, f"label: found 3, {OF_SCALE}"),
-        ({"label": 0.5}, {"scale": (0, 2)}, f"label: found 0.5, {OF_SCALE}"),
-        ({"label": "x"}, {"scale": (0, 2)}, f"label: found 'x', {OF_SCALE}"),
-        ({"label": True}, {"scale": (0, 2)}, f"label: found true, {OF_SCALE}"),
-        ({"label": 10**400}, {}, "label: found 1000"),
-        ({"label": "Wrong"}, {"values": VALUES}, "label: found 'Wrong', wanted one of 'correct answer', 'incorrect"),
-        ({"label": [1]}, {}, "label: found an array of 1, wanted a label: a number, a string, true or false, or null"),
-        ({"lable": 1}, {}, "the field label is missing, wanted a label: "),
-        ({"id": "", "label": 1}, {}, "id: found '', wanted an integer or a string that is not empty"),
-        ({"label": 1, "system": 3}, {}, "system: found 3, wanted a string"),
+        ({"label": 1.5}, NUMBERS, f"label: found 1.5, {OF_NUMBERS}"),
+        ({"label": -1}, NUMBERS, f"label: found -1, {OF_NUMBERS}"),
+        ({"label": "good"}, NUMBERS, f"label: found 'good', {OF_NUMBERS}"),
+        ({"label": "1e999"}, NUMBERS, f"label: found '1e999', {OF_NUMBERS}"),
+        ({"label": "nan"}, NUMBERS, f"label: found 'nan', {OF_NUMBERS}"),
+        ({"label": 3}, Worth(scale=(0, 2)), f"label: found 3, {OF_SCALE}"),
+        ({"label": 0.5}, Worth(scale=(0, 2)), f"label: found 0.5, {OF_SCALE}"),
+        ({"label": "x"}, Worth(scale=(0, 2)), f"label: found 'x', {OF_SCALE}"),
+        ({"label": True}, Worth(scale=(0, 2)), f"label: found true, {OF_SCALE}"),
+        ({"label": 10**400}, NUMBERS, "label: found 1000"),
+        ({"label": "Wrong"}, Worth(VALUES), "label: found 'Wrong', wanted one of 'correct answer', 'incorrect"),
+        (
+            {"label": [1]},
+            NUMBERS,
+            "label: found an array of 1, wanted a label: a number, a string, true or ",
+        ),
+        ({"lable": 1}, NUMBERS, "the field label is missing, wanted a label: "),
+        ({"id": "", "label": 1}, NUMBERS, "id: found '', wanted an integer or a string that is not empty"),
+        ({"label": 1, "system": 3}, NUMBERS, "system: found 3, wanted a string"),
     ],
 )
 def test_what_is_no_label_is_refused_with_its_place(
-    row: dict[str, object], declared: dict[str, object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    row: dict[str, object], worth: Worth, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert refused(write(tmp_path, json.dumps({"id": "a", **row})), **declared).startswith(f"labels.jsonl:1: {message}")
+    assert refused(write(tmp_path, json.dumps({"id": "a", **row})), worth).startswith(f"labels.jsonl:1: {message}")
 
 
 def test_one_person_labels_an_answer_once(tmp_path: Path) -> None:
@@ -93,6 +100,18 @@ def test_one_person_labels_an_answer_once(tmp_path: Path) -> None:
     assert "a label of the same rater for the same answer to the case 'a' stands in line 1" in refused(
         write(tmp_path, row % "x" + row % "x")
     )
+
+
+def test_a_judges_own_labels_are_worth_what_the_judge_says(tmp_path: Path) -> None:
+    graded = FunctionJudge("graded", len, {"Full": 1, "Half": 0.5, "Aside": None})
+    stars = PromptedJudge("stars", "How good is it?", scale=(1, 5))
+    said = [("graded", "half"), ("graded", "ASIDE"), ("graded", 0.25), ("graded", True), ("stars", 3), ("", 0.1)]
+    text = "\n".join(json.dumps({"id": at, "metric": m, "label": label}) for at, (m, label) in enumerate(said))
+    labels = read_labels(write(tmp_path, text), judges={"graded": graded, "stars": stars})
+    assert [label.value for label in labels] == [0.5, None, 0.25, 1, 0.5, 0.1]
+    text = '{"id": 1, "metric": "stars", "label": 0.5}'
+    with pytest.raises(DataError, match=r"found 0\.5, wanted a whole number in 1\.\.5, as the judge has it"):
+        read_labels(write(tmp_path, text), judges={"stars": stars})
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -114,7 +133,7 @@ def test_a_sheet_is_read_as_countries_write_it(delimiter: str, tmp_path: Path) -
         ("", ":1: the sheet holds no row below its head"),
         ("id,label\n1,2,3\n", ":2: found 3 cells, wanted 2, as the first line has"),
         ("id,id,label\n1,2,3\n", ":1: the column 'id' stands there twice"),
-        ('id,label\n1,1\n2,"x', ":3: the row is no CSV (unexpected end of data); save the sheet as CSV"),
+        ('id,label\n1,1\n2,"x', ":3: the row is no CSV (unexpected end of data); save the table as CSV"),
         ("id,score\n1,1\n", ":2: the field label is missing, wanted a label"),
     ],
 )

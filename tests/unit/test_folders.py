@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.folders import whole_files
+
+
+def write(*paths: Path, overwrite: bool) -> None:
+    with whole_files(*paths, overwrite=overwrite) as parts:
+        for part in parts:
+            part.write_text("new")
+        assert not any(path.exists() and path.read_text() == "new" for path in paths)
+
+
+def told(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_files_are_there_at_the_end(overwrite: bool, tmp_path: Path) -> None:
+    write(tmp_path / "a", tmp_path / "b", overwrite=overwrite)
+    assert told(tmp_path) == {"a": "new", "b": "new"}
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_what_fails_leaves_nothing(overwrite: bool, tmp_path: Path) -> None:
+    with suppress(KeyboardInterrupt), whole_files(tmp_path / "a", overwrite=overwrite) as (part,):
+        part.write_text("half")
+        raise KeyboardInterrupt
+    assert told(tmp_path) == {}
+
+
+def test_what_is_there_is_overwritten_only_where_that_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / "b").write_text("old")
+    with pytest.raises(FileExistsError) as error:
+        write(tmp_path / "a", tmp_path / "b", overwrite=False)
+    assert error.value.filename == str(tmp_path / "b")
+    assert told(tmp_path) == {"b": "old"}
+    write(tmp_path / "a", tmp_path / "b", overwrite=True)
+    assert told(tmp_path) == {"a": "new", "b": "new"}
+
+
+def test_of_new_files_there_are_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = Path.replace
+
+    def full(part: Path, path: Path) -> Path:
+        if path.name == "b":
+            raise OSError("the disk is full")
+        return replace(part, path)
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="full"):
+        write(tmp_path / "a", tmp_path / "b", overwrite=False)
+    assert told(tmp_path) == {}
