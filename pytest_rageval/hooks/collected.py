@@ -31,6 +31,7 @@ from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import parse_settings
+from pytest_rageval.text.dictionary import user_dictionary
 
 if TYPE_CHECKING:
     from pytest_rageval.datasets.labels import Label
@@ -60,6 +61,7 @@ class Collected:
         panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
+        versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
         labels: people's labels of answers, that judges are measured by.
     """
 
@@ -89,7 +91,7 @@ class Collected:
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
-        self.versions: dict[str, str] = {}
+        self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.labels: tuple[Label, ...] = ()
         self._answering: Answering | None = None
         self._budget = budget
