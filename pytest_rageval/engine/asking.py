@@ -11,8 +11,9 @@ from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversing
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
+from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.engine.vectors import Vectors
-from pytest_rageval.engine.verdicts import or_case_error, verdict_of, voted
+from pytest_rageval.engine.verdicts import verdict_of, voted
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope

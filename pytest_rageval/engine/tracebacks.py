@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import sysconfig
 import traceback
+from collections.abc import Awaitable
 from pathlib import Path
+from typing import TypeVar
 
-from pytest_rageval.errors import ascii_safe
+from pytest_rageval.errors import CaseError, ascii_safe
 
-__all__ = ["cause_of", "described"]
+__all__ = ["cause_of", "described", "or_case_error"]
+
+T = TypeVar("T")
 
 FRAMES = 3
 LONGEST = 1000  # characters of an exception's message
@@ -42,6 +46,19 @@ def cause_of(error: BaseException) -> str:
         shown = [*shown[1 - FRAMES :], theirs[-1]]
     lines = (f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ") for f in shown)
     return "\n".join((described(error), *lines))
+
+
+async def or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:
+    """Return what is awaited; what it raises but a `CaseError` becomes one, of ``kind`` and told as ``what``."""
+    from asyncio import CancelledError
+
+    try:
+        return await asked
+    except CaseError:
+        raise
+    except (Exception, CancelledError) as error:
+        message = f"{what}: {cause_of(error)}"
+        raise CaseError("cancelled" if isinstance(error, CancelledError) else kind, message) from error
 
 
 def _is_stdlib(filename: str) -> bool:

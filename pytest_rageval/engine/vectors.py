@@ -25,7 +25,7 @@ MOST = 128
 """From how many texts on a call takes no further case's."""
 
 KEPT = 2048
-"""Texts whose vectors are remembered: references come again with every system and repetition."""
+"""Texts whose vectors are remembered, those wanted last: references come again with every system and repetition."""
 
 _OF_A_TEXT = ("bad_request", "context_length", "content_filter")
 """Why a call may fail for one of its texts alone."""
@@ -64,6 +64,8 @@ class Vectors:
                 found |= await self._asked([text])
         else:
             found = {text: self._kept[text] for text in wanted if text in self._kept}
+            for text in found:
+                self._kept.move_to_end(text)
             found |= await self._awaited([text for text in wanted if text not in found])
         if len({len(vector) for vector in found.values()}) > 1:
             raise CaseError("embedder_error", "the embedding model gave vectors of several lengths")

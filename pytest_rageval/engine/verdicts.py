@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel, decided, values_of
 from pytest_rageval.llm.meter import SCOPE, current
@@ -15,9 +16,7 @@ from pytest_rageval.model.metric import Sample
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel
 
-__all__ = ["or_case_error", "verdict_of", "voted"]
-
-T = TypeVar("T")
+__all__ = ["verdict_of", "voted"]
 
 
 async def verdict_of(judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
@@ -45,18 +44,3 @@ async def voted(judge: Judge, panel: Panel, panelists: Mapping[str, ChatModel | 
         return decided(votes, panel.rule or "majority", values_of(judge))
     except ValueError as fault:
         raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
-
-
-async def or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:
-    """Return what is awaited; what it raises but a `CaseError` becomes one, of ``kind`` and told as ``what``."""
-    from asyncio import CancelledError
-
-    from pytest_rageval.engine.tracebacks import cause_of
-
-    try:
-        return await asked
-    except CaseError:
-        raise
-    except (Exception, CancelledError) as error:
-        message = f"{what}: {cause_of(error)}"
-        raise CaseError("cancelled" if isinstance(error, CancelledError) else kind, message) from error

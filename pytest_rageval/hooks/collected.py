@@ -32,6 +32,7 @@ from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import parse_settings
+from pytest_rageval.text.dictionary import user_dictionary
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.recorded import RecordedAnswers
@@ -61,6 +62,7 @@ class Collected:
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
         trust: what judges are held to, once all is collected.
+        versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class Collected:
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
-        self.versions: dict[str, str] = {}
+        self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
         self._answering: Answering | None = None
         self._budget = budget

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, 
 from pytest_rageval.hooks.progress import in_terminal
 from pytest_rageval.retrieval import BUILTIN, FAMILIES
 from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
+from pytest_rageval.text.dictionary import use_dictionaries
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
@@ -89,8 +90,15 @@ class Corpus:
 
 
 def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
-    """Return the corpus of the ini, its settings checked for form; ``watch`` is the terminal's where none is given."""
+    """Return the corpus of the ini, its settings checked for form; ``watch`` is the terminal's where none is given.
+
+    From the first time on Chinese is cut with the words of ``rag_user_dict``, until the session ends.
+    """
     if CORPUS not in config.stash:
+        lines: list[str] = ini_value(config, "rag_user_dict")
+        if lines:
+            config.add_cleanup(partial(use_dictionaries, ()))
+            use_dictionaries([ini_folder(config) / Path(line).expanduser() for line in lines])
         entries, chunking = (ini_value(config, name) for name in ("rag_corpus", "rag_chunking"))
         formats, watch = config.stash[CATALOG].corpora, watch or in_terminal(config)
         config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), formats, watch)

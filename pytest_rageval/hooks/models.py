@@ -215,6 +215,7 @@ class Models:
     ) -> A:
         """Return the client that is kept under a key, made when it is first asked for."""
         if key not in self._clients:
+            from pytest_rageval.llm.kept import Kept
             from pytest_rageval.llm.limiter import Limiter
             from pytest_rageval.llm.retrying import RetryPolicy
 
@@ -227,6 +228,7 @@ class Models:
                 limiter=Limiter(self._options.concurrency or ASYNC_DEFAULT),
                 retry=RetryPolicy(**setting.retry),
                 cassettes=self.cassettes,
+                kept=Kept() if fixture == "rag_judge" else None,
                 budget=self.budget,
                 most=self._most(name, setting.params),
                 outside=self.outside,

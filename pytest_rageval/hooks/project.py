@@ -10,7 +10,7 @@ import pytest
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import RagEvalError, SettingError
 from pytest_rageval.hooks.keys import CATALOG
-from pytest_rageval.hooks.setup import registered, use_words_of
+from pytest_rageval.hooks.setup import registered
 
 __all__ = ["in_project", "project_catalog"]
 
@@ -54,7 +54,6 @@ class _Asked(Generic[T]):
         """Do the work in place of a session."""
         try:
             config.stash[CATALOG] = registered(config)
-            use_words_of(config)
             self.made.append(self._work(config))
         except (RagEvalError, pytest.UsageError) as error:
             self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))

@@ -20,7 +20,6 @@ from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
-from pytest_rageval.text.dictionary import user_dictionary
 
 __all__ = ["Recorder", "recorder_of"]
 
@@ -40,8 +39,6 @@ class Recorder:
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
-        if user_dictionary():
-            self.run.versions["rag_user_dict"] = user_dictionary()
         self.faults: list[str] = []
         self._planned = False
         self._recordings: set[str] = set()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
@@ -14,14 +11,13 @@ from pytest_rageval.hooks.keys import CATALOG, is_worker
 from pytest_rageval.hooks.refusal import Refusals, raised
 from pytest_rageval.hooks.reporting import Reporting, WorkerReporting
 
-__all__ = ["configure", "registered", "use_words_of"]
+__all__ = ["configure", "registered"]
 
 
 def configure(config: pytest.Config) -> None:
     """Register the markers, the users' own names, and what this process reports with."""
     markers.register(config)
     config.stash[CATALOG] = registered(config)
-    use_words_of(config)
     if is_worker(config):
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
@@ -33,21 +29,6 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)
-
-
-def use_words_of(config: pytest.Config) -> None:
-    """Have Chinese cut with the words of ``rag_user_dict``, until this session ends; a bad file is a usage error."""
-    lines: list[str] = config.getini("rag_user_dict")
-    if not lines:
-        return
-    from pytest_rageval.hooks.given import ini_folder
-    from pytest_rageval.text.dictionary import use_dictionaries
-
-    config.add_cleanup(partial(use_dictionaries, ()))
-    try:
-        use_dictionaries([ini_folder(config) / Path(line).expanduser() for line in lines])
-    except RagEvalError as error:
-        raise pytest.UsageError(str(error)) from None
 
 
 def registered(config: pytest.Config) -> Catalog:

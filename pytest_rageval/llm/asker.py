@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, found
 from pytest_rageval.llm.faults import is_of_http, model_error
-from pytest_rageval.llm.kept import Kept
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.meter import Meter, current
 from pytest_rageval.llm.request import Request
@@ -26,6 +25,7 @@ from pytest_rageval.model.chat import Completion, Embeddings, Message
 if TYPE_CHECKING:
     from pytest_rageval.llm.budget import Budget
     from pytest_rageval.llm.cassettes import Cassettes
+    from pytest_rageval.llm.kept import Kept
 
 __all__ = ["Asker", "Home"]
 
@@ -37,6 +37,8 @@ Home = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 _NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 _FREE, _UNKNOWN = Usage(0, 0, 0.0), Usage()
+_USED = ("prompt_tokens", "completion_tokens", "cost_usd")
+"""What is recorded of the usage; its seconds are not, as they differ each time."""
 
 
 class Asker(ABC, Generic[B, R]):
@@ -45,7 +47,7 @@ class Asker(ABC, Generic[B, R]):
     A call counts once, with all the requests it sent. What it cost is what its reply cost: requests that failed are
     not billed as a rule, and count as no tokens and no cost. Of a call that is cancelled while a request is in flight
     the cost is unknown, and the budget counts the most it may have been. Of identical calls that are to be recorded
-    one is asked, and the others replay its recording; so do those of a judge's that are not, from memory.
+    or kept one is asked, and the others replay its reply.
 
     Args:
         backend: is asked, once for each request; where it has ``aclose()``, that is awaited at the end.
@@ -55,6 +57,7 @@ class Asker(ABC, Generic[B, R]):
         limiter: how many requests are in flight.
         retry: how long a call is tried.
         cassettes: the recordings; None always asks.
+        kept: where replies are kept that are not to be recorded; None asks for each.
         budget: what may be spent; None is no limit.
         most: the most that a call may cost in US dollars, from its messages and its params, in which ``max_tokens``
             always is, `UNSAID` where nobody says it; None where that is unknown. Needed under a budget.
@@ -85,6 +88,7 @@ class Asker(ABC, Generic[B, R]):
         limiter: Limiter,
         retry: RetryPolicy,
         cassettes: Cassettes | None = None,
+        kept: Kept | None = None,
         budget: Budget | None = None,
         most: Callable[[Sequence[Message], Mapping[str, object]], float | None] | None = None,
         outside: Meter | None = None,
@@ -99,7 +103,7 @@ class Asker(ABC, Generic[B, R]):
         self._limiter = limiter
         self._retry = retry
         self._cassettes = cassettes
-        self._kept = cassettes or (Kept() if self.kind == "judge" else None)
+        self._kept = cassettes or kept
         self._budget = budget
         self._most = most
         self._home = home
@@ -189,7 +193,7 @@ class Asker(ABC, Generic[B, R]):
             reply = await ask()
             response = kept.find(request)
             if response is None:
-                kept.record(request, {**self._recorded(reply), **_recorded_usage(reply.usage)})
+                kept.record(request, {**self._recorded(reply), **{name: getattr(reply.usage, name) for name in _USED}})
             else:  # others who had waited with this one were quicker
                 reply = replace(self._read(request, response), attempts=reply.attempts, replayed=False)
             if self._cassettes is not None:
@@ -280,20 +284,11 @@ class Asker(ABC, Generic[B, R]):
 
     def _read(self, request: Request, response: Mapping[str, Any]) -> R:
         try:
-            usage = Usage(response["prompt_tokens"], response["completion_tokens"], response["cost_usd"])
+            usage = Usage(*(response[name] for name in _USED))
             return self._replayed(response, usage)
         except KeyError as error:
             lacks = f"the recording {request.key} of {self.name} has no {error}; delete it and record it again"
             raise ModelError("malformed_response", lacks, attempts=0) from None
-
-
-def _recorded_usage(usage: Usage) -> dict[str, Any]:
-    """Return what is recorded of the usage; its seconds are not, as they differ each time."""
-    return {
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cost_usd": usage.cost_usd,
-    }
 
 
 def _calls(usage: Usage, *, spent_usd: float | None, attempts: int = 0, replayed: int = 0) -> Calls:

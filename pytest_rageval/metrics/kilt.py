@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.metrics.containment import NO_GOLD
-from pytest_rageval.metrics.squad import f1, normalize, references
+from pytest_rageval.metrics.squad import f1, is_chinese, nearest, normalize
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -27,10 +27,7 @@ def kilt_accuracy(sample: Sample) -> Score:
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), accuracy.
     """
-    gold, said = sample.case.instance.gold, sample.answer.text.strip()
-    if not gold:
-        return NO_GOLD
-    return Score(float(said != "" and said in {each.strip() for each in references(gold, said)}))
+    return nearest(sample, lambda answer, reference: float(answer.strip() == reference.strip() != ""))
 
 
 def hotpot_f1(sample: Sample) -> Score:
@@ -41,10 +38,8 @@ def hotpot_f1(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: HotpotQA's evaluation script (Yang et al., EMNLP 2018).
     """
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
-        return NO_GOLD
-    return Score(max((_hotpot_f1(answer, reference) for reference in references(gold, answer)), default=0.0))
+    chinese = is_chinese(sample)
+    return nearest(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
 
 
 def kilt_has_answer_compat(sample: Sample) -> Score:
@@ -65,9 +60,9 @@ def kilt_has_answer_compat(sample: Sample) -> Score:
     return Score(float(any(normalize(alias) in said for slot in gold for alias in slot)))
 
 
-def _hotpot_f1(answer: str, reference: str) -> float:
+def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
     said, wanted = normalize(answer), normalize(reference)
-    return 0.0 if said != wanted and _VERDICTS & {said, wanted} else f1(answer, reference)
+    return 0.0 if said != wanted and _VERDICTS & {said, wanted} else f1(answer, reference, chinese)
 
 
 KILT_ACCURACY = Metric("kilt_accuracy", kilt_accuracy, binary=True)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from functools import lru_cache
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.relevance import judgements
-from pytest_rageval.metrics.squad import is_chinese, references
+from pytest_rageval.metrics.squad import nearest, references, shared
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.text.dictionary import user_dictionary
-from pytest_rageval.text.words import tokens
+from pytest_rageval.text.words import once_a_text, tokens
 
 __all__ = [
     "OMNIEVAL_EM_COMPAT",
@@ -37,11 +35,10 @@ def omnieval_em_compat(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: OmniEval (Wang et al., 2024), its EM.
     """
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
+    if not sample.case.instance.gold:
         return NO_GOLD
-    spellings = references(gold, answer, is_chinese(sample))
-    equal = sum(_normalize(spelling) == _normalize(answer) for spelling in spellings)
+    spellings, answer = references(sample), _normalize(sample.answer.text)
+    equal = sum(_normalize(spelling) == answer for spelling in spellings)
     return Score(equal / len(spellings) if spellings else 0.0)
 
 
@@ -56,12 +53,7 @@ def omnieval_f1_compat(sample: Sample) -> Score:
     applicable.
     Source: OmniEval (Wang et al., 2024), its F1.
     """
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
-        return NO_GOLD
-    spellings = references(gold, answer, is_chinese(sample))
-    ours, *theirs = (_characters(text, user_dictionary()) for text in (answer, *spellings))
-    return Score(max((_f1(ours, reference) for reference in theirs), default=0.0))
+    return nearest(sample, _f1)
 
 
 def omnieval_map_compat(sample: Sample) -> Score:
@@ -82,19 +74,20 @@ def omnieval_map_compat(sample: Sample) -> Score:
     return Score(sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0)
 
 
-@lru_cache(maxsize=8)
+@once_a_text
 def _normalize(text: str) -> str:
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
 
 
-@lru_cache(maxsize=8)
-def _characters(text: str, dictionary: str) -> Counter[str]:
+@once_a_text
+def _characters(text: str) -> Counter[str]:
     return Counter(" ".join(tokens(_normalize(text))))
 
 
-def _f1(ours: Counter[str], theirs: Counter[str]) -> float:
-    shared = (ours & theirs).total()
-    return 2 * shared / (ours.total() + theirs.total()) if shared else 0.0
+def _f1(answer: str, reference: str) -> float:
+    ours, theirs = _characters(answer), _characters(reference)
+    both = shared(ours, theirs)
+    return 2 * both / (ours.total() + theirs.total()) if both else 0.0
 
 
 OMNIEVAL_EM_COMPAT = Metric("omnieval_em_compat", omnieval_em_compat)

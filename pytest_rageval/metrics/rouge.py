@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
-from pytest_rageval.metrics.containment import NO_GOLD
-from pytest_rageval.metrics.squad import references
+from pytest_rageval.metrics.squad import nearest
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.text.dictionary import user_dictionary
 from pytest_rageval.text.language import has_chinese
-from pytest_rageval.text.words import tokens
+from pytest_rageval.text.words import once_a_text, tokens
 
-__all__ = ["ROUGE_1", "ROUGE_2", "ROUGE_L", "rouge_1", "rouge_2", "rouge_l", "sentences_of"]
+__all__ = ["ROUGE_1", "ROUGE_2", "ROUGE_L", "rouge_1", "rouge_2", "rouge_l"]
 
 EPSILON = 1e-8
 """What rouge-chinese adds to a denominator, so that a perfect match is 0.999999995."""
@@ -55,32 +54,23 @@ def rouge_l(sample: Sample) -> Score:
     return _nearest(sample, _longest)
 
 
-def sentences_of(text: str, *, chinese: bool) -> list[str]:
-    """Return a text's sentences as rouge-chinese splits them, tokens parted by single spaces."""
-    parted = " ".join(tokens(text)) if chinese else text
-    return [" ".join(sentence.split()) for sentence in _splitter().cut_sent(parted) if sentence]
-
-
 def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
-        return NO_GOLD
-    return Score(max((_value(answer, reference, score) for reference in references(gold, answer)), default=0.0))
+    def value(answer: str, reference: str) -> float:
+        chinese = has_chinese(answer) or has_chinese(reference)
+        ours, theirs = _cut(answer, chinese), _cut(reference, chinese)
+        return score(ours, theirs) if ours and theirs else 0.0
+
+    return nearest(sample, value)
 
 
-def _value(answer: str, reference: str, score: Callable[[Sequence[str], Sequence[str]], float]) -> float:
-    chinese = has_chinese(answer) or has_chinese(reference)
-    ours, theirs = (_cut(text, chinese, user_dictionary()) for text in (answer, reference))
-    return score(ours, theirs) if ours and theirs else 0.0
-
-
-@lru_cache(maxsize=16)
-def _cut(text: str, chinese: bool, dictionary: str) -> tuple[str, ...]:
+@once_a_text
+def _cut(text: str, chinese: bool) -> tuple[str, ...]:
     """Return the tokens of all sentences, one after the other; a sentence of white space is an empty token.
 
-    What they are cut by is told by ``dictionary``.
+    Sentences are those that rouge-chinese finds once the tokens of Chinese are parted by spaces.
     """
-    return tuple(token for sentence in sentences_of(text, chinese=chinese) for token in sentence.split(" "))
+    sentences = _splitter().cut_sent(" ".join(tokens(text)) if chinese else text)
+    return tuple(chain.from_iterable(sentence.split() or ("",) for sentence in sentences if sentence))
 
 
 def _overlap(answer: Sequence[str], reference: Sequence[str], n: int) -> float:
@@ -88,8 +78,8 @@ def _overlap(answer: Sequence[str], reference: Sequence[str], n: int) -> float:
     return _f(len(ours & theirs), len(ours), len(theirs))
 
 
-def _ngrams(said: Sequence[str], n: int) -> set[tuple[str, ...]]:
-    return set(zip(*(said[at:] for at in range(n)), strict=False))
+def _ngrams(said: Sequence[str], n: int) -> set[Any]:
+    return set(said) if n == 1 else set(zip(*(said[at:] for at in range(n)), strict=False))
 
 
 def _longest(answer: Sequence[str], reference: Sequence[str]) -> float:

@@ -8,7 +8,7 @@ from operator import mul
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.metrics.containment import NO_GOLD
-from pytest_rageval.metrics.squad import is_chinese, references
+from pytest_rageval.metrics.squad import references
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -38,10 +38,10 @@ def semantic_similarity(sample: Sample) -> Score:
 
 def _texts(sample: Sample) -> list[str]:
     """Return the answer and the references, or nothing where one side has but blank texts."""
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold or not answer.strip():
+    answer = sample.answer.text
+    if not sample.case.instance.gold or not answer.strip():
         return []
-    others = [other for other in references(gold, answer, is_chinese(sample)) if other.strip()]
+    others = [other for other in references(sample) if other.strip()]
     return [answer, *others] if others else []
 
 

@@ -6,27 +6,37 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Callable
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.matching import fold_spaces
-from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.text.dictionary import user_dictionary
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.unicode import nfkc
-from pytest_rageval.text.words import words
+from pytest_rageval.text.words import once_a_text, words
 
-__all__ = ["EXACT_MATCH", "TOKEN_F1", "exact_match", "f1", "is_chinese", "normalize", "references", "token_f1"]
+__all__ = [
+    "EXACT_MATCH",
+    "TOKEN_F1",
+    "exact_match",
+    "f1",
+    "is_chinese",
+    "nearest",
+    "normalize",
+    "references",
+    "shared",
+    "token_f1",
+]
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 _IN_NUMBERS = ".%‰"
-_APART = re.compile(r"(?<=\d) +(?=[%‰])|(?<=\d)(?<!\d{4}),(?=\d{3}(?!\d))")
-_BETWEEN = re.compile(r"(?<=\d)[^\w\s.%‰](?=\d)")
-_OF_NO_NUMBER = re.compile(r"(?<!\d)\.|\.(?!\d)|(?<!\d)[%‰]")
+# Each looks behind only from a character that it may take, which `re` finds faster than what it looks behind for.
+_APART = re.compile(r" (?<=\d ) *(?=[%‰])|,(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
+_BETWEEN = re.compile(r"[^\w\s.%‰](?<=\d.)(?=\d)")
+_OF_NO_NUMBER = re.compile(r"[.%‰](?:(?<!\d.)|(?<=\.)(?!\d))")
 
 
 class _WithoutPunctuation(dict[int, int | None]):
@@ -45,7 +55,7 @@ class _WithoutPunctuation(dict[int, int | None]):
 _PUNCTUATION, _PUNCTUATION_BUT_OF_NUMBERS = _WithoutPunctuation(), _WithoutPunctuation(_IN_NUMBERS)
 
 
-@lru_cache(maxsize=8)
+@once_a_text
 def normalize(text: str, *, chinese: bool = False) -> str:
     """Return ``text`` as SQuAD compares it: lower case, no punctuation, no English articles, single spaces.
 
@@ -73,11 +83,8 @@ def exact_match(sample: Sample) -> Score:
     Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
-        return NO_GOLD
     chinese = is_chinese(sample)
-    return Score(float(any(_equal(answer, reference, chinese) for reference in references(gold, answer, chinese))))
+    return nearest(sample, lambda answer, reference: float(_equal(answer, reference, chinese)))
 
 
 def token_f1(sample: Sample) -> Score:
@@ -91,11 +98,8 @@ def token_f1(sample: Sample) -> Score:
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
-        return NO_GOLD
     chinese = is_chinese(sample)
-    return Score(max((f1(answer, reference, chinese) for reference in references(gold, answer, chinese)), default=0.0))
+    return nearest(sample, lambda answer, reference: f1(answer, reference, chinese))
 
 
 def is_chinese(sample: Sample) -> bool:
@@ -103,12 +107,21 @@ def is_chinese(sample: Sample) -> bool:
     return sample.case.instance.language == "zh" or has_chinese(sample.answer.text)
 
 
-def references(gold: Gold, answer: str, chinese: bool = False) -> tuple[str, ...]:
+def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
+    """Return the highest score of the answer, the first argument, with a reference, the second; none without gold."""
+    if not sample.case.instance.gold:
+        return NO_GOLD
+    answer = sample.answer.text
+    return Score(max((score(answer, reference) for reference in references(sample)), default=0.0))
+
+
+def references(sample: Sample) -> tuple[str, ...]:
     """Return the texts the answer is compared with."""
+    gold, answer, chinese = sample.case.instance.gold, sample.answer.text, is_chinese(sample)
     if len(gold) == 1:
         return gold[0]
-    nearest = (max(slot, key=lambda alias: _shared(*_bags(answer, alias, chinese)), default="") for slot in gold)
-    return (" ".join(nearest),)
+    chosen = (max(slot, key=lambda alias: shared(*_bags(answer, alias, chinese)), default="") for slot in gold)
+    return (" ".join(chosen),)
 
 
 def f1(answer: str, reference: str, chinese: bool = False) -> float:
@@ -116,11 +129,16 @@ def f1(answer: str, reference: str, chinese: bool = False) -> float:
     ours, theirs = _bags(answer, reference, chinese)
     if not ours or not theirs:
         return float(not ours and not theirs)
-    shared = _shared(ours, theirs)
-    if not shared:
+    both = shared(ours, theirs)
+    if not both:
         return 0.0
-    precision, recall = shared / ours.total(), shared / theirs.total()
+    precision, recall = both / ours.total(), both / theirs.total()
     return 2 * precision * recall / (precision + recall)
+
+
+def shared(one: Counter[str], other: Counter[str]) -> int:
+    """Return how many tokens two bags share, with multiplicity."""
+    return sum(min(count, other[token]) for token, count in one.items() if token in other)
 
 
 def _equal(answer: str, reference: str, chinese: bool) -> bool:
@@ -131,19 +149,14 @@ def _equal(answer: str, reference: str, chinese: bool) -> bool:
 def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:
     """Return both texts' tokens with their counts, cut the same way."""
     both = chinese or has_chinese(answer) or has_chinese(reference)
-    return _bag(answer, both, user_dictionary()), _bag(reference, both, user_dictionary())
+    return _bag(answer, both), _bag(reference, both)
 
 
-@lru_cache(maxsize=8)
-def _bag(text: str, chinese: bool, dictionary: str) -> Counter[str]:
-    """Return the tokens of ``text`` with their counts; ``dictionary`` tells what they are cut by."""
+@once_a_text
+def _bag(text: str, chinese: bool) -> Counter[str]:
+    """Return the tokens of ``text`` with their counts."""
     normal = normalize(text, chinese=chinese)
     return Counter(words(fold_spaces(normal), chinese=True) if chinese else normal.split())
-
-
-def _shared(one: Counter[str], other: Counter[str]) -> int:
-    """Return how many tokens two bags share, with multiplicity."""
-    return (one & other).total()
 
 
 EXACT_MATCH = Metric("exact_match", exact_match, binary=True)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from itertools import chain
+from typing import Concatenate, ParamSpec, TypeVar
 
 from pytest_rageval.text.dictionary import cut_by_user, user_dictionary
 from pytest_rageval.text.language import has_chinese
 
-__all__ = ["WORDS", "tokens", "words", "words_version"]
+__all__ = ["WORDS", "once_a_text", "tokens", "words", "words_version"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 WORDS = "1"
 """Which words `words` finds; another wherever it finds others, as indexes of them are kept."""
+
+SHORT = 10_000
+"""Characters of a text of which many are remembered; what is made of one of 10,000 takes up to a megabyte."""
 
 _WORD = re.compile(r"\w+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -22,6 +31,26 @@ _LATIN = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 
 _WHOLE = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 """The words of jieba's dictionary in ASCII that are not letters and digits alone."""
+
+
+def once_a_text(make: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Return ``make``, which remembers what it made of the last 128 texts, and of the last 8 that are long.
+
+    Metric after metric compares an answer with all spellings of its case's gold. What was made while another dictionary
+    was in use is made anew. What is returned must not be changed.
+    """
+
+    def made(dictionary: str, text: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        return make(text, *args, **kwargs)
+
+    short: Callable[..., T] = lru_cache(maxsize=128)(made)
+    long: Callable[..., T] = lru_cache(maxsize=8)(made)
+
+    @wraps(make)
+    def remembered(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return (short if len(text) <= SHORT else long)(user_dictionary(), text, *args, **kwargs)
+
+    return remembered
 
 
 def words_version() -> str:
@@ -41,14 +70,8 @@ def tokens(text: str) -> list[str]:
         return list(cut(text))
     import rjieba
 
-    found: list[str] = []
-    for part in _SURROGATE.split(text):
-        for token in [part] if _SURROGATE.match(part) else rjieba.cut(part):
-            if token.isascii() and len(token) > 1:
-                found += _latin(token)
-            else:
-                found.append(token)
-    return found
+    parts = ([part] if _SURROGATE.match(part) else rjieba.cut(part) for part in _SURROGATE.split(text))
+    return list(chain.from_iterable(map(_latin, chain.from_iterable(parts))))
 
 
 def words(text: str, *, chinese: bool = False) -> list[str]:
@@ -66,8 +89,7 @@ def words(text: str, *, chinese: bool = False) -> list[str]:
         return [token for token in cut(text) if _LETTER_OR_DIGIT.search(token)]
     import rjieba
 
-    tokens = rjieba.cut(_SURROGATE.sub(" ", text))
-    return [part for token in tokens for part in _parts(token)]
+    return list(chain.from_iterable(map(_parts, rjieba.cut(_SURROGATE.sub(" ", text)))))
 
 
 @lru_cache(maxsize=16384)
@@ -77,6 +99,8 @@ def _parts(token: str) -> tuple[str, ...]:
     return (token,) if _LETTER_OR_DIGIT.search(token) else ()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def _latin(token: str) -> tuple[str, ...]:
-    return (token,) if token in _WHOLE else tuple(filter(None, _LATIN.split(token)))
+    if token.isascii() and token not in _WHOLE:
+        return tuple(filter(None, _LATIN.split(token)))
+    return (token,)

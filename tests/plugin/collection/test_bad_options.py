@@ -77,6 +77,7 @@ OPTIONS = {
     "ini gate metric": (["-o", "rag_gates=acuracy > 1"], "rag_gates: gate 'acuracy > 1': unknown metric 'acuracy'"),
     "top k word": (["-o", "rag_top_k=x"], "rag_top_k is 'x'; write a whole number of 1 or more"),
     "top k zero": (["-o", "rag_top_k=0"], "rag_top_k is '0'; write a whole number of 1 or more"),
+    "no words": (["-o", "rag_user_dict=gone.txt"], "rag_user_dict"),
     "texts": (
         ["-o", "rag_report_texts=perhaps"],
         "rag_report_texts in the ini cannot be used: invalid truth value 'perhaps'",
@@ -85,7 +86,7 @@ OPTIONS = {
     "escapes": (["--rag-rows", "\x1b[31mred"], "--rag-rows: unknown facet '\\x1b[31mred'; "),
 }
 
-WORKERS = ("no module", "answers broken", "gate", "gate on nothing")
+WORKERS = ("no module", "answers broken", "gate", "gate on nothing", "no words")
 
 
 @pytest.fixture

@@ -51,7 +51,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("args", [("--collect-only",), (), ("--markers",), ("--rag-limit", "3", "--rag-system", "x:y")])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--collect-only",),
+        (),
+        ("--markers",),
+        ("--rag-limit", "3", "--rag-system", "x:y"),
+        ("-o", "rag_user_dict=gone.txt"),
+    ],
+)
 def test_only_these_modules_are_loaded_without_a_rag_case(folder: Path, args: tuple[str, ...]) -> None:
     without = loaded(folder, *(arg for arg in args if arg in ("--collect-only", "--markers")))
     used = loaded(folder, "-p", "pytest_rageval.plugin", *args)

@@ -84,6 +84,8 @@ def test_an_index_of_other_words_is_not_used(project: Project) -> None:
     project.file("words.txt", "赏鉴基金")
     assert project.pytester.runpytest_inprocess().ret == 0
     assert built(project) == 3
+    shop(project, "rag_user_dict = gone.txt")
+    assert "rag_user_dict: '" in rageval(project, "index", "build").stderr
 
 
 def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -> None:

@@ -3,6 +3,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
+from pytest_rageval.engine import vectors as module
 from pytest_rageval.engine.vectors import MOST, Vectors
 from pytest_rageval.errors import CaseError, ModelError
 from pytest_rageval.model.chat import Embeddings
@@ -46,6 +49,15 @@ def test_what_many_cases_want_is_one_call_and_a_text_in_it_once() -> None:
     assert told == {"embedder": "lengths", "embedder_revision": "7"}
     asked(vectors, ["a", "dddd"])
     assert model.calls[1:] == [["dddd"]]
+
+
+def test_the_texts_that_were_wanted_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT", 2)
+    model = Lengths()
+    vectors = Vectors(model, together=True, told={})
+    for text in ("old", "new", "old", "newest", "old", "new"):
+        asked(vectors, [text])
+    assert model.calls == [["old"], ["new"], ["newest"], ["new"]]
 
 
 def test_a_text_that_is_under_way_is_waited_for() -> None:

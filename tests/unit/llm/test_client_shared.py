@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import ModelError
+from pytest_rageval.llm import kept
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client import Client
+from pytest_rageval.llm.kept import Kept
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.retrying import RetryPolicy
@@ -22,9 +24,9 @@ from pytest_rageval.testing import ScriptedLLM
 USAGE = Usage(10, 5, 0.25)
 
 
-def judge(backend: ScriptedLLM, kind: str = "judge", **more: object) -> Client:
-    settings: dict[str, object] = {"name": "openai/j", "limiter": Limiter(16), "retry": RetryPolicy(1), **more}
-    return Client(backend, kind=kind, **settings)  # type: ignore[arg-type]
+def judge(backend: ScriptedLLM, **more: object) -> Client:
+    settings = {"name": "openai/j", "kept": Kept(), "limiter": Limiter(16), "retry": RetryPolicy(1), **more}
+    return Client(backend, kind="judge", **settings)  # type: ignore[arg-type]
 
 
 async def said(model: Client, text: str, meter: Meter, repeat: int = 1, **params: object) -> Completion:
@@ -90,7 +92,18 @@ def test_params_that_no_recording_could_hold_are_asked_with() -> None:
     assert len(backend.requests) == 2
 
 
-def test_the_model_that_is_tested_is_asked_whatever_it_was_asked_before() -> None:
+def test_what_was_wanted_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST", 2)
+    backend = ScriptedLLM({"": "yes"})
+    model = judge(backend)
+    asked = []
+    for text in ("old", "new", "old", "newest", "old", "new"):
+        asyncio.run(said(model, text, Meter()))
+        asked.append(len(backend.requests))
+    assert asked == [1, 2, 2, 3, 3, 4]
+
+
+def test_a_model_whose_replies_are_not_kept_is_asked_whatever_it_was_asked_before() -> None:
     backend = ScriptedLLM(["yes", "no"])
-    model = judge(backend, kind="model")
+    model = judge(backend, kept=None)
     assert [asyncio.run(said(model, "same", Meter())).text for _ in range(2)] == ["yes", "no"]

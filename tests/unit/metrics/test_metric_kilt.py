@@ -90,3 +90,9 @@ def test_what_cannot_be_gated_is_one_sentence(name: str, problem: str) -> None:
     with pytest.raises(SettingError) as caught:
         Catalog().metrics.get(name, "here")
     assert str(caught.value) == f"here: {problem}"
+
+
+def test_chinese_numbers_are_those_of_exact_match_and_token_f1() -> None:
+    several = sample("1.5% 2%", slots(["15%", "1.5%"], "2%"), language="zh")
+    assert (value(KILT_ACCURACY, several), value(HOTPOT_F1, several)) == (1.0, 1.0)
+    assert value(HOTPOT_F1, sample("1.5%", slots("15%"), language="zh")) == 0.0

@@ -56,6 +56,11 @@ class TestEach:
         assert isinstance(value(metric, sample("北京\ud800的 天", slots("北京的天"))), float)
 
 
+def test_references_of_several_slots_are_those_of_exact_match() -> None:
+    said = sample("1.5% 2%", slots(["15%", "1.5%"], "2%"), language="zh")  # without a Han character
+    assert value(ROUGE_1, said) == NEAR_1
+
+
 @settings(deadline=None)
 @given(TEXT, TEXT)
 def test_values_lie_in_0_and_1_and_do_not_depend_on_who_is_the_reference(one: str, other: str) -> None:

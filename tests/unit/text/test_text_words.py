@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.text.words import words
+from pytest_rageval.text.words import SHORT, once_a_text, words
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,28 @@ def test_words(text: str, expected: list[str]) -> None:
 def test_a_lone_surrogate_separates_words() -> None:
     assert words("北京\ud800上海") == ["北京", "上海"]
     assert words("Rome\udfffLima") == ["Rome", "Lima"]
+
+
+def made_of(*texts: str) -> int:
+    """Return how many texts something was made of, when it was asked for of these."""
+    made = []
+    ask = once_a_text(lambda text, mark: made.append(text + mark))
+    for text in texts:
+        ask(text, "!")
+    return len(made)
+
+
+def test_the_spellings_of_a_case_are_cut_once() -> None:
+    spellings = [f"spelling {n}" for n in range(100)]
+    assert made_of(*spellings, *spellings) == 100
+
+
+def test_few_texts_that_are_long_are_remembered() -> None:
+    long = [f"{n}".ljust(SHORT + 1) for n in range(20)]
+    assert made_of(*long[:8], *long[:8]) == 8
+    assert made_of(*long, *long) == 40
+
+
+def test_what_is_made_depends_on_all_arguments() -> None:
+    ask = once_a_text(lambda text, *, twice=False: text * (1 + twice))
+    assert [ask("a"), ask("a", twice=True), ask("a")] == ["a", "aa", "a"]
