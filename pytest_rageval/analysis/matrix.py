@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import fsum
 
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of, difference_of
-from pytest_rageval.model.facets import sort_key
+from pytest_rageval.model.facets import above, place_of, sort_key
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["FEW", "Group", "Matrix", "above", "distinct", "macro_average", "matrix_of", "present"]
+__all__ = ["FEW", "Group", "Matrix", "distinct", "macro_average", "matrix_of", "present"]
 
 FEW = 5  # a cell with fewer scored cases than this is marked
 
@@ -88,11 +88,6 @@ class Matrix:
         return macro_average([cell for row in self.cells for cell in row])
 
 
-def above(facet: str) -> str:
-    """Return the name of the facet whose values group those of ``facet``."""
-    return f"{facet}_1"
-
-
 def matrix_of(
     metric: str,
     binary: bool,
@@ -108,8 +103,7 @@ def matrix_of(
     """
     asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
     grouped = present(above(row_facet), asked)
-    names = (above(row_facet), row_facet, col_facet)
-    places = [tuple(outcome.facets.get(name, "-") for name in names) for outcome in asked]
+    places = [(*place_of(outcome.facets, row_facet), outcome.facets.get(col_facet, "-")) for outcome in asked]
 
     def cells(*by: int) -> dict[tuple[str, ...], Cell]:
         found: dict[tuple[str, ...], list[Outcome]] = {}

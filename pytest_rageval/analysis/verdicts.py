@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,9 +11,10 @@ from pytest_rageval.analysis.blame import Flaws, badness, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.matrix import present
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered, used
-from pytest_rageval.model.facets import ANY, KNEW, matches
+from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of
 from pytest_rageval.model.outcome import Outcome, Score
 
 __all__ = ["GateResult", "MetricInfo", "evaluate"]
@@ -115,19 +116,30 @@ def evaluate(
     free = [name for name, value in gate.slice.items() if value == ANY]
     if not free:
         return _cell(gate, scope, covered, metrics)
-    groups: dict[tuple[str, ...], list[Outcome]] = {}
-    for outcome in covered:
-        groups.setdefault(tuple(outcome.facets[name] for name in free), []).append(outcome)
-    cells = [
-        _cell(replace(gate, slice={**gate.slice, **dict(zip(free, key, strict=True))}), scope, group, metrics)
-        for key, group in sorted(groups.items())
-    ]
+    cells = [_cell(each, scope, group, metrics) for each, group in _apart(gate, free, covered)]
     worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), badness(gate, cell.value)))
     result = replace(worst, gate=gate, cells=tuple(cells))
     if len(result.small) == len(cells) > 1:
         most = max(map(_size, cells))
         return replace(result, reason=f"too few in each of {len(cells)} cells: at most n {most} < {gate.min_n}")
     return result
+
+
+def _apart(gate: Gate, free: Sequence[str], covered: Sequence[Outcome]) -> Iterator[tuple[Gate, list[Outcome]]]:
+    """Yield the gate over each cell of its free facets, with the cell's outcomes.
+
+    Values of one name below two of the facet above are two, as in a matrix; only such cells name what is above.
+    """
+    groups: dict[tuple[tuple[str, str], ...], list[Outcome]] = {}
+    for outcome in covered:
+        groups.setdefault(tuple(place_of(outcome.facets, name) for name in free), []).append(outcome)
+    alike = Counter(tuple(value for _, value in places) for places in groups)
+    grouped = {name for name in free if present(above(name), covered)}
+    for places, group in sorted(groups.items()):
+        own = {name: value for name, (_, value) in zip(free, places, strict=True)}
+        over = {above(name): value for name, (value, _) in zip(free, places, strict=True) if name in grouped}
+        names = over if alike[tuple(own.values())] > 1 else {}
+        yield replace(gate, slice={**names, **gate.slice, **own}), group
 
 
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:

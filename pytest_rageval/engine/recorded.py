@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from pytest_rageval.datasets.recorded import Recorded
-from pytest_rageval.errors import CaseError
+from pytest_rageval.errors import CaseError, found
 from pytest_rageval.llm.meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
@@ -58,10 +58,19 @@ class RecordedAnswers:
 class RecordedAnswerer:
     """Answers one case from the record; a case without an answer is a `CaseError`, not a zero."""
 
-    def __init__(self, answers: RecordedAnswers, system: str, name: str) -> None:
+    def __init__(self, answers: RecordedAnswers, system: str, name: str, axes: Sequence[str] = ()) -> None:
+        """Find the answer of ``system``.
+
+        Args:
+            answers: what is recorded.
+            system: who is to have answered.
+            name: the case's parameter id.
+            axes: the facets that tell settings of one record apart.
+        """
         self._answers = answers
         self._system = system
         self._name = name
+        self._axes = axes
 
     overlaps = False
     light = True
@@ -74,9 +83,9 @@ class RecordedAnswerer:
         """Return the recorded answer to ``case``."""
         answer = self._answers.find(self._system, case, self._name)
         if answer is None:
-            message = (
-                f"no answer of system {self._system!r} is recorded for case {self._name!r}; add one or deselect it"
-            )
+            setting = ", ".join(f"{axis}={case.facets[axis]}" for axis in self._axes)
+            named = f"{found(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
+            message = f"no answer of system {self._system!r} is recorded for case {named}; add one or deselect it"
             raise CaseError("no_recorded_answer", message)
         charge(answer.usage, replayed=True)
         return answer

@@ -89,12 +89,10 @@ class Desks:
 
     def for_entry(self, desk: Desk, entry: Entry) -> Desk:
         """Return a lasting desk for one case: recorded answers are found by its name, all else is the same."""
-        recorded = entry.testbed.recorded
-        if recorded is None:
+        recorded, answerer, system = entry.testbed.recorded, _from_the_record(entry), entry.responder.name
+        if recorded is None or answerer is None:
             return desk
-        name = entry.responder.name
-        answerer = RecordedAnswerer(recorded, name, entry.name)
-        return replace(desk, answerer=answerer, conversations=RecordedConversations(recorded, answerer, name))
+        return replace(desk, answerer=answerer, conversations=RecordedConversations(recorded, answerer, system))
 
     def _find_origin(self, item: pytest.Item, entry: Entry) -> Origin:
         name = entry.responder.name
@@ -163,8 +161,8 @@ class Desks:
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
         name = entry.responder.name
-        if entry.testbed.recorded is not None:
-            return RecordedAnswerer(entry.testbed.recorded, name, entry.name)
+        if (answerer := _from_the_record(entry)) is not None:
+            return answerer
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
         own = entry.responder.named and self._collected.named.get(name) is None
@@ -213,6 +211,14 @@ class Desks:
         from pytest_rageval.systems.llm import ModelGenerator
 
         return ModelGenerator(llm, self._models.prompts)
+
+
+def _from_the_record(entry: Entry) -> RecordedAnswerer | None:
+    """Return what finds a case's recorded answer, or None where a system is asked."""
+    testbed = entry.testbed
+    if testbed.recorded is None:
+        return None
+    return RecordedAnswerer(testbed.recorded, entry.responder.name, entry.name, testbed.settings.multiplied)
 
 
 def _searches_in_place(system: System) -> bool:

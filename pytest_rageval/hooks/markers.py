@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import pytest
@@ -19,6 +20,7 @@ seed=, where={facet: value}, **facets)``
 """
 
 _MARKED = ("ability", "level", "task")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def register(config: pytest.Config) -> None:
@@ -37,6 +39,7 @@ def register(config: pytest.Config) -> None:
 def marks_of(facets: Mapping[str, str], config: pytest.Config) -> list[pytest.MarkDecorator]:
     """Return a case's markers: its facets, and its ability, level and task by name.
 
+    The facets are texts; where any is a whole number they follow once more with it as one, for ``rag(round=3)``.
     A task of the user's own gets a marker too, registered on the way, unless its name is no
     identifier or already means something to pytest or to a plugin.
     """
@@ -44,7 +47,11 @@ def marks_of(facets: Mapping[str, str], config: pytest.Config) -> list[pytest.Ma
     key = tuple(facets.items())
     if key not in made:
         # "self" is no keyword that a marker could take
-        marks = [pytest.mark.rag.with_args(**{name: value for name, value in facets.items() if name != "self"})]
+        asked = {name: value for name, value in facets.items() if name != "self"}
+        marks = [pytest.mark.rag.with_args(**asked)]
+        if any(map(_WHOLE.fullmatch, asked.values())):
+            numbers = {name: int(value) if _WHOLE.fullmatch(value) else value for name, value in asked.items()}
+            marks.append(pytest.mark.rag.with_args(**numbers))
         named = [facets[facet] for facet in _MARKED if facet in facets]
         made[key] = [*marks, *(getattr(pytest.mark, name) for name in named if _usable(name, config))]
     return made[key]

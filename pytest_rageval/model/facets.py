@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-__all__ = ["ABILITIES", "ANY", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "facet_text", "matches", "sort_key"]
+__all__ = [
+    "ABILITIES", "ANY", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "above", "facet_text", "matches", "place_of",
+    "sort_key",
+]  # fmt: skip
 
 FACETS = (
     "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
@@ -48,6 +51,16 @@ def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
     Values are equal as text, or as numbers when both are numbers ("0.80" is "0.8").
     """
     return all(key in facets and (wanted == ANY or _same(facets[key], wanted)) for key, wanted in where.items())
+
+
+def above(facet: str) -> str:
+    """Return the name of the facet whose values group those of ``facet``."""
+    return f"{facet}_1"
+
+
+def place_of(facets: Mapping[str, str], facet: str) -> tuple[str, str]:
+    """Return the value of the facet above ``facet`` and its own, "-" for none: what tells places of one name apart."""
+    return facets.get(above(facet), "-"), facets.get(facet, "-")
 
 
 def sort_key(value: str) -> tuple[int, float, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
@@ -27,14 +28,18 @@ def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
         ["metric", *(each.metric for each in found)],
         ["dialogues", *(str(each.n) for each in found)],
         ["mean", *(_share(each.mean) for each in found)],
-        ["whole", *(_share(each.whole) for each in found)],
+        ["whole", *(_whole(each) for each in found)],
         *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
     ]
     yield Line("")
-    yield Line("conversations - mean: of their means; whole: no turn misses; rounds: mean (n)")
+    yield Line("conversations - mean: of their means; whole: no turn misses, where all are scored; rounds: mean (n)")
     for block in blocks_of(["testbed", *labels], columns, width):
         yield Line("")
         yield from map(Line, block)
+
+
+def _whole(told: Dialogues) -> str:
+    return _share(told.whole) if told.whole is None else f"{_share(told.whole)} of {told.n_complete}"
 
 
 def _cell(cell: Cell | None) -> str:

@@ -15,8 +15,9 @@ from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
-from pytest_rageval.analysis.matrix import Matrix, above
+from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
+from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run

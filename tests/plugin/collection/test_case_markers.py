@@ -63,6 +63,8 @@ SELECTED = {
     "rag(noise_rate='0.4')": ["test_noise[rgb-1-noise_rate=0.4]"],
     "rag(ability='noise_robustness') and not rag(noise_rate='0')": ["test_noise[rgb-1-noise_rate=0.4]"],
     "rag(year='1931')": ["test_it[q3]"],
+    "rag(year=1931, task='my_task')": ["test_it[q3]"],
+    "rag(noise_rate=0, topic='Funds')": [],
     "rag(system='rag_system') and rag(dataset='rgb')": [
         "test_noise[rgb-1-noise_rate=0]",
         "test_noise[rgb-1-noise_rate=0.4]",

@@ -75,7 +75,7 @@ def test_a_turn_follows_what_the_system_has_said(project: Project, mode: Mode, c
         ("2", 2, 1.0),
         ("3", 1, 1.0),
     ]
-    run.said("conversations - *", "test_talk *accuracy *2 *1.00 *1.00 *1.00 (2) *1.00 (2)")
+    run.said("conversations - *", "test_talk *accuracy *2 *1.00 *1.00 of 2 *1.00 (2) *1.00 (2)")
 
 
 def test_the_order_of_tests_and_what_is_deselected_change_nothing(project: Project) -> None:
@@ -101,6 +101,7 @@ def test_a_turn_that_fails_fails_those_that_follow_it(project: Project, mode: Mo
     assert "out of order" in error
     assert error.endswith("(asked as the turn 'd.2', which comes before)")
     assert run.results["dialogues"][0]["n_complete"] == 1
+    run.said("test_talk *accuracy *2 *1.00 *1.00 of 1 *")
 
 
 def test_a_rerun_asks_anew_and_the_body_sees_the_history(project: Project) -> None:

@@ -32,6 +32,19 @@ def test_small_cells_are_named_and_the_others_decide(project: Project, mode: Mod
     )
 
 
+def test_topics_of_one_name_are_gated_apart(project: Project) -> None:
+    rows = [
+        *(row | {"topic_1": "Town"} for row in _rows(WRONG, WRONG, RIGHT, topic="Fares")),
+        *(row | {"id": f"s{row['id']}", "topic_1": "Sea"} for row in _rows(RIGHT, RIGHT, RIGHT, WRONG, topic="Fares")),
+    ]
+    project.says(rows, "gates=['accuracy[topic=*] >= 0.5', 'accuracy[topic=Fares] >= 0.5']")
+    run = project.run()
+    every, named = (run.gates[f"accuracy[topic={value}] >= 0.5"] for value in ("*", "Fares"))
+    assert (every["status"], every["n"], named["status"], named["n"]) == ("failed", 3, "passed", 7)
+    assert [cell["slice"]["topic_1"] for cell in every["cells"]] == ["Sea", "Town"]
+    run.said("*FAILED  accuracy[[]topic=[*][]] >= 0.5 * n 3 *worst at topic_1=Town, topic=Fares")
+
+
 def test_errors_do_not_make_a_cell_too_small_to_judge(project: Project) -> None:
     project.says([*_rows(RIGHT, RAISES, RAISES, topic="Fares")], "gates=['accuracy[topic=*, min_n=2] >= 0.5']")
     run = project.run()

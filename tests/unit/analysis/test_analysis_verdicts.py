@@ -136,6 +136,28 @@ def test_two_stars_and_a_value_make_a_cell_of_each_pair_there_is() -> None:
     assert result.slice == {"topic": "B", "rate": "0", "task": "y"}
 
 
+def test_topics_of_one_name_under_two_others_are_two_cells() -> None:
+    outcomes = [
+        *(outcome(f"a{at}", float(at < 1), topic_1="保险", topic="基金", task="qa") for at in range(3)),
+        *(outcome(f"b{at}", float(at < 3), topic_1="投资", topic="基金", task="qa") for at in range(6)),
+        outcome("c", 1.0, topic_1="投资", topic="股票", task="qa"),
+        outcome("d", 1.0, topic="基金", task="qa"),
+    ]
+    result = judge("accuracy[topic=*, task=*] >= 0.4", outcomes)
+    assert (result.status, result.value, result.n) == ("failed", 1 / 3, 3)
+    assert [(c.slice, c.n) for c in result.cells] == [
+        ({"topic_1": "-", "topic": "基金", "task": "qa"}, 1),
+        ({"topic_1": "保险", "topic": "基金", "task": "qa"}, 3),
+        ({"topic_1": "投资", "topic": "基金", "task": "qa"}, 6),
+        ({"topic": "股票", "task": "qa"}, 1),
+    ]
+    assert list(result.cells[1].slice or ()) == ["topic_1", "topic", "task"]
+    assert [c.n for c in judge("accuracy[topic=*, min_n=5] >= 0.4", outcomes).small] == [1, 3, 1]
+    assert [c.n for c in judge("accuracy[topic_1=*, topic=基金] >= 0.4", outcomes).cells] == [3, 6]
+    named = judge("accuracy[topic=基金, min_n=5] >= 0.4", outcomes)
+    assert (named.status, named.value, named.n, named.cells) == ("passed", 0.5, 10, ())
+
+
 def test_the_count_is_of_scored_cases_and_never_unknown() -> None:
     outcomes = [outcome("a", 1.0), outcome("b", "parse_error"), failed("c"), skipped("d")]
     result = judge("n >= 3", outcomes)

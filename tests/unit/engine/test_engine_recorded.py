@@ -78,10 +78,15 @@ def test_rows_that_no_case_bears_are_known() -> None:
 def test_a_case_without_an_answer_is_an_error_and_no_zero() -> None:
     answerer = RecordedAnswerer(RecordedAnswers([row("q1", "yes")]), "recorded", "q1")
     assert answerer(case()) == Answer("yes")
-    missing = RecordedAnswerer(RecordedAnswers([row("q1", "yes")]), "mine", "q1-noise_rate=0.4")
+    missing = RecordedAnswerer(RecordedAnswers([row("q1", "yes")]), "mine", "q1")
     with pytest.raises(CaseError) as caught:
         missing(case())
     assert caught.value.kind == "no_recorded_answer"
-    assert str(caught.value) == (
-        "no answer of system 'mine' is recorded for case 'q1-noise_rate=0.4'; add one or deselect it"
-    )
+    assert str(caught.value) == "no answer of system 'mine' is recorded for case 'q1'; add one or deselect it"
+
+
+def test_a_case_without_an_answer_is_named_as_a_row_has_to_name_it() -> None:
+    missing = RecordedAnswerer(RecordedAnswers([]), "mine", "__-1~2efbcb-noise_rate=0.4", ("noise_rate",))
+    with pytest.raises(CaseError, match=r"for case '投资-1' with noise_rate=0\.4; add one") as caught:
+        missing(case("投资-1", noise_rate="0.4", passages="5").renamed("omnieval:投资-1"))
+    assert "~" not in str(caught.value)

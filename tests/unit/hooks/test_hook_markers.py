@@ -31,6 +31,13 @@ def test_the_facets_are_the_arguments_of_rag(config: pytest.Config) -> None:
     assert facets["self"] == "x"
 
 
+def test_whole_numbers_are_numbers_too_and_texts_come_first(config: pytest.Config) -> None:
+    facets = {"round": "3", "year": "-5", "rate": "0.4", "code": "007", "long": "9" * 5000, "topic": "A"}
+    first, second = marks_of(facets, config)
+    assert first.kwargs == facets
+    assert second.kwargs == {**facets, "round": 3, "year": -5}
+
+
 def test_a_new_task_is_registered_once(config: pytest.Config) -> None:
     assert names(config, task="own_task") == names(config, task="own_task") == ["rag", "own_task"]
     assert sum(line.startswith("own_task:") for line in config.getini("markers")) == 1

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.model.facets import ABILITIES, FACETS, LEVELS, TASKS, facet_text, matches, sort_key
+from pytest_rageval.model.facets import ABILITIES, FACETS, LEVELS, TASKS, above, facet_text, matches, place_of, sort_key
 
 
 def test_the_names_are_those_of_the_contract() -> None:
@@ -13,6 +13,14 @@ def test_the_names_are_those_of_the_contract() -> None:
     assert len(every) == 17
     assert len(set(every)) == 17
     assert all(name.isidentifier() for name in every)
+
+
+def test_the_place_of_a_case_is_below_the_facet_above() -> None:
+    assert above("topic") == "topic_1"
+    facets = {"topic_1": "Investment", "topic": "Funds"}
+    assert [place_of(facets, name) for name in ("topic", "topic_1", "task")] == [
+        ("Investment", "Funds"), ("-", "Investment"), ("-", "-"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,31 @@ def test_other_names_become_plain_short_and_stay_apart(name: str) -> None:
     assert plain == safe(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("投资-基金-多轮对话能力-1.2", "Investment-Funds-conversational_qa-1.2"),
+        ("监管与合规-反洗钱（AML）-抽取类问答-17", "Regulation_compliance-AML-extractive_qa-17"),
+        ("投资-私募-对比类问答-3", r"Investment-__-contrast_qa-3~[0-9a-f]{6}"),
+        (
+            "监管与合规-监管报告-多轮对话能力-123.4",
+            r"Regulation_compliance-Regulatory_reporting-conversati~[0-9a-f]{6}",
+        ),
+        ("投资基金", r"____~[0-9a-f]{6}"),
+    ],
+)
+def test_the_published_topics_and_tasks_are_read_in_english(name: str, plain: str) -> None:
+    assert re.fullmatch(plain, safe(name))
+
+
+def test_the_english_of_a_name_is_not_taken_for_the_name() -> None:
+    names = ["Investment-Funds-1", "投资-基金-1", "投资-Funds-1"]
+    ids = unique_ids(names)
+    assert ids[0] == names[0]
+    assert [re.sub("~[0-9a-f]{32}$", "~", each) for each in ids[1:]] == ["Investment-Funds-1~"] * 2
+    assert ids[1] != ids[2]
+
+
 def test_a_collision_is_told_apart_by_a_longer_hash_and_the_earlier_id_stays() -> None:
     by_id: dict[str, list[str]] = defaultdict(list)
     number = 0
