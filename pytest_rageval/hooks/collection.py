@@ -144,6 +144,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items[:] = [item for item in items if id(item) not in gone]
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, items)
+    _load_embedder(session, items)
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -154,6 +155,22 @@ def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
         read_where_needed(session.config, items)
     except RagEvalError as error:
         refuse(session.config, session.nodeid, str(error))
+
+
+def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Make the embedding model of the ini where a metric of a test asks it, before anything runs."""
+    from pytest_rageval.hooks.overrides import EMBEDDER, overridden
+
+    config = session.config
+    if REFUSED in config.stash or config.option.collectonly or config.option.rag_dry_run:
+        return
+    asking = (item for item in items if ENTRY in item.stash and item.stash[ENTRY].testbed.embeds)
+    if all(overridden(EMBEDDER, item) is not None for item in asking):
+        return
+    try:
+        config.stash[COLLECTED].models.own_embedder()
+    except RagEvalError as error:
+        refuse(config, session.nodeid, str(error))
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:

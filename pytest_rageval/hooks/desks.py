@@ -69,7 +69,7 @@ class Desks:
         params = tuple(sorted(session_params(item).items()))
         place = (entry.testbed.nodeid, entry.responder, params)
         if place not in self._origins:  # it is the same for every case of a testbed
-            embedder = (_embeds(entry), overridden(EMBEDDER, item) if _embeds(entry) else None)
+            embedder = (entry.testbed.embeds, overridden(EMBEDDER, item) if entry.testbed.embeds else None)
             self._origins[place] = (*self._find_origin(item, entry), *embedder, params)
         return self._origins[place]
 
@@ -123,7 +123,7 @@ class Desks:
             judge=judge,
             closed_book=closed_book,
             readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
-            vectors=self._vectors_of(self._embedder(request)) if _embeds(entry) else None,
+            vectors=self._vectors_of(self._embedder(request)) if entry.testbed.embeds else None,
             conversations=self._conversations(answerer, origin) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
@@ -225,11 +225,6 @@ def _searches_in_place(system: System) -> bool:
     """Return whether a system's retriever may be called on the event loop; one without has nothing to call."""
     retriever = getattr(system, "retriever", None)
     return retriever is None or bool(getattr(retriever, "in_place", False))
-
-
-def _embeds(entry: Entry) -> bool:
-    """Return whether a metric of a case compares embeddings; only then is the model's fixture set up."""
-    return any(metric.texts is not None for metric in entry.testbed.metrics.values())
 
 
 def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:

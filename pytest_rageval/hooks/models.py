@@ -124,7 +124,11 @@ class Models:
         return self._given(Client, model, fixture)
 
     def own_embedder(self) -> Embedder | None:
-        """Return the client of the embedding model that the options name; None where they name none."""
+        """Return the client of the embedding model that the options name; None where they name none.
+
+        One that computes on this machine is loaded at once, unless all is replayed; one that cannot be is a
+        `SettingError`.
+        """
         name = self.setting("rag_embedder").name
         if name is None:
             return None
@@ -195,6 +199,8 @@ class Models:
         name = str(setting.name)
         key = ("rag_embedder", name)
         backend = None if key in self._clients else LocalEmbedder(name, self._options.beside)
+        if backend and (self.cassettes is None or self.cassettes.asks(KINDS["rag_embedder"], name)):
+            backend.load()
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 
     def _own(self, kind: type[A], fixture: str, name: str) -> A:

@@ -65,12 +65,13 @@ class Sources:
         key = (format_name, path.resolve())
         if key not in self._read:
             name = f"{format_name}:{self._shown(path)}"
-            instances = tuple(loader(path))
+            instances, notes = tuple(loader(path)), _left_out(name, loader, path)
             if not instances:
-                raise DataError(where, f"dataset {found(name)} has no record; it needs at least one")
+                problem = f"dataset {found(name)} has no record; it needs at least one"
+                raise DataError(where, "; ".join([problem, *notes]))
             digest = _digest(getattr(loader, "files", _files)(path))
             recorded = _recorded(loader, path)
-            self._read[key] = Source(name, instances, digest, recorded, _left_out(name, loader, path))
+            self._read[key] = Source(name, instances, digest, recorded, notes)
         return self._read[key]
 
     def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:

@@ -87,6 +87,11 @@ class Testbed:
     reached: bool = False
     recorded: RecordedAnswers | None = None
 
+    @property
+    def embeds(self) -> bool:
+        """Whether a metric compares embeddings; only then is the embedding model needed."""
+        return any(metric.texts is not None for metric in self.metrics.values())
+
     def compute(self, name: str, metric: Metric) -> None:
         """Add a metric that the testbed does not compute yet."""
         self.metrics.setdefault(name, metric)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from math import inf
 from typing import Any, NoReturn
 
 from pytest_rageval.errors import found
@@ -78,7 +79,8 @@ def _label(label: object, choice: Collection[str] | range) -> str | int:
                 if fold_label(one) == fold_label(label):
                     return one
         wanted = f"one of {', '.join(map(repr, choice))}"
-    raise UnreadableReplyError(f"the label is {found(label)}, wanted {wanted}")
+    shown = "a number too large to read" if label in (inf, -inf) else found(label)
+    raise UnreadableReplyError(f"the label is {shown}, wanted {wanted}")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

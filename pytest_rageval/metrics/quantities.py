@@ -13,7 +13,7 @@ from typing import Literal
 from pytest_rageval.metrics.matching import contains, fold
 from pytest_rageval.model.case import Instance
 from pytest_rageval.text.numerals import in_digits
-from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, quantities
+from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, in_names, quantities
 from pytest_rageval.text.unicode import nfkc
 
 __all__ = ["has_numeric_gold", "numerical_verdict"]
@@ -39,10 +39,19 @@ _VAGUE = re.compile(
     r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
     r"|(?:an?|few|several|some|many) (?:hundred|thousand|million|billion|percent)"
     r"|(?:hundred|thousand|million|billion)s)\b"
-    r"|[零〇二三四五六七八九十两半几]|一[成共半百千万亿]|分之|翻[番倍]",
+    r"|(?-i:[IVX]{2,})\b|[零〇二三四五六七八九十两半几]|一[成共半百千万亿]|分之|翻[番倍]"
+    r"|(?<![\d百千万亿])(?:百(?!分)|千(?![克米瓦卡])|[万亿])"
+    r"|\A[^=]*\d ?[+*×÷/] ?\d[^=]*\Z",
     re.IGNORECASE,
 )
-"""Numbers in words that `quantities` does not read."""
+"""Numbers in words, and sums without a result, that `quantities` does not read."""
+
+_NONE = re.compile(
+    r"\b(?:no|none|nothing|nobody|never|neither|nil|free|without|waived)\b"
+    r"|(?:\bnot|n't)\b(?! (?:have access|provided)\b)|[不没沒未无無非免]",
+    re.IGNORECASE,
+)
+"""What says of a quantity that it is zero, or may say so."""
 
 _QUALIFIERS = {
     "unable": r"\b(?:cannot|can ?not|can't|unable|unknown|insufficient)\b|无法|不能|不足以|不详",
@@ -74,14 +83,15 @@ def numerical_verdict(instance: Instance, answer: str) -> float | None:
     unit that one side leaves out is taken as the other's, but for ratios, where only 5% and 0.05 are the same.
     A date may say more than the gold one. Numbers are the same when they are equal within a relative 1e-9, or when the
     gold one has three digits or more and is the answer's, rounded: 24.26% is met by 24.258%, and 5.2% against 5.21%
-    is undecided, as 4.2% against 4.15% is.
+    is undecided, as 4.2% against 4.15% and 12,300 against 12,345 are.
 
     It is decided for the answer only where no other quantity of the unit stands beside the gold one ("rose from 5% to
     7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where
     no number of it, whatever its unit, sign or power of ten, could be the gold one, rounded. Several quantities of one
-    unit in the gold answer, and answers that put numbers in words that are not read, are undecided; nothing is decided
-    against by an alias of more than 60 characters, whose number may be said in passing, and nothing of an answer of
-    more than 10,000.
+    unit in the gold answer, and answers that put numbers in words, signs (¼, Ⅻ), names or ordinals that are not read,
+    or in sums without a result, are undecided, and so is a "no" or "free" where the gold number is 0; nothing is
+    decided against by an alias of more than 60 characters, whose number may be said in passing, and nothing of an
+    answer of more than 10,000.
     """
     slots = [slot for slot in instance.gold if any(_asked(instance.question, alias) for alias in slot)]
     if not slots or len(answer) > _LONGEST_ANSWER:
@@ -119,15 +129,37 @@ def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None
     deciding = of_unit if "same" in of_unit else [relation for _, relation in relations if relation != "apart"]
     if "same" in deciding:
         return 1.0 if set(deciding) == {"same"} else None
-    bare = replace(gold, unit="")
     could_be = any(
-        _relation(bare, replace(one, unit="")) != "other" for one, relation in relations if relation == "apart"
+        _relation(replace(gold, unit=""), replace(one, unit="")) != "other"
+        or _relation(_as_written(gold), _as_written(one)) != "other"
+        for one, relation in relations
+        if relation == "apart"
     )
-    if "near" in deciding or could_be or _VAGUE.search(in_digits(nfkc(answer))):
+    if "near" in deciding or could_be or _has_unread(gold, answer):
+        return None
+    if gold.low == gold.high == 0 and _NONE.search(answer):
         return None
     if deciding:
         return 0.0
     return None if said or gold.unit in (DATE, TIME) else 0.0
+
+
+def _has_unread(gold: Quantity, answer: str) -> bool:
+    """Return whether the gold number may be in what an answer has in digits or words and none of its quantities is."""
+    named = in_names(answer)
+    if named and not _read(answer):
+        return True
+    if any(_same_digits(wanted, one.low) for one in named for wanted in (gold.low, _as_written(gold).low)):
+        return True
+    signs = (c for c in in_digits(answer) if c.isnumeric() and not c.isdigit() and c not in "一百千万亿")
+    return any(signs) or _VAGUE.search(in_digits(nfkc(answer))) is not None
+
+
+def _same_digits(one: Fraction, other: Fraction) -> bool:
+    """Return whether two numbers differ by a power of ten alone, as 5T and 5 trillion do."""
+    if not one or not other:
+        return one == other
+    return {str(part).rstrip("0") for part in abs(one / other).as_integer_ratio()} == {"1"}
 
 
 def _relation(gold: Quantity, said: Quantity) -> Relation:
@@ -141,13 +173,26 @@ def _relation(gold: Quantity, said: Quantity) -> Relation:
             return "apart"
         return "same" if gold.low == said.low else "near" if abs(gold.low - said.low) == 720 else "other"
     if gold.unit == said.unit or ("" in (gold.unit, said.unit) and not RATIOS & {gold.unit, said.unit}):
-        return _numbers(gold, said)
+        return _numbers(*_in_one_unit(gold, said))
     if {gold.unit, said.unit} == {"", "%"}:
         plain, percent = (gold, said) if gold.unit == "" else (said, gold)
         if plain.step < 1 and _numbers(replace(plain, low=plain.low * 100, high=plain.high * 100), percent) == "same":
             return "same"
         return "apart" if _numbers(gold, said) == "other" else "near"
     return "apart"
+
+
+def _in_one_unit(gold: Quantity, said: Quantity) -> tuple[Quantity, Quantity]:
+    """Return both, a bare number in the unit that the other one is written in: 3 beside "3 years" is 36 months."""
+    return (gold if gold.unit else _times(gold, said.factor)), (said if said.unit else _times(said, gold.factor))
+
+
+def _as_written(one: Quantity) -> Quantity:
+    return replace(_times(one, 1 / one.factor), unit="", factor=Fraction(1))
+
+
+def _times(one: Quantity, factor: Fraction) -> Quantity:
+    return replace(one, low=one.low * factor, high=one.high * factor, step=one.step * factor)
 
 
 def _dates(gold: Quantity, said: Quantity) -> Relation:
@@ -179,10 +224,24 @@ def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -
         return "same"
     if said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * abs(wanted - there) < gold.step:
         return "same"
+    if abs(wanted - there) < max(gold.step, said.step):
+        return "near"
     for scale in _SCALES if wanted and there else _SCALES[:1]:
-        if 2 * abs(abs(wanted) - abs(there) * scale) <= max(gold.step, said.step * scale):
+        if 2 * abs(abs(wanted) - abs(there) * scale) <= max(_coarsest(gold), _coarsest(said) * scale):
             return "near"
     return "other"
+
+
+def _coarsest(one: Quantity) -> Fraction:
+    """Return what the last digit but zeros, the second at least, would add, for a number of three digits or more.
+
+    A number such as 12,300 may be rounded so; a year is not.
+    """
+    if one.digits < _SURE_DIGITS or one.year or not one.low or not one.step:
+        return one.step
+    stated = abs(one.low / one.step)
+    zeros = len(str(stated)) - len(str(stated).rstrip("0")) if stated.denominator == 1 else 0
+    return one.step * Fraction(10 ** min(zeros, one.digits - 2))
 
 
 def _asked(question: str, alias: str) -> list[Quantity]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["POOLINGS", "Encoder", "SentenceEncoder", "model_digest"]
+__all__ = ["POOLINGS", "Encoder", "SentenceEncoder", "model_digest", "model_folder"]
 
 POOLINGS = ("model", "cls", "lasttoken", "max", "mean")
 """How the vectors of a text's tokens become its own; ``model`` is as the model says."""
@@ -62,7 +62,7 @@ class SentenceEncoder:
             try:
                 loaded: Any = SentenceTransformer(model, device=device or None)
                 self._model = loaded if pooling == "model" else _pooled(loaded, pooling, device)
-                self.digest = _digest(_folder(model))
+                self.digest = _digest(model_folder(model))
                 self.encode(["the first text takes many times as long as any other"])
             except Exception as error:
                 why = f"{type(error).__name__}: " + ascii_safe(str(error).partition("\n")[0])
@@ -109,8 +109,13 @@ def _digest(folder: Path) -> str:
     return hashlib.sha256(f"{model_digest(folder)}\0{made_by}".encode()).hexdigest()
 
 
-def _folder(model: str) -> Path:
-    """Return where the files of a model that is loaded are."""
+def model_folder(model: str) -> Path:
+    """Return where the files of a model are: its own folder, or one of the hub's cache; nothing is fetched.
+
+    Raises:
+        FileNotFoundError: there is neither.
+        ValueError: no model can have this name.
+    """
     if Path(model).is_dir():
         return Path(model)
     from huggingface_hub import try_to_load_from_cache

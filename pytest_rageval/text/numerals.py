@@ -37,6 +37,10 @@ _ENGLISH = re.compile(
 )
 _LONGEST = 40
 
+_PLAIN = dict(zip("壹贰叁肆伍陆柒捌玖拾佰仟", "一二三四五六七八九十百千", strict=True))
+_BANK = re.compile(f"[{''.join(_PLAIN)}][{''.join(_PLAIN)}零万亿]+")
+"""Numerals as they stand on cheques; one alone may be part of a word, as in 大陆."""
+
 
 def in_digits(text: str) -> str:
     """Return ``text`` with the numbers that it says in words in digits: 二十三 as 23, 百分之五 as 5%, "five" as 5.
@@ -45,8 +49,12 @@ def in_digits(text: str) -> str:
     Numerals that are no number stay: 一 as an article, ordinals, names such as 三星. Time is linear.
     """
     if not text.isascii():
-        text = _CHINESE.sub(_chinese, text)
+        text = _CHINESE.sub(_chinese, _BANK.sub(_unbanked, text))
     return _ENGLISH.sub(_english, text)
+
+
+def _unbanked(match: re.Match[str]) -> str:
+    return "".join(_PLAIN.get(character, character) for character in match[0])
 
 
 def _chinese(match: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from pytest_rageval.text.dates import dates, times
 from pytest_rageval.text.numerals import in_digits
 from pytest_rageval.text.unicode import nfkc
 
-__all__ = ["DATE", "RATIOS", "TIME", "UNKNOWN", "Quantity", "quantities"]
+__all__ = ["DATE", "RATIOS", "TIME", "UNKNOWN", "Quantity", "in_names", "quantities"]
 
 DATE, TIME, UNKNOWN = "date", "time", "?"
 RATIOS = frozenset({"%", "pp"})
@@ -29,6 +29,7 @@ class Quantity:
         step: what one more in the last digit stated would add; 0 for dates and times.
         digits: how many digits are stated, leading zeros apart.
         date: year, month and day of a date; 0 is what is not said.
+        factor: what the number as it is written was multiplied by, to be in the unit: 12 for years in months.
     """
 
     low: Fraction = Fraction(0)
@@ -37,6 +38,7 @@ class Quantity:
     step: Fraction = Fraction(0)
     digits: int = 0
     date: tuple[int, int, int] = (0, 0, 0)
+    factor: Fraction = field(default=Fraction(1), compare=False)
 
     @property
     def year(self) -> int:
@@ -67,7 +69,7 @@ _UNITS: dict[str, tuple[str, str]] = {
     "公斤|千克|kilograms?|kilos?|kgs?": ("g", "1000"),
     "吨|tonnes?|metric tons?": ("g", "1000000"),
     "克|grams?|g": ("g", "1"),
-    "周年|年|years?|yrs?": ("months", "12"),
+    "周年|年|周?岁|years?|yrs?": ("months", "12"),
     "个?季度|quarters": ("months", "3"),
     "个月|months?": ("months", "1"),
     "个?星期|周|weeks?": ("s", "604800"),
@@ -118,13 +120,14 @@ _FROM, _BETWEEN = (
 _ORDINAL = re.compile(r"(?:第|#|№|\bNo\. ?) ?\Z", re.IGNORECASE)
 _SENTENCE_WORD = "About|Approximately|Are|Around|Is|Nearly|Only|Over|Roughly|The|Total|Under|Was|Were"
 _NAME = re.compile(rf"(?<![a-zA-Z])(?!(?:{_SENTENCE_WORD}) )[A-Z][\w&]* \Z")
-_ODD = re.compile(r"[,/^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
+_ODD = re.compile(r"[,/\u2044^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
 """What follows a number that can be read in more than one way: 1,00,000, 3/4, 10^6, 1e5, 1 000."""
 
 _CITED, _LISTED = re.compile(r"\[\d{1,3}\]"), re.compile(r"^ ?\d{1,2}[.)、](?!\d)", re.MULTILINE)
 _DASHES = str.maketrans(dict.fromkeys("−–—‒―‑‐", "-") | dict.fromkeys("～∼〜", "~"))
 _LONGEST = 40
 _NO_QUANTITY = Quantity(unit=UNKNOWN)
+_NAMED = "named"
 
 
 def quantities(text: str) -> tuple[Quantity, ...]:
@@ -134,11 +137,20 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     ([3]) or a list are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one of unit `UNKNOWN`.
     Time is linear in the length of the text.
     """
+    return tuple(one for one in _found(text) if one.unit != _NAMED)
+
+
+def in_names(text: str) -> tuple[Quantity, ...]:
+    """Return, as bare numbers, the digits that `quantities` takes for part of a name or an ordinal."""
+    return tuple(replace(one, unit="") for one in _found(text) if one.unit == _NAMED)
+
+
+def _found(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     plain = _without_references(in_digits(nfkc(text).translate(_DASHES)))
     plain = dates(plain, lambda said: found.append(Quantity(unit=DATE, date=said) if said else _NO_QUANTITY))
     plain = times(plain, lambda minutes: found.append(Quantity(Fraction(minutes), Fraction(minutes), TIME)))
-    return (*found, *_numbers(plain))
+    return [*found, *_numbers(plain)]
 
 
 def _without_references(text: str) -> str:
@@ -159,6 +171,7 @@ class _Stated:
 
 
 def _numbers(text: str) -> list[Quantity]:
+    """Return the quantities that are numbers; what is part of a name or an ordinal has the unit "named"."""
     found: list[Quantity] = []
     last: _Stated | None = None
     for match in _NUMBER.finditer(text):
@@ -167,8 +180,7 @@ def _numbers(text: str) -> list[Quantity]:
         if joined:
             found[-1], last = joined, None
             continue
-        if stated:
-            found.append(stated.quantity)
+        found.append(stated.quantity if stated else _named(match["num"]))
         last = stated
     return found
 
@@ -195,10 +207,18 @@ def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | 
         more = re.match(r"[\d.]+", match["more"])[0]  # type: ignore[index] # it begins with a digit
         power = _power(match["more"][len(more) :]) * factor
         value, step = value + Fraction(more) * power, power / 10 ** len(more.partition(".")[2])
-    quantity = Quantity(value, value, unit, step, len(number.replace(".", "").lstrip("0")))
+    quantity = Quantity(value, value, unit, step, len(number.replace(".", "").lstrip("0")), factor=factor)
     if _is_negative(match, after_last, quantity):
         quantity = replace(quantity, low=-value, high=-value)
     return _Stated(quantity, start, end, scale)
+
+
+def _named(digits: str) -> Quantity:
+    if len(digits) > _LONGEST:
+        return Quantity(unit=_NAMED)
+    number = digits.replace(",", "")
+    value, step = Fraction(number), Fraction(1, 10 ** len(number.partition(".")[2]))
+    return Quantity(value, value, _NAMED, step, len(number.replace(".", "").lstrip("0")))
 
 
 def _is_name(match: re.Match[str], text: str, before: str) -> bool:
@@ -237,7 +257,9 @@ def _range(first: _Stated, second: _Stated, text: str) -> Quantity | None:
     least, most = low.low * factor, abs(high.high) if between.strip() == "-" else high.high
     if least >= most:
         return None
-    return Quantity(least, most, high.unit or low.unit, max(low.step * factor, high.step), max(low.digits, high.digits))
+    measured = high if high.unit else low
+    step, digits = max(low.step * factor, high.step), max(low.digits, high.digits)
+    return Quantity(least, most, measured.unit, step, digits, factor=measured.factor)
 
 
 def _unit(match: re.Match[str]) -> tuple[str, Fraction]:

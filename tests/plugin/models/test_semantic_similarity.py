@@ -118,4 +118,33 @@ def test_a_model_on_this_machine_needs_no_fixture(project: Project, monkeypatch:
 def test_a_model_on_this_machine_takes_no_parameters(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/x\nrag_embedder_params = a = 1")
     run = made(project, "say Paris", conftest=SYSTEM).run()
-    assert "rag_embedder_params has a, and sentence-transformers/x takes no parameters" in run.text
+    assert run.status == pytest.ExitCode.USAGE_ERROR
+    told = run.result.stderr.str()
+    assert "rag_embedder_params has a, and sentence-transformers/x takes no parameters" in told
+
+
+def test_a_model_that_is_not_there_is_told_before_anything_runs(
+    project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
+    project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/no/such/x")
+    run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run(*mode)
+    assert run.status == pytest.ExitCode.USAGE_ERROR
+    told = run.result.stderr.str() + run.text
+    assert "rag_embedder_model cannot load the model 'no/such/x'" in told
+    assert "asyncio" not in told
+    assert run.results is None
+
+
+def test_what_is_replayed_or_only_shown_needs_no_model_on_this_machine(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
+    monkeypatch.setattr(local_embedder, "SentenceEncoder", Letters)
+    (project.path / "small").mkdir()
+    project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/small")
+    recorded = made(project, "say Paris", conftest=SYSTEM).run("--rag-record-mode=once")
+    (project.path / "small").rmdir()
+    replayed = project.run("--rag-record-mode=none")
+    assert replayed.outcomes["q1"]["scores"] == recorded.outcomes["q1"]["scores"]
+    assert project.run("--rag-dry-run").status == 0

@@ -178,3 +178,15 @@ def test_what_a_format_leaves_out_is_noted(lines: int, notes: tuple[str, ...], t
     registry: Registry[Loader] = Registry("dataset format")
     registry.register("partial", Partial(lines))
     assert Sources(registry, tmp_path).load("partial:data.txt", [], "here").notes == notes
+
+
+def test_a_dataset_of_nothing_but_what_is_left_out_says_so(tmp_path: Path) -> None:
+    class Nothing(Partial):
+        def __call__(self, path: Path) -> tuple[Instance, ...]:
+            return ()
+
+    registry: Registry[Loader] = Registry("dataset format")
+    registry.register("none", Nothing(2))
+    (tmp_path / "data.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(DataError, match=r"has no record; .*: 2 lines are no cases, the first: nothing at data.txt:2"):
+        Sources(registry, tmp_path).load("none:data.txt", [tmp_path], "here")

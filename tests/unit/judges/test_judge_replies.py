@@ -50,6 +50,7 @@ def test_a_reason_may_be_missing(text: str) -> None:
         ('{"label": ""}', "the label is '', wanted one of"),
         ('{"label": ["detected"]}', r"the label is \['detected'\], wanted one of"),
         ('{"label": true}', "the label is True, wanted one of"),
+        ('{"label": -1e999}', "the label is a number too large to read, wanted one of"),
         ('{"label": null}', "the label is None, wanted one of"),
         ('{"label": NaN}', "the reply holds NaN"),
     ],

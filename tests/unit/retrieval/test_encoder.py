@@ -14,6 +14,7 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.case import Passage
 from pytest_rageval.retrieval import encoder as encoder_module
+from pytest_rageval.retrieval import local_embedder
 from pytest_rageval.retrieval.dense import build
 from pytest_rageval.retrieval.encoder import SentenceEncoder, model_digest
 from pytest_rageval.retrieval.local_embedder import LocalEmbedder
@@ -134,3 +135,13 @@ def test_an_embedding_model_that_is_not_there_is_one_sentence(folder: Path, tmp_
     embedder = LocalEmbedder("sentence-transformers/no-such/model", tmp_path)
     with pytest.raises(SettingError, match="rag_embedder_model cannot load the model 'no-such/model', which is no fol"):
         asyncio.run(embedder.embed(["a"]))
+
+
+@pytest.mark.parametrize("name", ["no-such/model", "no/such/model", "no such"])
+def test_an_embedding_model_that_is_not_there_is_not_looked_for_elsewhere(
+    offline: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pytest.importorskip("sentence_transformers", reason="the extra dense is not installed")
+    monkeypatch.setattr(local_embedder, "SentenceEncoder", None)
+    with pytest.raises(SettingError, match="hf download"):
+        LocalEmbedder(f"sentence-transformers/{name}", tmp_path / "x").load()

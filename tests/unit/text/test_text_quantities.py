@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.text.numerals import in_digits
-from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, quantities
+from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, in_names, quantities
 
 
 def said(text: str) -> list[tuple[float, float, str]]:
@@ -40,6 +40,8 @@ def said(text: str) -> list[tuple[float, float, str]]:
         ("−5%", -5, "%"),
         ("$(5.2) million", -5.2e6, "USD"),
         ("零下5度", -5, "°"),
+        ("叁仟零伍拾元", 3050, "CNY"),
+        ("90岁", 1080, "months"),
     ],
 )
 def test_one_quantity(text: str, value: float, unit: str) -> None:
@@ -94,10 +96,16 @@ def test_one_time_of_day(text: str) -> None:
         "千万",
         "192.168.1.1",
         "#3",
+        "大陆",
+        "5th",
     ],
 )
 def test_no_quantity(text: str) -> None:
     assert said(text) == []
+
+
+def test_the_digits_of_names_are_told_apart() -> None:
+    assert [float(one.low) for one in in_names("The 5th Boeing 737 of 7")] == [5, 737]
 
 
 @pytest.mark.parametrize(
