@@ -74,6 +74,11 @@ class Gate:
         """Return whether ``value`` keeps the bound."""
         return _HOLDS[self.op](value, self.bound)
 
+    def missed_by(self, value: float) -> str:
+        """Return a value that misses the bound in four digits, or in all where four would read as if it held."""
+        short = f"{value:.4g}"
+        return repr(value) if self.holds(float(short)) else short
+
 
 def parse_gate(text: str, where: str = "") -> Gate:
     """Parse one gate expression; a malformed one is a `GateSyntaxError` that shows where and why."""

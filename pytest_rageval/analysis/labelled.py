@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.agreement import Rating, levels_of, nearest
@@ -75,7 +75,8 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
     """Return the answers of a run that the labels are of.
 
     A label is of the answers to its case: of its system if it names one, and with its text if it gives one, white space
-    apart. An answer that stands under several testbeds is one answer; repeats with different texts are several.
+    apart. Where datasets of the run share an id, the cases in all of them are meant. An answer that stands under
+    several testbeds is one answer; repeats with different texts are several.
 
     Raises:
         DataError: a label names neither a system nor an answer, and several systems answered its case.
@@ -84,7 +85,8 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
     by_case: dict[str, dict[tuple[str, str], list[Outcome]]] = {}
     for outcome in outcomes:
         text = _folded(outcome.answer.text if outcome.answer else "") if texts else outcome.nodeid
-        by_case.setdefault(outcome.case_id, {}).setdefault((outcome.system, text), []).append(outcome)
+        for name in _ids(outcome.case_id):
+            by_case.setdefault(name, {}).setdefault((outcome.system, text), []).append(outcome)
     metrics = {name for outcome in outcomes for name in outcome.scores}
     found: dict[tuple[str, str, str], tuple[list[Outcome], list[Label]]] = {}
     blank: list[Label] = []
@@ -177,6 +179,14 @@ def _meant(
         problem = f"the label names no system, and the run has answers of {', '.join(systems)}; name one in each label"
         raise DataError(label.where, problem)
     return SEVERAL
+
+
+def _ids(case_id: str) -> Iterator[str]:
+    """Yield a case's id and, as the dataset stands before it where datasets share an id, what follows each colon."""
+    yield case_id
+    while ":" in case_id:
+        case_id = case_id.partition(":")[2]
+        yield case_id
 
 
 def _is_of(label: Label, metric: str) -> bool:

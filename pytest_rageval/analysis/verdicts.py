@@ -164,7 +164,7 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
         return replace(result, status="failed", reason=_nothing(gate, covered))
     if gate.holds(cell.mean):
         return result
-    reason = f"{gate.metric} is {cell.mean:.4g}"
+    reason = f"{gate.metric} is {gate.missed_by(cell.mean)}"
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
 
 

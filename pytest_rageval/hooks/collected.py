@@ -122,7 +122,7 @@ class Collected:
             expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
-        testbed.recorded = source.recorded or self._recorded
+        testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
         answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
         made = []
         for name, case in expanded:

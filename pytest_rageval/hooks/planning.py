@@ -46,6 +46,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             gates=tuple(str(gate) for gate in testbed.gates),
             generated=testbed.generated,
             asserts=testbed.asserts,
+            labelled=testbed.labelled,
             notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
         )
         for name, metric in testbed.metrics.items():

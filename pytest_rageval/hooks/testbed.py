@@ -70,6 +70,7 @@ class Testbed:
         generated: how many cases there are before any deselection.
         reached: whether the session collects it; a module is read whole for one of its functions.
         recorded: the answers that are scored instead of a system's, or None.
+        labelled: whether they are those that its dataset brings along.
     """
 
     __test__ = False
@@ -86,6 +87,7 @@ class Testbed:
     generated: int = 0
     reached: bool = False
     recorded: RecordedAnswers | None = None
+    labelled: bool = False
 
     @property
     def embeds(self) -> bool:

@@ -38,7 +38,7 @@ class TrustHeld:
     """What judges are held to in a session.
 
     Attributes:
-        labels: people's, of the judges by name, by the ids that cases have in the session.
+        labels: people's, of the judges by name.
         least: judge, or "" for every other, -> the least kappa.
     """
 
@@ -103,15 +103,8 @@ def trust_held(collected: Collected) -> TrustHeld:
     for label in labels:
         if label.metric not in known:
             collected.catalog.metrics.get(label.metric, f"{label.where}: metric")
-    ids: dict[str, set[str]] = {}
-    for (_, own), name in collected.case_ids.items():
-        ids.setdefault(own, set()).add(name)
-    held = [
-        replace(label, id=name, metric=of_metric[label.metric].name if label.metric in of_metric else label.metric)
-        for label in labels
-        for name in sorted(ids.get(label.id, {label.id}))
-    ]
-    return TrustHeld(tuple(held), least)
+    named = {name: judge.name for name, judge in of_metric.items()}
+    return TrustHeld(tuple(replace(label, metric=named.get(label.metric, label.metric)) for label in labels), least)
 
 
 def _judges(collected: Collected) -> dict[str, Judge | None]:

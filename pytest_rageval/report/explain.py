@@ -16,7 +16,7 @@ LONGEST = 400  # characters of an answer that are shown
 
 def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
     """Return the failed check with question, answer and what matched in each slot; without texts, the check alone."""
-    value = f"{score.value:.4g}" if score.value is not None else f"unscored ({score.reason})"
+    value = gate.missed_by(score.value) if score.value is not None else f"unscored ({score.reason})"
     lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_shown(case.id)}"]
     if not texts:
         return "\n".join(lines)

@@ -29,6 +29,8 @@ class TestbedPlan:
         generated: how many cases its datasets give, before any deselection.
         asserts: whether its body may fail a case on its own.
         notes: sentences the summary prints as warnings (short pools).
+        labelled: whether its dataset brings its answers along: it tells of judges, and nothing of the systems under
+            test, whose matrices and session gates leave it out.
     """
 
     __test__ = False
@@ -40,6 +42,7 @@ class TestbedPlan:
     generated: int = 0
     asserts: bool = False
     notes: tuple[str, ...] = ()
+    labelled: bool = False
 
     @property
     def primary(self) -> str:

@@ -99,6 +99,7 @@ def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
         "generated": testbed.generated,
         "asserts": testbed.asserts,
         "notes": list(testbed.notes),
+        "labelled": testbed.labelled,
     }
 
 

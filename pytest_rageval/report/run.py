@@ -154,7 +154,8 @@ class Run:
         return [
             testbed.name
             for nodeid, testbed in self.plan.testbeds.items()
-            if not testbed.gates and not testbed.asserts and not any(self._covers(gate, nodeid) for gate in session)
+            if not (testbed.gates or testbed.asserts or testbed.labelled)
+            and not any(self._covers(gate, nodeid) for gate in session)
         ]
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
@@ -206,7 +207,9 @@ class Run:
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once, as they are wanted in several reports."""
         if (draw, choice) not in self._drawn:
-            self._drawn[draw, choice] = draw(self.plan, self.ordered(), choice)
+            apart = self._set_apart()
+            measured = [outcome for outcome in self.ordered() if outcome.testbed not in apart]
+            self._drawn[draw, choice] = draw(self.plan, measured, choice)
         return self._drawn[draw, choice]
 
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
@@ -217,6 +220,13 @@ class Run:
             return replace(evaluate(each, scope, outcomes, self.plan.metrics, unfinished), gate=gate)
         return evaluate(gate, scope, outcomes, self.plan.metrics, unfinished)
 
+    def _set_apart(self) -> set[str]:
+        """Return the testbeds of labelled answers, which tell nothing of the systems under test beside them."""
+        labelled = {nodeid for nodeid, testbed in self.plan.testbeds.items() if testbed.labelled}
+        return labelled if labelled < self.plan.testbeds.keys() else set()
+
     def _covers(self, gate: Gate, testbed: str) -> bool:
         """Return whether a session gate is over a testbed: its metric is computed there, or counted anywhere."""
+        if testbed in self._set_apart():
+            return False
         return gate.metric in PSEUDO_METRICS or gate.metric in self.plan.testbeds[testbed].metrics

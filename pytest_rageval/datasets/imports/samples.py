@@ -95,7 +95,7 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
     case |= {name: listed(said[name], several) for name in ("answers", "fake_answers") if name in said}
     if "answerable" in said:
         case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
-    case |= {name: said[name] for name in ("language", "topic", "task") if name in said}
+    case |= {name: said[name] for name in ("language", "topic_1", "topic", "task") if name in said}
     case |= taken.facets(rest)
     between = shape.between if row.in_table else None
     if "reference" in said:

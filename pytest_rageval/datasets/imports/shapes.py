@@ -25,10 +25,14 @@ COLUMNS = {
     "id": ("id", "编号"),
     "language": ("lang", "language", "语言"),
     "question": ("question", "q", "query", "questions", "提问", "问题"),
-    "response": ("response", "actual_output", "model_answer", "prediction", "system_answer"),
+    "response": (
+        "response", "actual_output", "model_answer", "output", "prediction", "system_answer", "回答", "回复",
+        "模型回答", "生成答案", "系统回答", "输出", "预测",
+    ),
     "system": ("system",),
     "task": ("task", "任务"),
-    "topic": ("topic", "主题"),
+    "topic": ("topic", "二级主题", "主题"),
+    "topic_1": ("topic_1", "一级主题"),
 }  # fmt: skip
 """What people write over the columns of a table, without case, and with "_" for spaces and hyphens."""
 

@@ -248,3 +248,24 @@ def test_each_labelled_answer_is_judged_once_with_the_facets_that_it_had(project
     assert told["a", "one"]["topic"] == "Ways"
     assert run.results["run"]["interrupted"] is False
     run.said("warning: labelled:labels.csv: 1 line is no case: 'c', whose answer has no label yet at labels.csv:5")
+
+
+SAME = [case("a", "say no idea"), case("b", "say Paris")]
+
+
+def test_a_sheet_beside_the_cases_it_was_drawn_from_is_told_of_once(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(project, SAME, CALIBRATED.replace(', gates=["rejection_rate_judged >= 0.2"]', "", 1))
+    project.file("labels.csv", SYSTEMS.replace("Paris,,,", "Paris,answered,ann,"))
+    project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
+    run = project.run("--rag-gate", f"{RATE} >= 0.1")
+    (trust,) = run.results["trust"]
+    assert (trust["n"], trust["unused"]) == (4, {})
+    gate = next(gate for gate in run.results["gates"] if gate["scope"] == "session")
+    assert gate["n"] == 2
+    assert run.results["matrices"][0]["total"]["n"] == 2
+    capsys.readouterr()
+    monkeypatch.chdir(project.path)
+    assert main(["agreement", "labels.csv", "--metric", RATE]) == 0
+    assert "4 labels of 4 answers to 3 cases" in capsys.readouterr().out

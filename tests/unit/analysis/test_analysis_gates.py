@@ -212,3 +212,9 @@ def test_a_bound_that_no_share_can_reach_is_refused(text: str) -> None:
         check_gate(gate, METRICS, FACETS, "here")
     what = f"bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage"
     assert str(caught.value) == f"here: gate {text!r} {what}"
+
+
+def test_a_value_that_misses_by_little_is_told_in_full() -> None:
+    gate = parse_gate("rouge_l >= 1")
+    assert gate.missed_by(0.999999995) == "0.999999995"
+    assert gate.missed_by(0.91234567) == "0.9123"

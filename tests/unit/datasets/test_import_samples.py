@@ -233,3 +233,11 @@ def test_a_spreadsheet_needs_its_extra(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'pytest-rageval\[spreadsheet\]'"):
         took(table, tmp_path / "t.xlsx")
+
+
+def test_a_table_may_name_its_columns_in_chinese(tmp_path: Path) -> None:
+    text = "问题,答案,回答,一级主题,二级主题,任务\n谁?,张三,李四。,人事,职员,extractive_qa\n"
+    taken = took(table, written(tmp_path / "t.csv", text))
+    (case,), (answer,) = taken.cases, taken.answers
+    assert (case["topic_1"], case["topic"], case["task"]) == ("人事", "职员", "extractive_qa")
+    assert answer["answer"] == "李四。"
