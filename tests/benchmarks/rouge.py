@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=30, help="more than 16, or texts that were cut are remembered")
+    parser.add_argument("--pairs", type=int, default=100, help="more than 64, or texts that were cut are remembered")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     jieba.setLogLevel(40)
