@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
@@ -131,9 +132,44 @@ class LoopThread:
                 import asyncio
 
                 loop = self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_serve, args=(loop,), name="rageval-loop", daemon=True)
+                unstarted = _Unstarted(loop)
+                args = (loop, unstarted)
+                self._thread = threading.Thread(target=_serve, args=args, name="rageval-loop", daemon=True)
                 self._thread.start()
             return self._loop
+
+
+class _Unstarted:
+    """The coroutines that threads make for those who await them on a loop, until each is started.
+
+    litellm has a thread make the coroutine of every call. Where the call is cancelled just then nobody awaits it, and
+    Python would warn of that when it is dropped; here it is kept, and closed at the end.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._made: list[Coroutine[Any, Any, Any]] = []
+        self._ended = False
+        self._submit = loop.run_in_executor
+        loop.run_in_executor = self._run  # type: ignore[assignment,method-assign]
+
+    def close(self) -> None:
+        """Close what was never started, and what threads still make."""
+        self._ended = True
+        for coroutine in self._made:
+            if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+                coroutine.close()
+
+    def _run(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        self._made = [each for each in self._made if inspect.getcoroutinestate(each) == inspect.CORO_CREATED]
+        return self._submit(executor, self._call, func, *args)
+
+    def _call(self, func: Callable[..., Any], *args: Any) -> Any:
+        made = func(*args)
+        if inspect.iscoroutine(made):
+            self._made.append(made)
+            if self._ended:
+                made.close()
+        return made
 
 
 async def _contained(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
@@ -169,11 +205,12 @@ async def _ending(last: Callable[[], Awaitable[object]] | None) -> None:
     asyncio.get_running_loop().stop()
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
+def _serve(loop: asyncio.AbstractEventLoop, unstarted: _Unstarted) -> None:
     import asyncio
 
     asyncio.set_event_loop(loop)
     loop.run_forever()
+    unstarted.close()
     loop.run_until_complete(loop.shutdown_asyncgens())
     if not asyncio.all_tasks(loop):
         loop.close()

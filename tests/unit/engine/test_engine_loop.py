@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Generator, Iterator
+import time
+from collections.abc import AsyncIterator, Coroutine, Generator, Iterator
 
 import pytest
 
@@ -196,3 +198,47 @@ def test_without_a_loop_nothing_may_wait() -> None:
     with pytest.raises(RuntimeError, match="a replayed call waited for something else than its recording"):
         NoLoop().run(Waiting())
     assert closed == [True]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("made_first", [True, False], ids=["made", "being made"])
+def test_a_coroutine_that_a_thread_made_for_nobody_is_closed(made_first: bool) -> None:
+    """As litellm has calls made: who awaits the thread may be cancelled while it works, or just as it ends."""
+    made: list[Coroutine[None, None, str]] = []
+    working, go_on = threading.Event(), threading.Event()
+
+    def make() -> Coroutine[None, None, str]:
+        working.set()
+        assert go_on.wait(WAIT)
+        made.append(answer("never"))
+        return made[0]
+
+    async def call() -> str:
+        return await (await asyncio.get_running_loop().run_in_executor(None, make))
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(call())
+        await asyncio.to_thread(working.wait, WAIT)
+        if made_first:
+            go_on.set()
+            while not made:
+                time.sleep(0.001)  # what the thread made cannot arrive meanwhile
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        go_on.set()
+
+    thread = LoopThread()
+    thread.run(cancelled())
+    thread.close()
+    deadline = time.monotonic() + WAIT
+    while not made or inspect.getcoroutinestate(made[0]) != inspect.CORO_CLOSED:
+        assert time.monotonic() < deadline, "it is never closed"
+        time.sleep(0.001)
+
+
+def test_what_a_thread_made_is_awaited_as_ever(loop: LoopThread) -> None:
+    async def call() -> str:
+        return await (await asyncio.get_running_loop().run_in_executor(None, answer, "here"))
+
+    assert [loop.run(call()) for _ in range(3)] == ["here"] * 3
