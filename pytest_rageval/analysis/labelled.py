@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.agreement import Rating, levels_of, nearest
@@ -83,10 +83,13 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
     """
     texts = any(outcome.answer is not None and outcome.answer.text for outcome in outcomes)
     by_case: dict[str, dict[tuple[str, str], list[Outcome]]] = {}
+    by_own_id: dict[str, dict[tuple[str, str], list[Outcome]]] = {}
     for outcome in outcomes:
         text = _folded(outcome.answer.text if outcome.answer else "") if texts else outcome.nodeid
-        for name in _ids(outcome.case_id):
-            by_case.setdefault(name, {}).setdefault((outcome.system, text), []).append(outcome)
+        by_case.setdefault(outcome.case_id, {}).setdefault((outcome.system, text), []).append(outcome)
+        if outcome.case_id.count(":") > 1:  # format:path:id, where datasets share the id
+            own = outcome.case_id.split(":", 2)[2]
+            by_own_id.setdefault(own, {}).setdefault((outcome.system, text), []).append(outcome)
     metrics = {name for outcome in outcomes for name in outcome.scores}
     found: dict[tuple[str, str, str], tuple[list[Outcome], list[Label]]] = {}
     blank: list[Label] = []
@@ -95,7 +98,7 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
         if label.value is None:
             blank.append(label)
             continue
-        answers = by_case.get(label.id, {})
+        answers = by_case.get(label.id) or by_own_id.get(label.id, {})
         keys = _meant(label, answers, texts) if not label.metric or label.metric in metrics else NO_METRIC
         if isinstance(keys, str):
             unmatched.setdefault(keys, []).append(label)
@@ -179,14 +182,6 @@ def _meant(
         problem = f"the label names no system, and the run has answers of {', '.join(systems)}; name one in each label"
         raise DataError(label.where, problem)
     return SEVERAL
-
-
-def _ids(case_id: str) -> Iterator[str]:
-    """Yield a case's id and, as the dataset stands before it where datasets share an id, what follows each colon."""
-    yield case_id
-    while ":" in case_id:
-        case_id = case_id.partition(":")[2]
-        yield case_id
 
 
 def _is_of(label: Label, metric: str) -> bool:

@@ -113,3 +113,12 @@ def test_a_threshold_is_for_both_sides() -> None:
     found = compared(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
     assert (found.levels, found.threshold) == ((0, 1), 0.75)
     assert [(each.judged, each.people) for each in found.ratings] == [(0, (0,)), (1, (1,)), (0, (1,))]
+
+
+def test_an_id_that_datasets_share_is_found_in_each_and_never_in_another_id() -> None:
+    run = [answered("jsonl:a.jsonl:q1", "x"), answered("labelled:s.csv:q1", "x"), answered("10:30", "x")]
+    run += [answered("q2", "x"), answered("labelled:s.csv:q2", "y")]
+    labels = [Label("q1", 1.0), Label("30", 1.0), Label("q2", 1.0)]
+    found = matched(labels, run)
+    assert [each.outcomes for each in found.answers] == [(run[0], run[1]), (run[3],)]
+    assert why(found) == {"of no case of the run": ["30"]}
