@@ -124,8 +124,7 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
         if not people:
             continue
         judged = [(each, score) for each in answer.outcomes if (score := each.scores.get(metric)) is not None]
-        values = [(each, score.withheld if score.value is None else score.value) for each, score in judged]
-        valued = next(((each, value) for each, value in values if value is not None), None)
+        valued = next(((each, score.judged) for each, score in judged if score.judged is not None), None)
         if valued is not None:
             both.append(Scored(valued[0], valued[1], people))
         elif judged:

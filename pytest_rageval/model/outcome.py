@@ -39,6 +39,11 @@ class Score:
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(f"a Score's value is a finite number, not {self.value}")
 
+    @property
+    def judged(self) -> float | None:
+        """The value, also where it is withheld: what there is to compare with people."""
+        return self.withheld if self.value is None else self.value
+
     @classmethod
     def not_applicable(cls, why: str = "") -> Score:
         """Return a score without a value, because the metric does not apply to this case."""

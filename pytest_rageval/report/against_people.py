@@ -132,10 +132,10 @@ def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> 
         people = _by_case((each.outcome.case_id, fmean(each.people)) for each in mine)
         judged = _by_case((each.outcome.case_id, each.judged) for each in mine)
         others = _by_case(
-            (each.case_id, score.value)
+            (each.case_id, score.judged)
             for each in outcomes
             if each.system == system and each.case_id not in people
-            if (score := each.scores.get(metric)) is not None and score.value is not None
+            if (score := each.scores.get(metric)) is not None and score.judged is not None
         )
         if others:
             values = list(people.values()), list(judged.values()), list(others.values())

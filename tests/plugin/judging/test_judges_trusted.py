@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -269,3 +270,18 @@ def test_a_sheet_beside_the_cases_it_was_drawn_from_is_told_of_once(
     monkeypatch.chdir(project.path)
     assert main(["agreement", "labels.csv", "--metric", RATE]) == 0
     assert "4 labels of 4 answers to 3 cases" in capsys.readouterr().out
+
+
+def test_a_mean_is_corrected_over_what_was_withheld_too(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [case(f"c{at}", "say no idea" if at % 2 else "say Paris") for at in range(30)]
+    judged(project, many, TEST)
+    project.data([label(f"c{at}", int(at % 3 > 0)) for at in range(12)], "labels.jsonl")
+    project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = 0.9")
+    project.run()
+    capsys.readouterr()
+    monkeypatch.chdir(project.path)
+    assert main(["agreement", "labels.jsonl", "--json"]) == 0
+    (mean,) = json.loads(capsys.readouterr().out)["means"]
+    assert (mean["n_labelled"], mean["n_judged"]) == (12, 30)
