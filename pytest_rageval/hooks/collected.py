@@ -14,6 +14,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, pars
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.answer_files import recorded_in
+from pytest_rageval.hooks.baseline import refuse_baseline
 from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.judge_options import panels_by_judge
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.models import Models
     from pytest_rageval.model.case import Case
 
-__all__ = ["Collected", "parametrize", "refuse_baseline"]
+__all__ = ["Collected", "parametrize"]
 
 
 class Collected:
@@ -244,7 +245,7 @@ class Collected:
         self._complete_labels(testbed, cases, where)
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
-            refuse_baseline(gate, where)
+            refuse_baseline(gate, self.options.baseline, where)
             if not any(matches(case.facets, gate.beforehand) for case in cases):
                 raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
             if gate in testbed.gates:
@@ -277,12 +278,6 @@ def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) ->
     if "request" in metafunc.fixturenames and "request" not in own:
         # Only the fixtures ask for it, and get one of their own; filling it for the test too costs 20 µs a case.
         metafunc.fixturenames.remove("request")
-
-
-def refuse_baseline(gate: Gate, where: str) -> None:
-    """Refuse a gate that needs a baseline, as there is none to compare with."""
-    if gate.baseline:
-        raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; use a number")
 
 
 def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.hooks.baseline import BASELINE, BaselineAsked, baseline_asked
 from pytest_rageval.hooks.judge_options import JUDGES, panels
 from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
 from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
@@ -52,6 +53,7 @@ class Options:
         prompts: language -> file that replaces the built-in systems' prompts.
         rejection, error: language -> the sentence that replaces RGB's.
         trust: how well judges have to agree with people.
+        baseline: what the run is compared with.
     """
 
     systems: tuple[str, ...]
@@ -89,6 +91,7 @@ class Options:
     rejection: Mapping[str, str]
     error: Mapping[str, str]
     trust: TrustAsked
+    baseline: BaselineAsked
 
     @property
     def panelists(self) -> list[str]:
@@ -151,6 +154,7 @@ def read_options(config: pytest.Config) -> Options:
         rejection=rejection,
         error=error,
         trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
+        baseline=baseline_asked(option, {name: ini_value(config, name) for name in BASELINE}, here, beside),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.collected import Collected
+from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.case import Case
 from pytest_rageval.report.plan import Plan, TestbedPlan
@@ -52,8 +53,13 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         for name, metric in testbed.metrics.items():
             judge = "" if metric.judge_asked is None else metric.judge_asked.name
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
-    reached = sum(entry.testbed.reached for entry in collected.entries)
-    plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})
+    reached, running = sum(e.testbed.reached for e in collected.entries), {entry.ordinal for entry in nodes.values()}
+    plan.unselected = reached - len(running)
+    asked = collected.options.baseline
+    n_left_out = left_out(collected.entries, running)
+    plan.part = f"{n_left_out} cases of its tests were left out" if n_left_out else ""
+    plan.narrowed = collected.options.narrowed
+    plan.alpha, plan.inconclusive = asked.alpha, asked.inconclusive
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -10,14 +11,18 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.baseline import joined, why_no_update
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.report.baseline_file import read_baseline, write_baseline
 from pytest_rageval.report.folder import RunFolder, write_atomically
 from pytest_rageval.report.json_text import JsonText, plain
 from pytest_rageval.report.plan import Plan
-from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.results_json import results_of, versions_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -53,6 +58,7 @@ class Recorder:
         if not self._planned:
             self._planned = True
             self.run.plan = plan
+            self.run.baseline, self.run.updates = self._baseline_held(), self.options.baseline.update
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""
@@ -85,14 +91,17 @@ class Recorder:
         self.run.evaluate_gates()
 
     def finish(self) -> bool:
-        """Write results.json, to the folder and to ``--rag-json``, and return whether the latter went well."""
+        """Write results.json, to the folder and to ``--rag-json``, and the baseline.
+
+        Returns whether what was asked for went well; what goes into the folder was not.
+        """
         run_id = self._folder.id if self._folder else ""
         finished = datetime.now(timezone.utc)
         results = results_of(self.run, run_id, finished, self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
-            whole = not (self.options.narrowed or self.run.interrupted or self.run.plan.unselected)
+            whole = not (self.run.plan.narrowed or self.run.plan.part or self.run.interrupted)
             scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
             complete = whole and scored and not self.run.unfinished()
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
@@ -100,7 +109,30 @@ class Recorder:
         if self._folder is not None:
             self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
         path = self.options.json
-        return path is None or self._written(path, partial(write_atomically, path, results))
+        went_well = path is None or self._written(path, partial(write_atomically, path, results))
+        return self._update_baseline(run_id) and went_well
+
+    def _baseline_held(self) -> Snapshot | None:
+        """Return what the run is compared with; what cannot be read is told where it is collected."""
+        path = self.options.baseline.path
+        if path is None or not path.exists():
+            return None
+        try:
+            return read_baseline(path)
+        except RagEvalError:
+            return None
+
+    def _update_baseline(self, run_id: str) -> bool:
+        """Write the baseline, where that is wanted, and return whether it went well."""
+        asked = self.options.baseline
+        if asked.path is None or not asked.update:
+            return True
+        why = why_no_update(self.run, asked)
+        if why:
+            self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
+            return False
+        now = replace(self.run.snapshot(), run=run_id, versions=versions_of(self.run))
+        return self._written(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder

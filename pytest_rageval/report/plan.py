@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pytest_rageval.analysis.regression import Policy
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
@@ -66,6 +67,10 @@ class Plan:
         unselected: how many cases of the testbeds do not run.
         labels: people's labels of answers, that judges are measured by.
         least_kappas: judge, or "" for every other, -> the least kappa with them for its scores to count.
+        part: why the run has not all cases of its testbeds, or "".
+        narrowed: whether it may not have all testbeds of the project, as paths are given.
+        alpha: how many false alarms a comparison with the baseline takes, as a share.
+        inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -79,6 +84,10 @@ class Plan:
     unselected: int = 0
     labels: tuple[Label, ...] = ()
     least_kappas: Mapping[str, float] = field(default_factory=dict)
+    part: str = ""
+    narrowed: bool = False
+    alpha: float = 0.05
+    inconclusive: Policy = "warn"
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -104,6 +113,10 @@ class Plan:
             unselected=plain["unselected"],
             labels=tuple(Label(**label) for label in plain["labels"]),
             least_kappas=plain["least_kappas"],
+            part=plain["part"],
+            narrowed=plain["narrowed"],
+            alpha=plain["alpha"],
+            inconclusive=plain["inconclusive"],
         )
 
     @property

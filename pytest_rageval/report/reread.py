@@ -14,6 +14,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.model.facts import RETRIEVE
+from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.plan import Plan, TestbedPlan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -43,6 +44,8 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
     run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
     run.trusts = [Trust(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results.get("trust", ())]
+    if "baseline" in results:
+        run.baseline = snapshot_of(results["baseline"], results["comparison"]["baseline"]["path"])
     run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 
@@ -64,4 +67,8 @@ def _plan(results: Mapping[str, Any]) -> Plan:
         fingerprint=results["run"]["fingerprint"],
         notes=tuple(plain["notes"]),
         unselected=plain["unselected"],
+        part=plain.get("part", ""),
+        narrowed=plain.get("narrowed", False),
+        alpha=plain.get("alpha", 0.05),
+        inconclusive=plain.get("inconclusive", "warn"),
     )

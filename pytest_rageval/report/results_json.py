@@ -19,11 +19,12 @@ from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
+from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["results_of", "schema"]
+__all__ = ["results_of", "schema", "versions_of"]
 
 SCHEMA = 1
 _PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
@@ -53,7 +54,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             "id": run_id,
             "started": run.started.isoformat(timespec="seconds"),
             "duration_s": round((finished - run.started).total_seconds(), 3),
-            "versions": _versions() | run.versions,
+            "versions": versions_of(run),
             "fingerprint": run.plan.fingerprint,
             "interrupted": run.interrupted,
         },
@@ -75,6 +76,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             ("repeats", repeats),
             ("correlations", correlations),
             ("deployment", deployment),
+            *encode_comparison(run, choice),
         )
         if value
     }
@@ -87,8 +89,9 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+def versions_of(run: Run) -> dict[str, str]:
+    """Return the versions of what decided a run's scores."""
+    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES} | run.versions
 
 
 def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
@@ -113,6 +116,10 @@ def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "unfinished": {node: planned[1] for node, planned in plan.cases.items() if node not in run.outcomes},
         "notes": list(plan.notes),
         "view": asdict(choice),
+        "part": plan.part,
+        "narrowed": plan.narrowed,
+        "alpha": plan.alpha,
+        "inconclusive": plan.inconclusive,
     }
 
 
@@ -129,15 +136,14 @@ def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "n": result.n,
         "n_errors": result.n_errors,
         "ci95": _pair(result.ci95),
-        "baseline": None,
-        "p_value": None,
-        "verdict": None,
+        **encode_regression(result.regression),
         "reason": reason,
         "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
             | _cases(c.n_cases)
             | ({"reason": c.reason} if c.status == "skipped" else {})
+            | ({} if c.regression is None else encode_regression(c.regression))
             for c in result.cells
         ],
     } | _cases(result.n_cases)

@@ -8,6 +8,7 @@ from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.ballot_lines import ballot_lines
+from pytest_rageval.report.comparison_lines import comparison_lines
 from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
@@ -42,6 +43,9 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         if verbosity > -1:
             yield from _curves(run, width)
             yield from dialogue_lines(run, width)
+        comparison = run.comparison(choice)
+        if comparison is not None:
+            yield from comparison_lines(comparison, width, run.plan.alpha)
         yield from trust_lines(run, width)
         yield from ballot_lines(run, width)
         yield from repeat_lines(run, width)
