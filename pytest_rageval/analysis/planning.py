@@ -14,6 +14,7 @@ Sources: R. J. Connor, "Sample size for testing differences in proportions for t
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -23,7 +24,7 @@ POWER = 0.8
 """How likely a drop should be found."""
 
 MANY = 50  # pairs that change, from which the normal approximation is as good
-STEPS = 40  # of a bisection
+STEPS = 24  # of a bisection
 MOST = 10_000_000  # cases, beyond which a plan is none
 
 _NORMAL = NormalDist()
@@ -52,7 +53,7 @@ def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> fl
 def least_drop(
     n: int, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> float | None:
-    """Return the smallest drop, in 0..1 and above 0, that ``n`` pairs show with this power; None where none is.
+    """Return the smallest drop, in 0..1 and above 0, that ``n`` pairs show with this power; None where none is shown.
 
     Args:
         n: pairs.
@@ -62,42 +63,31 @@ def least_drop(
         alpha: level of the one-sided test; of a family of m under Holm, alpha / m is on the safe side.
         power: how likely it should be found, in 0..1.
     """
-    low, high = 0.0, 1.0
-    if power_of(n, high, changing=changing, alpha=alpha) < power:
-        return None
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if power_of(n, middle, changing=changing, alpha=alpha) < power:
-            low = middle
-        else:
-            high = middle
-    return high * step
+    share = _least_share(n, changing, alpha, power)
+    return None if share is None else share * step
 
 
 def cases_needed(
     drop: float, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> int | None:
-    """Return the least number of cases that show ``drop`` with this power, see `least_drop`.
+    """Return the smallest number of cases that show ``drop`` with this power; the arguments are `least_drop`'s.
 
     Returns:
-        The number; None where it is above ten millions or the drop above what a step can be.
+        The number; None where ten million are too few, or the drop is above the step.
     """
     share = drop / step
-    if share > 1:
+    if not 0 < share <= 1:
         return None
-    n = 1
-    while power_of(n, share, changing=changing, alpha=alpha) < power:
-        n *= 2
-        if n > MOST:
-            return None
-    low = n // 2
-    while n - low > 1:
-        middle = (low + n) // 2
-        if power_of(middle, share, changing=changing, alpha=alpha) < power:
-            low = middle
-        else:
-            n = middle
-    return n
+
+    def shown(n: int) -> bool:
+        return power_of(n, share, changing=changing, alpha=alpha) >= power
+
+    few, many = 1, 1
+    if share < changing:  # the power of few cases rises in waves, so that each number of them is tried
+        down, many = (share + changing) / 2, math.ceil(MANY / changing)
+        few = bisect_left(range(many), True, key=lambda n: 1 - _below(_unanimous(alpha), n, down) >= power)
+    n = next(filter(shown, range(few, many)), None) or bisect_left(range(MOST), True, lo=many, key=shown)
+    return n if n < MOST else None
 
 
 def at_least(successes: int, n: int) -> float:
@@ -120,6 +110,20 @@ def _heads(successes: int, n: int) -> int:
 def _unanimous(alpha: float) -> int:
     """Return how many pairs must change, all of them for the worse, to pass the test: five at 0.05."""
     return max(1, math.ceil(-math.log2(alpha) - 1e-9))
+
+
+@lru_cache(maxsize=4096)
+def _least_share(n: int, changing: float, alpha: float, power: float) -> float | None:
+    low, high = 0.0, 1.0
+    if power_of(n, high, changing=changing, alpha=alpha) < power:
+        return None
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if power_of(n, middle, changing=changing, alpha=alpha) < power:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 @lru_cache(maxsize=4096)
