@@ -10,11 +10,12 @@ from pytest_rageval.analysis.planning import at_least, cases_needed, least_drop,
 
 
 def counted(n: int, drop: float, changing: float, alpha: float) -> float:
-    """Return the power from the definition: over how many go down and how many go up."""
+    """Return the power from the definition, over how many pairs go down and how many go up."""
     worse, better = np.divmod(np.arange((n + 1) ** 2), n + 1)
     worse, better = worse[worse + better <= n], better[worse + better <= n]
     passes = stats.binom.sf(worse - 1, worse + better, 0.5) <= alpha
-    shares = [(changing + drop) / 2, (changing - drop) / 2, 1 - changing]
+    total = min(1.0, changing + drop)
+    shares = [(total + drop) / 2, (total - drop) / 2, 1 - total]
     kinds = np.stack([worse, better, n - worse - better], axis=-1)[passes]
     return float(stats.multinomial.pmf(kinds, n, shares).sum())
 
@@ -29,7 +30,7 @@ def test_the_power_of_few_changes_is_exact(n: int, drop: float, changing: float,
     )
 
 
-@pytest.mark.parametrize(("n", "drop", "changing"), [(150, 0.15, 0.4), (120, 0.2, 0.5), (100, 0.25, 0.9)])
+@pytest.mark.parametrize(("n", "drop", "changing"), [(150, 0.15, 0.4), (120, 0.2, 0.5), (99, 0.25, 0.9), (81, 0.2, 1)])
 def test_the_power_of_many_changes_is_about_right(n: int, drop: float, changing: float) -> None:
     assert power_of(n, drop, changing=changing) == pytest.approx(counted(n, drop, changing, 0.05), abs=0.03)
 
@@ -37,17 +38,16 @@ def test_the_power_of_many_changes_is_about_right(n: int, drop: float, changing:
 @pytest.mark.parametrize(("alpha", "needed"), [(0.05, 5), (0.03125, 5), (0.0312, 6), (0.5, 1), (0.05 / 80, 11)])
 def test_where_nothing_goes_up_so_many_must_go_down(alpha: float, needed: int) -> None:
     assert power_of(200, 0.04, changing=0.0, alpha=alpha) == pytest.approx(stats.binom.sf(needed - 1, 200, 0.04))
-    assert power_of(200, 0.04, changing=0.04, alpha=alpha) == power_of(200, 0.04, changing=0.0, alpha=alpha)
 
 
 def test_of_no_change_at_all_300_cases_show_a_drop_of_two_points() -> None:
     assert least_drop(300, changing=0.0) == pytest.approx(0.0223, abs=1e-4)
-    assert least_drop(300, changing=0.1) == pytest.approx(0.0474, abs=1e-3)
-    assert least_drop(300, changing=0.1, step=0.2) == pytest.approx(0.0474 / 5, abs=2e-4)
+    assert least_drop(300, changing=0.1) == pytest.approx(0.0595, abs=1e-4)
+    assert least_drop(300, changing=0.1, step=0.2) == pytest.approx(0.0595 / 5, abs=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("drop", "changing", "wanted"), [(0.1, 0.0, 66), (0.1, 0.12, 81), (0.05, 0.1, 268), (0.02, 0.1, 1_643)]
+    ("drop", "changing", "wanted"), [(0.1, 0.0, 66), (0.1, 0.12, 146), (0.05, 0.1, 398), (0.02, 0.1, 1_952)]
 )
 def test_a_wanted_drop_needs_so_many_cases(drop: float, changing: float, wanted: int) -> None:
     assert cases_needed(drop, changing=changing) == wanted
