@@ -1,10 +1,11 @@
 """What a paired test can show: its power, the smallest drop that it finds, and how many cases a smaller one needs.
 
-The model: a share of the pairs changes by chance, each by the same step, as many up as down; a drop makes more of them
-go down. The test is the exact one-sided sign test of the pairs that changed, which for 0/1 values (step 1) is
-McNemar's. For graded values the step is the root mean square of their changes, as the permutation test's spread is that
-of so many equal steps. A test of changes that are all for the worse needs five of them at 0.05, so that even of runs
-that never vary a drop has to be that great.
+The model: a share of the pairs changes by chance, as many up as down, and a drop makes more of them go down, all by the
+same step. The test is the exact one-sided sign test of the pairs that changed, which for 0/1 values (step 1) is
+McNemar's. For graded values the step is by how much a case falls that breaks for good, and the share that changes by
+chance is that whose changes have the variance which the changes have: a drop that is spread over more cases is found
+more easily. A test of changes that are all for the worse needs five of them at 0.05, so that even of runs that never
+vary a drop has to be that great.
 
 Sources: R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
 (1987); Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
@@ -61,7 +62,7 @@ def least_drop(
     Args:
         n: pairs.
         changing: share of pairs that change by chance, in 0..1.
-        step: by how much a pair changes, above 0.
+        step: by how much a pair changes, in 0..1 and above 0.
         alpha: level of the one-sided test; of a family of m under Holm, alpha / m is on the safe side.
         power: how likely it should be found, in 0..1.
     """

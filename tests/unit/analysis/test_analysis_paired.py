@@ -13,6 +13,7 @@ from scipy import stats
 
 from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.planning import least_drop
 from pytest_rageval.analysis.statistics import bootstrap_interval
 
 
@@ -42,7 +43,7 @@ def test_0_1_values_have_the_exact_test_of_mcnemar(worse: int, better: int) -> N
     assert told.p_value == pytest.approx(stats.binomtest(worse, changed).pvalue, rel=1e-9)
     assert told.p_worse == pytest.approx(stats.binomtest(worse, changed, alternative="greater").pvalue, rel=1e-9)
     assert told.delta == pytest.approx((better - worse) / 2_000)
-    assert told.step == 1
+    assert (told.step, told.changing) == (1, changed / 2_000)
 
 
 def test_a_run_against_itself_finds_nothing_and_tells_what_it_could_have_found() -> None:
@@ -100,12 +101,14 @@ def test_the_mean_of_repeats_is_a_graded_value() -> None:
     before, after = [1.0, 1.0, 2 / 3, 1.0, 1 / 3, 1.0], [2 / 3, 1 / 3, 2 / 3, 0.0, 0.0, 1.0]
     told = paired(before, after)
     assert (told.n_worse, told.n_better, told.p_worse, told.p_value) == (4, 0, 1 / 16, 1 / 8)
-    assert told.step == pytest.approx(math.sqrt((1 / 9 + 4 / 9 + 1 + 1 / 9) / 4))
+    squares = [sum(x * x for x in side) for side in (before, after)]
+    assert told.step == pytest.approx(sum(squares) / (sum(before) + sum(after)))
+    assert told.changing == pytest.approx((1 / 9 + 4 / 9 + 1 + 1 / 9) / 6 / told.step**2)
 
 
 def test_what_differs_by_rounding_only_is_no_change() -> None:
     told = paired([0.1 + 0.2, 0.5], [0.3, 0.5])
-    assert (told.n_worse, told.n_better, told.p_value, told.step) == (0, 0, 1, 1)
+    assert (told.n_worse, told.n_better, told.p_value, told.changing) == (0, 0, 1, 0)
 
 
 def test_a_metric_of_which_less_is_better_is_worse_when_it_rises() -> None:
@@ -126,6 +129,17 @@ def test_a_great_many_graded_values_are_decided_at_once() -> None:
     told = paired(*graded(11_400, -0.003))
     assert 0 < share_of(told.p_worse) < 0.01
     assert told == paired(*graded(11_400, -0.003))
+
+
+def test_the_least_drop_of_graded_values_is_that_of_cases_that_lose_all_they_have() -> None:
+    before, after = graded(300, 0.0)
+    told = paired(before, after)
+    assert told.step == pytest.approx(0.5, abs=0.02)
+    assert told.changing == pytest.approx(0.05**2 / 0.5**2, rel=0.2)
+    assert told.least_drop == least_drop(300, changing=told.changing, step=told.step)
+    rarely = paired([0.3] * 300, [0.3] * 300, higher_is_better=False)
+    assert (rarely.step, rarely.changing) == (pytest.approx(0.7), 0)
+    assert rarely.least_drop == pytest.approx(0.7 * 0.0223, abs=1e-4)
 
 
 def test_a_drop_within_many_cells_must_be_greater_to_be_found() -> None:
