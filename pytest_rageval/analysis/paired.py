@@ -9,6 +9,7 @@ Wald confidence interval for a difference of binomial proportions based on paire
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -22,7 +23,7 @@ ROUNDING = 1e-9
 ENUMERATED = 13  # pairs that differ, up to which every way of giving them signs is tried
 FIRST = 2_000  # draws, after which a test that is far from alpha is done
 FOR_EACH = 20  # draws that are expected below alpha / cells
-FEWEST, VALUES, AT_A_TIME = 9_999, 20_000_000, 1_000_000
+FEWEST, VALUES, AT_A_TIME = 9_999, 4_000_000, 250_000  # draws, and eights of signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,10 @@ class Paired:
         n_better: cases that became better.
         least_drop: the smallest true drop that so many pairs, with as much change, show with 80 % power, see
             `pytest_rageval.analysis.planning`; None where no drop can be shown.
-        step: the root mean square of the changes of the cases that changed; 1, the greatest there is, where none did.
+        changing: share of the cases that change by chance, 0..1, as `cases_needed` takes it: of 0/1 values that of all
+            that changed, of graded ones the mean square of the changes in steps.
+        step: by how much a case falls that breaks for good, 0..1, likewise: of 0/1 values 1, of graded ones the mean
+            of what the cases have to lose, weighted by it.
     """
 
     n_pairs: int
@@ -54,6 +58,7 @@ class Paired:
     n_worse: int
     n_better: int
     least_drop: float | None
+    changing: float = 0.0
     step: float = 1.0
 
 
@@ -68,8 +73,8 @@ def paired(
     """Return what two runs over the same cases say of each other; one value a case, in 0..1, in the same order.
 
     The p-values are those of the permutation of the changes' signs. Where all changes are equally great, as of 0/1
-    values, it is McNemar's exact test; of up to 13 changes every permutation is tried; else a seeded sample is drawn,
-    which always is the same one, and p is (b + 1) / (B + 1). The order of the cases changes nothing, and with the
+    values, it is McNemar's exact test; of up to 13 changes every permutation is tried; else some are drawn, with a seed
+    that the sizes of the changes make, and p is (b + 1) / (B + 1). The order of the cases changes nothing, and with the
     sides swapped delta changes its sign and ``p_value`` stays.
 
     The interval is Bonett and Price's for 0/1 values, else the bootstrap's, see `bootstrap_interval`.
@@ -88,7 +93,8 @@ def paired(
     changes = [after - before for before, after in zip(baseline, value, strict=True)]
     worse = sorted((-c if higher_is_better else c for c in changes if abs(c) > ROUNDING), key=lambda c: (abs(c), c))
     n_worse = sum(c > 0 for c in worse)
-    step = math.sqrt(math.fsum(c * c for c in worse) / len(worse)) if worse else 1.0
+    step = _step([*baseline, *value] if higher_is_better else [1 - x for x in (*baseline, *value)])
+    changing = min(1.0, math.fsum(c * c for c in worse) / n / step**2)
     p_value, p_worse = _p_values(worse, alpha, cells)
     return Paired(
         n_pairs=n,
@@ -100,9 +106,16 @@ def paired(
         p_worse=p_worse,
         n_worse=n_worse,
         n_better=len(worse) - n_worse,
-        least_drop=least_drop(n, changing=len(worse) / n, step=step, alpha=alpha / cells),
+        least_drop=least_drop(n, changing=changing, step=step, alpha=alpha / cells),
+        changing=changing,
         step=step,
     )
+
+
+def _step(losable: Sequence[float]) -> float:
+    """Return by how much cases fall that lose all they have, as steps of one size that sum and spread as much."""
+    total = math.fsum(losable)
+    return math.fsum(x * x for x in losable) / total if total > ROUNDING else 1.0
 
 
 def _interval(baseline: Sequence[float], value: Sequence[float], changes: Sequence[float]) -> Interval | None:
@@ -137,17 +150,19 @@ def _enumerated(sizes: Sequence[float], total: float) -> tuple[float, float]:
     return beyond / len(sums), sum(each >= total - ROUNDING for each in sums) / len(sums)
 
 
-def _drawn(sizes: Sequence[float], total: float, alpha: float, cells: int) -> tuple[float, float]:
+def _drawn(sizes: list[float], total: float, alpha: float, cells: int) -> tuple[float, float]:
     import numpy as np
 
     n = len(sizes)
-    steps, generator = np.array(sizes), np.random.default_rng(0)
-    draws = max(int(2 * cells / alpha), min(max(FEWEST, int(FOR_EACH * cells / alpha)), VALUES // n))
+    steps = np.array(sizes + [0.0] * (-n % 8)).reshape(-1, 8)
+    generator = np.random.default_rng(zlib.crc32(steps.tobytes()))
+    signs = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    eights, at = steps @ signs.T, np.arange(len(steps))  # the sum of each eight sizes under each byte of signs
+    draws = max(int(2 * cells / alpha), min(max(FEWEST, int(FOR_EACH * cells / alpha)), VALUES // len(at)))
     done = beyond = above = 0
     while done < draws:
-        some = min(draws - done, max(1, AT_A_TIME // n), FIRST if not done else draws)
-        signs = np.unpackbits(generator.integers(0, 256, (some, (n + 7) // 8), np.uint8), axis=1, count=n)
-        sums = 2 * (signs @ steps) - steps.sum()
+        some = min(draws - done, max(1, AT_A_TIME // len(at)), FIRST if not done else draws)
+        sums = eights[at, generator.integers(0, 256, (some, len(at)), np.uint8)].sum(axis=1)
         beyond += int((np.abs(sums) >= abs(total) - ROUNDING).sum())
         above += int((sums >= total - ROUNDING).sum())
         done += some

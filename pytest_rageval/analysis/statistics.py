@@ -102,7 +102,7 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
     squares = math.fsum(d * d for d in deviations)
     if squares == 0:
         return (mean, mean)
-    a = math.fsum(d * d * d for d in deviations) / (6 * squares**1.5)
+    a = math.fsum((d / math.sqrt(squares)) ** 3 for d in deviations) / 6
     se, t = math.sqrt(squares / (n - 1) / n), t_quantile(n - 1)
     below, above = (mean + se * w / (1 - a * w) ** 2 for w in (a - t, a + t))
     return (max(low, below), min(1.0, above))
