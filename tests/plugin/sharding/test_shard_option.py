@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rag_project import Mode, Project, Row, Run, cases, validate
+from rag_project import RUNS, Mode, Project, Row, Run, case, cases, validate
 
 from pytest_rageval.cli import main
 
@@ -107,6 +107,16 @@ def test_more_shards_than_cases_are_no_failure(project: Project, capsys: pytest.
     merged = json.loads((project.path / "all.json").read_text())
     validate(merged)
     assert [gate["status"] for gate in merged["gates"]] == ["passed"]
+
+
+def test_a_shard_that_searches_nothing_has_the_same_fingerprint(project: Project) -> None:
+    project.data([case("q1", "When does the desk open?", "9:00")])
+    project.file("pytest.ini", "[pytest]\nrag_corpus = desk.md")
+    project.file("desk.md", "The desk opens at 9:00.")
+    project.file("test_it.py", RUNS.replace("{arguments}", ""))
+    first, second = (project.run("--rag-shard", f"{at}/2").results for at in (1, 2))
+    assert [len(each["outcomes"]) for each in (first, second)] == [1, 0]
+    assert first["run"]["fingerprint"] == second["run"]["fingerprint"]
 
 
 def test_no_case_at_all_is_what_it_is_without_shards(project: Project) -> None:
