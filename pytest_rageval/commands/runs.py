@@ -77,14 +77,16 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
 
 
 def results_path(root: Path, run: str | None) -> Path:
-    """Return where the results of the run of that name are, or of the newest run; ``run`` may be the file's own path.
+    """Return where the results of the run of that name are, or of the newest run.
+
+    ``run`` may also be the path of the file, or of the folder that it is in.
 
     Raises:
         SettingError: there is no such run, or it left no results.
     """
     if run is not None and Path(run).is_file():
         return Path(run)
-    folder = _folder(root, run)
+    folder = Path(run) if run is not None and (Path(run) / RESULTS).is_file() else _folder(root, run)
     if folder is None:
         raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run the tests first")
     path = folder / RESULTS

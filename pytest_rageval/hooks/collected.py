@@ -58,6 +58,7 @@ class Collected:
         testbeds: by node id, in the order they were collected.
         entries: every case, in data order.
         session_gates: gates over the session, each with the option that gives it.
+        shared: the ordinals of the cases that a session's shards run together; None where this is no shard.
         unmatched: those of them that no case of a partial run can meet.
         panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
@@ -88,6 +89,7 @@ class Collected:
             for gate in (parse_gate(text, where) for text in texts):
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
+        self.shared: frozenset[int] | None = None
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []

@@ -29,6 +29,7 @@ class Options:
         ini_systems: names given in the ini; they yield to an overridden fixture.
         answers: file of recorded answers, or None.
         limit, sample: cases a testbed, or None.
+        shard: which of how many shares of the cases is run, or None for all.
         seed: for assemblies and samples; None leaves it to the marker, then to 0.
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
@@ -61,6 +62,7 @@ class Options:
     answers: Path | None
     limit: int | None
     sample: int | None
+    shard: tuple[int, int] | None
     seed: int | None
     cli_gates: tuple[str, ...]
     ini_gates: tuple[str, ...]
@@ -119,6 +121,7 @@ def read_options(config: pytest.Config) -> Options:
         answers=here / option.rag_answers if option.rag_answers else None,
         limit=option.rag_limit,
         sample=option.rag_sample,
+        shard=option.rag_shard,
         seed=option.rag_seed,
         cli_gates=tuple(option.rag_gate),
         ini_gates=tuple(ini_value(config, "rag_gates")),

@@ -17,6 +17,8 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-answers", metavar="PATH", help="score recorded answers (JSONL) instead of calling a system")
     add("--rag-limit", type=_positive, metavar="N", help="only the first N cases of each testbed")
     add("--rag-sample", type=_positive, metavar="N", help="N cases of each testbed, stratified over topic x task")
+    add("--rag-shard", type=_shard, metavar="I/N", help="this machine's share of the cases, as 1/3; 'rageval merge' "
+        "joins the results and decides the gates")  # fmt: skip
     add("--rag-seed", type=int, metavar="S", help="seed of assemblies and samples (default: the marker's, else 0)")
     add("--rag-gate", action="append", default=[], metavar="EXPR", help="a gate over the session, for instance "
         "'accuracy[noise_rate=0.8] >= 70%%'; may be repeated")  # fmt: skip
@@ -73,6 +75,13 @@ def _positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return int(number), int(of)
+    raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N, from 1/N to N/N")
 
 
 def _dollars(text: str) -> float:

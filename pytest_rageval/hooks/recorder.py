@@ -20,7 +20,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.baseline_file import read_baseline, write_baseline
 from pytest_rageval.report.folder import RunFolder, write_atomically
-from pytest_rageval.report.json_text import JsonText, plain
+from pytest_rageval.report.json_text import JsonText, plain, to_json
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.results_json import results_of, versions_of
 from pytest_rageval.report.run import Run
@@ -66,7 +66,7 @@ class Recorder:
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
         self.run.versions.update(payload["versions"])
-        self._append(self.run.records[outcome["nodeid"]])
+        self._append(to_json(self.run.records[outcome["nodeid"]]))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
@@ -74,11 +74,12 @@ class Recorder:
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
 
-    def settle(self, crashed: Mapping[str, str], *, interrupted: bool) -> None:
+    def settle(self, crashed: Mapping[str, str], failed: Iterable[str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
 
         Args:
             crashed: node id -> message of each item whose worker died; one that ended before that has its outcome.
+            failed: node ids of the tests that failed.
             interrupted: whether the user ended the session.
         """
         for nodeid, message in crashed.items():
@@ -86,22 +87,24 @@ class Recorder:
             if lost is not None:
                 nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
-        self.run.interrupted = interrupted
+        self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
         self.run.weigh_judges()
         self.run.evaluate_gates()
 
-    def finish(self) -> bool:
+    def finish(self, exitstatus: int) -> bool:
         """Write results.json, to the folder and to ``--rag-json``, and the baseline.
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
+        self.run.exitstatus = exitstatus
         run_id = self._folder.id if self._folder else ""
         finished = datetime.now(timezone.utc)
         results = results_of(self.run, run_id, finished, self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
-            whole = not (self.run.plan.narrowed or self.run.plan.part or self.run.interrupted)
+            plan = self.run.plan
+            whole = not (plan.narrowed or plan.part or plan.shard or self.run.interrupted)
             scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
             complete = whole and scored and not self.run.unfinished()
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)

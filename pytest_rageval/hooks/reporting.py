@@ -24,7 +24,13 @@ class Reporting:
         self._session: pytest.Session | None = None
         self._counted = False
         self._crashed: dict[str, str] = {}
+        self._failed: set[str] = set()
         self._nodes: list[Any] = []
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what could not be collected; the session goes on where ``--continue-on-collection-errors`` is given."""
+        if report.failed:
+            self._failed.add(report.nodeid)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -33,6 +39,8 @@ class Reporting:
         Pytest keeps every report, so what was taken and stands elsewhere is taken off it.
         """
         plan, payload = getattr(report, "rag_plan", None), getattr(report, "rag", None)
+        if report.failed:
+            self._failed.add(report.nodeid)
         if report.when not in ("setup", "call", "teardown") and hasattr(report, "node"):
             self._crashed[report.nodeid] = str(report.longrepr)
         if plan is None and payload is None:
@@ -99,7 +107,10 @@ class Reporting:
             return
         for node in self._nodes:
             self._take_unclaimed(node)
-        if not recorder.finish() and session.exitstatus == pytest.ExitCode.OK:
+        shard = recorder.run.plan.shard
+        if shard is not None and shard.cases and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK  # all cases are the other shards'
+        if not recorder.finish(int(session.exitstatus)) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         _remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
 
@@ -139,7 +150,7 @@ class Reporting:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None:
             return
-        recorder.settle(self._crashed, interrupted=interrupted)
+        recorder.settle(self._crashed, self._failed, interrupted=interrupted)
         if not interrupted:
             for gate in recorder.run.gates:
                 _report_gate(self._config, gate)

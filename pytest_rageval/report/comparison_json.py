@@ -17,10 +17,11 @@ __all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
 
 def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
     """Return the keys ``baseline`` and ``comparison`` of results.json with their values; nothing without a baseline."""
-    comparison = run.comparison(choice)
-    if comparison is None or run.baseline is None:
+    if run.baseline is None:
         return []
-    return [("baseline", snapshot_to_plain(run.baseline)), ("comparison", comparison_to_plain(comparison))]
+    comparison = run.comparison(choice)
+    told = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
+    return [("baseline", snapshot_to_plain(run.baseline) | {"path": run.baseline.path}), *told]
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:

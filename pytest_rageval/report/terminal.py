@@ -72,7 +72,8 @@ def _counts(run: Run) -> str:
     if run.plan.unselected:
         parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
-    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
+    shard = f" · {run.plan.shard}" if run.plan.shard else ""
+    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{shard}")
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:

@@ -46,6 +46,8 @@ def test_an_empty_run_is_valid() -> None:
             "versions": made["run"]["versions"],
             "fingerprint": "",
             "interrupted": False,
+            "exitstatus": 0,
+            "failed": [],
         },
         "testbeds": {},
         "plan": {
