@@ -119,6 +119,9 @@ class Collected:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
+            if self.options.apart:
+                problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
+                raise SettingError(f"{site.where}: {problem}")
             expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)

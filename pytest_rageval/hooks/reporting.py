@@ -25,6 +25,7 @@ class Reporting:
         self._counted = False
         self._crashed: dict[str, str] = {}
         self._nodes: list[Any] = []
+        self._lost: list[str] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -49,21 +50,40 @@ class Reporting:
             recorder.take_outcome(payload)
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionstart(self) -> Generator[None]:
+        """Say in one sentence what keeps workers on other machines from starting."""
+        if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", ())):
+            return (yield)
+        from pytest_rageval.hooks.machines import unreachable_told
+
+        with unreachable_told(self._config):
+            return (yield)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker what it cannot see: whether paths were given, and what it shares with the others."""
+        from pytest_rageval.hooks import machines
         from pytest_rageval.hooks.given import is_narrowed
         from pytest_rageval.hooks.shared import tell_worker
 
         node.workerinput["rag_narrowed"] = is_narrowed(self._config)
         self._nodes.append(node)
         node.workerinput["rag_steals"] = self._config.option.dist == "worksteal"
-        tell_worker(self._config, node.workerinput)
+        scattered = machines.is_scattered(node)
+        if scattered:
+            machines.join(node)
+        machines.hold(node)
+        tell_worker(self._config, node.workerinput, alone=scattered)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take what a worker asked for no outcome, and its plan if it ended without a single report."""
         self._take_unclaimed(node)
+        if error is not None:
+            from pytest_rageval.hooks.machines import replaced_here
+
+            replaced_here(node, self._lost.append)
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
             from pytest_rageval.hooks.recorder import recorder_of
@@ -114,7 +134,7 @@ class Reporting:
         verbosity = self._config.option.verbose
         width = terminalreporter._tw.fullwidth
         lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
-        lines += [Line(f"warning: {fault}", "yellow") for fault in recorder.faults]
+        lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.faults)]
         if lines:
             terminalreporter.write_sep("=", "rag")
         for line in lines:
