@@ -93,6 +93,7 @@ class Collected:
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
+        self.fault: str | None = None
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings
@@ -201,7 +202,7 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.models.settle()
+            self.fault = self.models.settle()
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

@@ -68,6 +68,11 @@ class Recorder:
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
 
+    def take_fault(self, fault: str | None) -> None:
+        """Have the summary tell once what a process could not write."""
+        if fault is not None and fault not in self.faults:
+            self.faults.append(fault)
+
     def settle(self, crashed: Mapping[str, str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
 

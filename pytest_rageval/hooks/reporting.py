@@ -142,11 +142,14 @@ class Reporting:
 
     def _take_unclaimed(self, node: Any) -> None:
         """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
-        unclaimed = (getattr(node, "workeroutput", None) or {}).pop("rag_unclaimed", None)
-        if unclaimed is not None:
+        told = getattr(node, "workeroutput", None) or {}
+        unclaimed, fault = told.pop("rag_unclaimed", None), told.pop("rag_fault", None)
+        if unclaimed is not None or fault is not None:
             from pytest_rageval.hooks.recorder import recorder_of
 
-            recorder_of(self._config).take_unclaimed(*unclaimed)
+            recorder = recorder_of(self._config)
+            recorder.take_unclaimed(*(unclaimed or ({}, ())))
+            recorder.take_fault(fault)
 
     def _count_gates(self) -> None:
         """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""
@@ -198,13 +201,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     from dataclasses import asdict
 
     meter = collected.close()
-    unclaimed = asdict(meter.calls), meter.keys
-    if not meter.calls.calls:
-        return
+    unclaimed = (asdict(meter.calls), meter.keys) if meter.calls.calls else None
     if is_worker(config):
-        config.workeroutput["rag_unclaimed"] = unclaimed  # type: ignore[attr-defined]
+        config.workeroutput.update(rag_unclaimed=unclaimed, rag_fault=collected.fault)  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
-        config.stash[RECORDER].take_unclaimed(*unclaimed)
+        config.stash[RECORDER].take_fault(collected.fault)
+        if unclaimed is not None:
+            config.stash[RECORDER].take_unclaimed(*unclaimed)
 
 
 def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:

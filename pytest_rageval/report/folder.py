@@ -43,7 +43,8 @@ class RunFolder:
     def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
         """Write which recordings the run used, and whether it was a whole run; `rageval cassettes` reads it."""
         head = "# complete" if complete else "# partial"
-        (self.path / "used-recordings.txt").write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
+        with whole_files(self.path / "used-recordings.txt") as (part,):  # half of it would have the rest pruned
+            part.write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
 
     def finish(self, results: Mapping[str, Any]) -> None:
         """Write results.json and close the folder."""
