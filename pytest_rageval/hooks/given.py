@@ -39,6 +39,7 @@ class Options:
         top_k: passages a retriever is asked for.
         folders: where the modules of systems are looked for behind Python's own path.
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
+        keep_runs: how many runs are kept; None is all.
         apart: whether cases of one testbed may run on machines that share nothing.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
@@ -74,6 +75,7 @@ class Options:
     top_k: int
     folders: tuple[Path, ...]
     narrowed: bool
+    keep_runs: int | None
     apart: bool
     texts: bool
     markers: Markers
@@ -127,6 +129,7 @@ def read_options(config: pytest.Config) -> Options:
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
         narrowed=is_narrowed(config),
+        keep_runs=_keep_runs(config),
         apart=getattr(config, "workerinput", {}).get("rag_apart", False),
         retriever=str(ini_value(config, "rag_retriever")).strip(),
         retriever_params=parameters(ini_value(config, "rag_retriever_params"), "rag_retriever_params", "k1 = 1.2"),
@@ -205,6 +208,16 @@ def _count(config: pytest.Config, name: str) -> int | None:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise SettingError(f"{name} is {found(text)}; write a whole number of 1 or more")
+
+
+def _keep_runs(config: pytest.Config) -> int | None:
+    """Return how many runs are kept; None is all."""
+    text = str(ini_value(config, "rag_keep_runs")).strip()
+    if text == "all":
+        return None
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise SettingError(f"rag_keep_runs is {found(text)}; write how many runs are kept, 1 or more, or all")
 
 
 def _cassettes(config: pytest.Config, beside: Path) -> Path:

@@ -17,6 +17,7 @@ from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.folder import RunFolder, write_atomically
 from pytest_rageval.report.json_text import JsonText, plain
 from pytest_rageval.report.plan import Plan
+from pytest_rageval.report.pruning import Going, prune
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -42,9 +43,12 @@ class Recorder:
         self.faults: list[str] = []
         self._planned = False
         self._recordings: set[str] = set()
+        self.pruned: list[str] = []
         self._folder: RunFolder | None = None
+        self._going: Going | None = None
         try:
             self._folder = RunFolder(config.rootpath, self.run.started)
+            self._going = Going(self._folder.path)
         except OSError as error:
             self.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
@@ -104,8 +108,16 @@ class Recorder:
             self._written(self._folder.path / "used-recordings.txt", note)
         if self._folder is not None:
             self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
+            self._prune(self._folder)
         path = self.options.json
         return path is None or self._written(path, partial(write_atomically, path, results))
+
+    def _prune(self, folder: RunFolder) -> None:
+        """Remove the runs that are too old to be kept."""
+        if self._going is not None:
+            self._going.end()
+        if self.options.keep_runs is not None:
+            self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder

@@ -128,12 +128,14 @@ class Reporting:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None or not recorder.run.plan.testbeds:
             return
-        from pytest_rageval.report.lines import Line
+        from pytest_rageval.report.lines import Line, few_of
         from pytest_rageval.report.terminal import summary_lines
 
         verbosity = self._config.option.verbose
         width = terminalreporter._tw.fullwidth
         lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
+        if recorder.pruned and verbosity > -1:
+            lines += [Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}")]
         lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.faults)]
         if lines:
             terminalreporter.write_sep("=", "rag")
