@@ -21,6 +21,7 @@ from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["results_of", "schema"]
@@ -59,6 +60,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         },
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": _encode_plan(run, choice),
+        "totals": [asdict(each) | {"ci95": _pair(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
