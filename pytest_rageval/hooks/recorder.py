@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -117,7 +118,8 @@ class Recorder:
         if self._going is not None:
             self._going.end()
         if self.options.keep_runs is not None:
-            self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
+            with suppress(OSError):
+                self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder

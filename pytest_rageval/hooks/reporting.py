@@ -53,7 +53,7 @@ class Reporting:
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionstart(self) -> Generator[None]:
         """Say in one sentence what keeps workers on other machines from starting."""
-        if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", ())):
+        if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", None) or ()):
             return (yield)
         from pytest_rageval.hooks.machines import unreachable_told
 

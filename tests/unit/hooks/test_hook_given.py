@@ -70,3 +70,14 @@ def test_what_cannot_be_used_is_named(pytester: pytest.Pytester, args: list[str]
     with pytest.raises(SettingError) as caught:
         given(pytester, *args)
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("args", "narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
+)
+def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], narrowed: bool) -> None:
+    pytester.makeini("[pytest]")
+    pytester.mkdir("tests")
+    pytester.makepyfile(test_a="def test_b(): pass")
+    assert given(pytester, *args).narrowed is narrowed
+    assert given(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
