@@ -36,7 +36,7 @@ def past_commits(path: Path) -> list[Entry | Unread]:
     Raises:
         SettingError: there is no git, no repository, or no such commit.
     """
-    log = _git(path, "log", "--reverse", "--format=%H%x00%cI%x00%s", "--", path.name).splitlines()
+    log = _git(path, "log", "--reverse", "--format=%H%x00%cI%x00%s", "--", path.name).split("\n")[:-1]
     if not log:
         raise SettingError(f"no commit has {path}; commit it, or leave --baseline out for the runs of this machine")
     return [_commit(path, *line.split("\0")) for line in log]

@@ -196,14 +196,14 @@ def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[
     committed(project, "Begin", baseline(1, 0))
     committed(project, "Lose the file", None)
     committed(project, "Leave a conflict", "<<<<<<<")
-    committed(project, "Mend it", baseline(1, 1, 1, None))
+    committed(project, "Mend\u2028 it", baseline(1, 1, 1, None))
     (project / "other").write_text("unrelated")
     committed(project, "Change another file", baseline(1, 1, 1, None))
     found = read(capsys, "--baseline", "rag-baseline.json")
     (series,) = found["series"]
     first, second = series["points"]
     assert (first["subject"], first["value"], first["n"], first["n_errors"]) == ("Begin", 0.5, 2, 0)
-    assert (second["subject"], second["value"], second["n"], second["n_errors"]) == ("Mend it", 1.0, 3, 1)
+    assert (second["subject"], second["value"], second["n"], second["n_errors"]) == ("Mend\u2028 it", 1.0, 3, 1)
     assert second["delta"] == 0.5
     assert len(second["commit"]) == 40
     assert [each["why"] for each in found["unread"]] == [
