@@ -24,6 +24,12 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+HISTORY = """\
+Tell how a metric went, run by run as .rageval/runs keeps them or, with --baseline, commit by commit of that file: its
+value, of how many cases, its 95 % interval and the difference to the line before. By default it is the primary metric
+of each testbed, each system apart; runs that were interrupted or narrowed are marked.
+"""
+
 IMPORT = """\
 Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
 (evaluation_result_*.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
@@ -118,6 +124,15 @@ def _parser() -> argparse.ArgumentParser:
     merge.add_argument("shards", nargs="+", metavar="RESULTS", help="a results.json, a folder with it, or a run's name")
     merge.add_argument("--out", type=Path, metavar="FILE", help="write the joined results.json here too")
     merge.set_defaults(run_command=_merge, refused=USAGE_ERROR)
+    history = commands.add_parser(
+        "history", help="tell how a metric went, by run or by commit", description=HISTORY, allow_abbrev=False
+    )
+    history.add_argument("--metric", help="this one instead of the primary one of each testbed")
+    history.add_argument("--testbed", help="this one alone, by its name or node id")
+    history.add_argument("--system", help="this one alone, by its name")
+    history.add_argument("--baseline", type=Path, metavar="FILE", help="tell the commits of this baseline")
+    history.add_argument("--json", action="store_true", help="as JSON")
+    history.set_defaults(run_command=_history)
     agreement_arguments.add_to(commands)
     imports = commands.add_parser(
         "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
@@ -182,6 +197,14 @@ def _merge(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.merge import merge
 
     return merge(arguments.shards, arguments.out)
+
+
+def _history(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.history import history
+    from pytest_rageval.report.history import Wanted
+
+    wanted = Wanted(arguments.metric, arguments.testbed, arguments.system)
+    return history(wanted, arguments.baseline, as_json=arguments.json)
 
 
 def _import(arguments: argparse.Namespace) -> Iterator[str]:

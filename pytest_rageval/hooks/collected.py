@@ -96,6 +96,7 @@ class Collected:
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
+        self.fault: str | None = None
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings
@@ -122,6 +123,9 @@ class Collected:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
+            if self.options.apart:
+                problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
+                raise SettingError(f"{site.where}: {problem}")
             expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
@@ -201,7 +205,7 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.models.settle()
+            self.fault = self.models.settle()
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

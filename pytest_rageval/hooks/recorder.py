@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
@@ -22,6 +23,7 @@ from pytest_rageval.report.baseline_file import read_baseline, write_baseline
 from pytest_rageval.report.folder import RunFolder, write_atomically
 from pytest_rageval.report.json_text import JsonText, plain, to_json
 from pytest_rageval.report.plan import Plan
+from pytest_rageval.report.pruning import Going, prune
 from pytest_rageval.report.results_json import results_of, versions_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -47,9 +49,12 @@ class Recorder:
         self.faults: list[str] = []
         self._planned = False
         self._recordings: set[str] = set()
+        self.pruned: list[str] = []
         self._folder: RunFolder | None = None
+        self._going: Going | None = None
         try:
             self._folder = RunFolder(config.rootpath, self.run.started)
+            self._going = Going(self._folder.path)
         except OSError as error:
             self.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
@@ -73,6 +78,11 @@ class Recorder:
         """Count calls that belong to no outcome: made ahead of tests that never ran, or by no case."""
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
+
+    def take_fault(self, fault: str | None) -> None:
+        """Have the summary tell once what a process could not write."""
+        if fault is not None and fault not in self.faults:
+            self.faults.append(fault)
 
     def settle(self, crashed: Mapping[str, str], failed: Iterable[str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
@@ -111,6 +121,7 @@ class Recorder:
             self._written(self._folder.path / "used-recordings.txt", note)
         if self._folder is not None:
             self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
+            self._prune(self._folder)
         path = self.options.json
         went_well = path is None or self._written(path, partial(write_atomically, path, results))
         return self._update_baseline(run_id) and went_well
@@ -136,6 +147,14 @@ class Recorder:
             return False
         now = replace(self.run.snapshot(), run=run_id, versions=versions_of(self.run))
         return self._written(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
+
+    def _prune(self, folder: RunFolder) -> None:
+        """Remove the runs that are too old to be kept."""
+        if self._going is not None:
+            self._going.end()
+        if self.options.keep_runs is not None:
+            with suppress(OSError):
+                self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder

@@ -26,6 +26,7 @@ class Reporting:
         self._crashed: dict[str, str] = {}
         self._failed: set[str] = set()
         self._nodes: list[Any] = []
+        self._lost: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what could not be collected; the session goes on where ``--continue-on-collection-errors`` is given."""
@@ -57,21 +58,40 @@ class Reporting:
             recorder.take_outcome(payload)
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionstart(self) -> Generator[None]:
+        """Say in one sentence what keeps workers on other machines from starting."""
+        if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", None) or ()):
+            return (yield)
+        from pytest_rageval.hooks.machines import unreachable_told
+
+        with unreachable_told(self._config):
+            return (yield)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker what it cannot see: whether paths were given, and what it shares with the others."""
+        from pytest_rageval.hooks import machines
         from pytest_rageval.hooks.given import is_narrowed
         from pytest_rageval.hooks.shared import tell_worker
 
         node.workerinput["rag_narrowed"] = is_narrowed(self._config)
         self._nodes.append(node)
         node.workerinput["rag_steals"] = self._config.option.dist == "worksteal"
-        tell_worker(self._config, node.workerinput)
+        scattered = machines.is_scattered(node)
+        if scattered:
+            machines.join(node)
+        machines.hold(node)
+        tell_worker(self._config, node.workerinput, alone=scattered)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take what a worker asked for no outcome, and its plan if it ended without a single report."""
         self._take_unclaimed(node)
+        if error is not None:
+            from pytest_rageval.hooks.machines import replaced_here
+
+            replaced_here(node, self._lost.append)
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
             from pytest_rageval.hooks.recorder import recorder_of
@@ -119,13 +139,15 @@ class Reporting:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None or not recorder.run.plan.testbeds:
             return
-        from pytest_rageval.report.lines import Line
+        from pytest_rageval.report.lines import Line, few_of
         from pytest_rageval.report.terminal import summary_lines
 
         verbosity = self._config.option.verbose
         width = terminalreporter._tw.fullwidth
         lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
-        lines += [Line(f"warning: {fault}", "yellow") for fault in recorder.faults]
+        if recorder.pruned and verbosity > -1:
+            lines += [Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}")]
+        lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.faults)]
         if lines:
             terminalreporter.write_sep("=", "rag")
         for line in lines:
@@ -133,11 +155,14 @@ class Reporting:
 
     def _take_unclaimed(self, node: Any) -> None:
         """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
-        unclaimed = (getattr(node, "workeroutput", None) or {}).pop("rag_unclaimed", None)
-        if unclaimed is not None:
+        told = getattr(node, "workeroutput", None) or {}
+        unclaimed, fault = told.pop("rag_unclaimed", None), told.pop("rag_fault", None)
+        if unclaimed is not None or fault is not None:
             from pytest_rageval.hooks.recorder import recorder_of
 
-            recorder_of(self._config).take_unclaimed(*unclaimed)
+            recorder = recorder_of(self._config)
+            recorder.take_unclaimed(*(unclaimed or ({}, ())))
+            recorder.take_fault(fault)
 
     def _count_gates(self) -> None:
         """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""
@@ -189,13 +214,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     from dataclasses import asdict
 
     meter = collected.close()
-    unclaimed = asdict(meter.calls), meter.keys
-    if not meter.calls.calls:
-        return
+    unclaimed = (asdict(meter.calls), meter.keys) if meter.calls.calls else None
     if is_worker(config):
-        config.workeroutput["rag_unclaimed"] = unclaimed  # type: ignore[attr-defined]
+        config.workeroutput.update(rag_unclaimed=unclaimed, rag_fault=collected.fault)  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
-        config.stash[RECORDER].take_unclaimed(*unclaimed)
+        config.stash[RECORDER].take_fault(collected.fault)
+        if unclaimed is not None:
+            config.stash[RECORDER].take_unclaimed(*unclaimed)
 
 
 def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:

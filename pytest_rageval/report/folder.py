@@ -11,7 +11,7 @@ from typing import IO, Any
 from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
-__all__ = ["RunFolder", "write_atomically"]
+__all__ = ["RunFolder", "run_age", "write_atomically"]
 
 
 class RunFolder:
@@ -43,12 +43,19 @@ class RunFolder:
     def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
         """Write which recordings the run used, and whether it was a whole run; `rageval cassettes` reads it."""
         head = "# complete" if complete else "# partial"
-        (self.path / "used-recordings.txt").write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
+        with whole_files(self.path / "used-recordings.txt") as (part,):  # half of it would have the rest pruned
+            part.write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
 
     def finish(self, results: Mapping[str, Any]) -> None:
         """Write results.json and close the folder."""
         self._stream.close()
         write_atomically(self.path / "results.json", results)
+
+
+def run_age(folder: Path) -> tuple[str, int]:
+    """Return what sorts runs by their start: those of one second are numbered."""
+    started, _, number = folder.name.partition("-")
+    return started, int(number) if number.isdecimal() else 1
 
 
 def write_atomically(path: Path, results: Mapping[str, Any]) -> None:

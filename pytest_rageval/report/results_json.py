@@ -24,6 +24,7 @@ from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.plan import Shard, TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["results_of", "schema", "versions_of"]
@@ -65,6 +66,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         | ({"shard": {"number": shard.number, "of": shard.of}} if shard else {}),
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": _encode_plan(run, choice),
+        "totals": [asdict(each) | {"ci95": _pair(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],

@@ -54,6 +54,7 @@ def test_an_empty_run_is_valid() -> None:
             "metrics": {}, "session_gates": [], "unmatched_gates": [], "unselected": 0, "unfinished": {}, "notes": [],
             "view": {"metric": None, "rows": None, "cols": None},
         },
+        "totals": [],
         "instances": {},
         "outcomes": [],
         "gates": [],
