@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT / "tests" / "servers"))  # for tests of every folder
 
 @pytest.fixture(autouse=True)
 def _same_terminal_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what a run inside prints depend neither on the width of this terminal nor on who runs the tests."""
-    for name in ("CI", "BUILD_NUMBER"):  # pytest repeats whole failures in its short summary where one is set
+    """Let what a run inside prints depend neither on this terminal nor on who runs the tests, as where CI is set."""
+    for name in ("CI", "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
 

@@ -117,12 +117,16 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
+    show.add_argument(
+        "--markdown", nargs="?", const="-", metavar="PATH", help="as Markdown, to this file if one is named"
+    )
     show.set_defaults(run_command=_show)
     merge = commands.add_parser(
         "merge", help="join the results of shards, and decide their gates", description=MERGE, allow_abbrev=False
     )
     merge.add_argument("shards", nargs="+", metavar="RESULTS", help="a results.json, a folder with it, or a run's name")
     merge.add_argument("--out", type=Path, metavar="FILE", help="write the joined results.json here too")
+    merge.add_argument("--markdown", type=Path, metavar="FILE", help="write the report as Markdown here too")
     merge.set_defaults(run_command=_merge, refused=USAGE_ERROR)
     history = commands.add_parser(
         "history", help="tell how a metric went, by run or by commit", description=HISTORY, allow_abbrev=False
@@ -190,13 +194,13 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
-    return show(arguments.run)
+    return show(arguments.run, arguments.markdown)
 
 
 def _merge(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.merge import merge
 
-    return merge(arguments.shards, arguments.out)
+    return merge(arguments.shards, arguments.out, arguments.markdown)
 
 
 def _history(arguments: argparse.Namespace) -> Iterator[str]:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.commands.runs import results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.folder import RunFolder, write_atomically
+from pytest_rageval.report.folder import RunFolder, write_text
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.joining import NO_TESTS, Part, joined
-from pytest_rageval.report.json_text import to_json
+from pytest_rageval.report.json_text import json_lines, to_json
+from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
+from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
 from pytest_rageval.report.terminal import summary_lines
 
 __all__ = ["merge"]
 
 
-def merge(shards: Sequence[str], out: Path | None) -> Generator[str, None, int]:
+def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None) -> Generator[str, None, int]:
     """Join shards to a run in a folder of its own, yield the lines of its summary and return pytest's exit status.
 
     It is that of all their tests and gates: 0 where they held, 1 where something failed, 2 where a shard was
@@ -30,6 +34,7 @@ def merge(shards: Sequence[str], out: Path | None) -> Generator[str, None, int]:
     Args:
         shards: paths of files results.json or of folders with one, or names of runs.
         out: where the joined results.json is written too, or None.
+        markdown: where the report is written as Markdown, or None; it is also added to a step's summary on GitHub.
 
     Raises:
         SettingError: results cannot be read, or are not those of all shards of one run.
@@ -40,15 +45,16 @@ def merge(shards: Sequence[str], out: Path | None) -> Generator[str, None, int]:
     parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
     run, choice = joined(parts), stored[0].choice
     finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
-    kept = _Kept(root, out)
+    kept = _Kept(root)
     results = results_of(run, kept.name, finished, choice)
     kept.write(run, results)
+    kept.report(out, markdown, results, markdown_of(run, choice))
     yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     for line in summary_lines(run, choice, shutil.get_terminal_size().columns, 0):
         yield line.text
     yield from (f"warning: {fault}" for fault in kept.faults)
     yield from _failures(run, parts)
-    return run.exitstatus or int(kept.lacks_out)
+    return run.exitstatus or int(kept.lacks_report)
 
 
 def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
@@ -66,12 +72,11 @@ def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
 
 
 class _Kept:
-    """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest; and FILE."""
+    """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest; and files."""
 
-    def __init__(self, root: Path, out: Path | None) -> None:
+    def __init__(self, root: Path) -> None:
         self.faults: list[str] = []
-        self.lacks_out = False
-        self._out = out
+        self.lacks_report = False
         self._folder: RunFolder | None = None
         try:
             self._folder = RunFolder(root, datetime.now(timezone.utc))
@@ -90,9 +95,19 @@ class _Kept:
                 self._folder.finish(results)
             except OSError as error:
                 self.faults.append(f"{self._folder.path} could not be written: {error.strerror or error}")
-        if self._out is not None:
-            try:
-                write_atomically(self._out, results)
-            except OSError as error:
-                self.lacks_out = True
-                self.faults.append(f"{self._out} could not be written: {error.strerror or error}")
+
+    def report(self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], text: str) -> None:
+        """Write the files that were asked for, and add to a step's summary, which nobody asks for."""
+        for path, parts in ((out, json_lines(results)), (markdown, [text])):
+            self.lacks_report |= path is not None and not self._written(path, partial(write_text, path, parts))
+        summary = os.environ.get(SUMMARY)
+        if summary:
+            self._written(Path(summary), partial(add_to_summary, Path(summary), text))
+
+    def _written(self, path: Path, write: Callable[[], object]) -> bool:
+        try:
+            write()
+        except OSError as error:
+            self.faults.append(f"{path} could not be written: {error.strerror or error}")
+            return False
+        return True

@@ -35,6 +35,7 @@ class Options:
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
+        markdown: where the report is written as Markdown, or None.
         retriever: the name of the retriever over ``rag_corpus``.
         retriever_params: its settings.
         beside: the folder that paths of the ini are relative to.
@@ -73,6 +74,7 @@ class Options:
     rows: str | None
     cols: str | None
     json: Path | None
+    markdown: Path | None
     retriever: str
     retriever_params: Mapping[str, Any]
     beside: Path
@@ -118,8 +120,6 @@ def read_options(config: pytest.Config) -> Options:
     beside = ini_folder(config)
     rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
     concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
-    if option.rag_json and (here / option.rag_json).is_dir():
-        raise SettingError(f"--rag-json names the directory {found(option.rag_json)}; name a file")
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
         ini_systems=_distinct("rag_system", ini_value(config, "rag_system")),
@@ -133,7 +133,8 @@ def read_options(config: pytest.Config) -> Options:
         matrix=option.rag_matrix,
         rows=option.rag_rows,
         cols=option.rag_cols,
-        json=here / option.rag_json if option.rag_json else None,
+        json=_report(here, "--rag-json", option.rag_json),
+        markdown=_report(here, "--rag-markdown", option.rag_markdown),
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
         apart=getattr(config, "workerinput", {}).get("rag_apart", False),
@@ -198,6 +199,13 @@ def _invoked_from(config: pytest.Config) -> Path:
     """Return the folder that paths of the command line are relative to; a worker's may be in a copy of the project."""
     told: str | None = getattr(config, "workerinput", {}).get("rag_from")
     return config.invocation_params.dir if told is None else Path(os.path.normpath(config.rootpath / told))
+
+
+def _report(here: Path, option: str, given: str | None) -> Path | None:
+    """Return the file that an option wants a report in, or None."""
+    if given and (here / given).is_dir():
+        raise SettingError(f"{option} names the directory {found(given)}; name a file")
+    return here / given if given else None
 
 
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:

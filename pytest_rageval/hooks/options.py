@@ -35,6 +35,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
     add("--rag-json", metavar="PATH", help="write results.json here too")
+    add("--rag-markdown", metavar="PATH", help="write the report as a comment for a pull request here")
     add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
     add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")
     add("--rag-update-baseline-part", action="store_true", help="write to the baseline what ran, and keep the rest")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -20,12 +21,14 @@ from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.baseline_file import read_baseline, write_baseline
-from pytest_rageval.report.folder import RunFolder, write_atomically
-from pytest_rageval.report.json_text import JsonText, plain, to_json
+from pytest_rageval.report.folder import RunFolder, write_text
+from pytest_rageval.report.json_text import JsonText, json_lines, plain, to_json
+from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.pruning import Going, prune
 from pytest_rageval.report.results_json import results_of, versions_of
 from pytest_rageval.report.run import Run
+from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Recorder", "recorder_of"]
@@ -47,6 +50,7 @@ class Recorder:
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
         self.faults: list[str] = []
+        self.written: list[Path] = []
         self._planned = False
         self._recordings: set[str] = set()
         self.pruned: list[str] = []
@@ -102,7 +106,7 @@ class Recorder:
         self.run.evaluate_gates()
 
     def finish(self, exitstatus: int) -> bool:
-        """Write results.json, to the folder and to ``--rag-json``, and the baseline.
+        """Write results.json, to the folder and to ``--rag-json``, the other reports and the baseline.
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
@@ -120,11 +124,20 @@ class Recorder:
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
             self._written(self._folder.path / "used-recordings.txt", note)
         if self._folder is not None:
-            self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
+            self._reported(self._folder.path / "results.json", partial(self._folder.finish, results))
             self._prune(self._folder)
-        path = self.options.json
-        went_well = path is None or self._written(path, partial(write_atomically, path, results))
+        went_well = self._write_reports(results)
         return self._update_baseline(run_id) and went_well
+
+    def _write_reports(self, results: Mapping[str, Any]) -> bool:
+        """Write the reports that were asked for and return whether that went well; nobody asks for a step's summary."""
+        summary = os.environ.get(SUMMARY)
+        markdown = markdown_of(self.run, self.choice) if self.options.markdown or summary else ""
+        wanted = [(self.options.json, json_lines(results)), (self.options.markdown, [markdown])]
+        went_well = [self._reported(path, partial(write_text, path, text)) for path, text in wanted if path is not None]
+        if summary:
+            self._written(Path(summary), partial(add_to_summary, Path(summary), markdown))
+        return all(went_well)
 
     def _baseline_held(self) -> Snapshot | None:
         """Return what the run is compared with; what cannot be read is told where it is collected."""
@@ -146,7 +159,7 @@ class Recorder:
             self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
             return False
         now = replace(self.run.snapshot(), run=run_id, versions=versions_of(self.run))
-        return self._written(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
+        return self._reported(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
 
     def _prune(self, folder: RunFolder) -> None:
         """Remove the runs that are too old to be kept."""
@@ -166,6 +179,13 @@ class Recorder:
             folder.close()
             self._folder = None
             self.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")
+
+    def _reported(self, path: Path, write: Callable[[], object]) -> bool:
+        """Write what the summary says the place of, and return whether it went well."""
+        if not self._written(path, write):
+            return False
+        self.written.append(path)
+        return True
 
     def _written(self, path: Path, write: Callable[[], object]) -> bool:
         try:

@@ -11,7 +11,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
 from pytest_rageval.report.tables import blocks_of
 
-__all__ = ["causes_text", "change_text", "comparison_lines", "p_text"]
+__all__ = ["causes_text", "change_text", "comparison_lines", "is_primary", "p_text"]
 
 NAMED = 10  # cases that are named of those that broke, or were mended
 
@@ -25,7 +25,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterat
         yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
         return
     changed = [each for each in overall if each.broken or each.fixed]
-    shown = [each for each in changed if _is_primary(each, comparison) or _is_sure(each, alpha)]
+    shown = [each for each in changed if is_primary(each, comparison) or _is_sure(each, alpha)]
     if shown:
         for block in blocks_of(["", *(_name(each, comparison) for each in shown)], _columns(shown), width):
             yield Line("")
@@ -50,6 +50,11 @@ def change_text(each: Compared, comparison: Comparison) -> str:
 def causes_text(causes: Mapping[Cause, int]) -> str:
     """Return what broke cases, the causes that there are: ``retrieval 5, generation 2``."""
     return ", ".join(f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause))
+
+
+def is_primary(each: Compared, comparison: Comparison) -> bool:
+    """Return whether a metric is the primary one of its testbed."""
+    return comparison.after.testbeds[each.testbed].metrics[0] == each.metric
 
 
 def p_text(p_value: float | None) -> str:
@@ -112,7 +117,7 @@ def _told(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> It
 
 def _least(comparison: Comparison) -> Iterator[Line]:
     """Yield the smallest drops that could have been seen, of the primary metrics."""
-    primary = [each for each in comparison.overall if _is_primary(each, comparison)]
+    primary = [each for each in comparison.overall if is_primary(each, comparison)]
     known = sorted((each.found.least_drop, _name(each, comparison)) for each in primary if each.found.least_drop)
     if known:
         told = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
@@ -123,10 +128,6 @@ def _style(each: Compared, comparison: Comparison) -> Style:
     info = comparison.after.metrics.get(each.metric)
     rose = (each.found.delta or 0) > 0
     return "green" if rose == (info is None or info.higher_is_better) else "red"
-
-
-def _is_primary(each: Compared, comparison: Comparison) -> bool:
-    return comparison.after.testbeds[each.testbed].metrics[0] == each.metric
 
 
 def _is_sure(each: Compared, alpha: float) -> bool:

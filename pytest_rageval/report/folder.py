@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import IO, Any
 from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
-__all__ = ["RunFolder", "run_age", "write_atomically"]
+__all__ = ["RunFolder", "run_age", "write_atomically", "write_text"]
 
 
 class RunFolder:
@@ -60,9 +60,14 @@ def run_age(folder: Path) -> tuple[str, int]:
 
 def write_atomically(path: Path, results: Mapping[str, Any]) -> None:
     """Write ``results`` as JSON beside ``path`` and move it there, so that no reader sees half a file."""
+    write_text(path, json_lines(results))
+
+
+def write_text(path: Path, parts: Iterable[str]) -> None:
+    """Write a text beside ``path`` and move it there, so that no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(path) as (part,), part.open("w", encoding="utf-8") as stream:
-        stream.writelines(json_lines(results))
+    with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(parts)
 
 
 def _unused(runs: Path, name: str) -> Path:

@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pytest_rageval.analysis.attribution import cause_of
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.verdicts import GateResult
-from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.comparison_lines import causes_text, p_text
+from pytest_rageval.report.comparison_lines import causes_text, is_primary, p_text
 from pytest_rageval.report.lines import counted, interval, number
-from pytest_rageval.report.matrix_lines import matrix_rows, matrix_title
+from pytest_rageval.report.markdown_text import Part, code, parts_within, plain
+from pytest_rageval.report.matrix_lines import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
-from pytest_rageval.report.tables import INDENT
 from pytest_rageval.report.terminal import counts_text
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["MOST", "code", "markdown_of", "plain"]
+__all__ = ["MOST", "markdown_of"]
 
 MOST = 60_000
 """Characters: a comment on GitHub takes 65,536."""
 
-TAIL = 200  # characters that closing a part and counting what was cut take at most
-
 FEW_ROWS = 12  # a table with more is folded
 
+EXCERPT = 100  # characters of an answer
+
 _SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>@-])")
 
-Row = Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the report: a heading, and a table under it.
-
-    Attributes:
-        title: its heading, as Markdown.
-        rows: of the table, as Markdown, the head first.
-        folded: whether it opens only when it is clicked.
-    """
-
-    title: str
-    rows: Sequence[Row]
-    folded: bool
+Row = list[str]
 
 
 def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST) -> str:
@@ -57,42 +37,39 @@ def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST) -> str:
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
-        most: characters that it has at most, 2,000 or more; rows that do not fit are counted.
+        most: characters that it has at most, 20,000 or more; what does not fit is counted.
     """
     text = "\n\n".join([f"## {_verdict(run)}", *_head(run, choice)]) + "\n"
-    for part in _parts(run, choice):
-        text += _rendered(part, most - len(text))
-    return text
-
-
-def plain(text: str) -> str:
-    """Return a text that Markdown shows as it stands: nothing in it is markup, a link, a mention or a new line."""
-    return _SPECIAL.sub(r"\\\1", html.escape(ascii_safe(text).replace(INDENT, "\u2003"), quote=False))
-
-
-def code(text: str) -> str:
-    """Return a name as code, in a table too; in it nothing is a mention."""
-    shown = ascii_safe(text).replace("|", "\\|")
-    longest = max(map(len, re.findall("`+", shown)), default=0)
-    fence, pad = "`" * (longest + 1), " " if longest else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+    return text + parts_within(_parts(run, choice), most - len(text))
 
 
 def _verdict(run: Run) -> str:
-    failed = sum(gate.result.status == "failed" for gate in run.gates)
-    undecided = sum(_is_undecided(gate.result) for gate in run.gates)
-    errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
-    tests = len(run.failed)
+    gates = [gate.result for gate in run.gates]
+    failed = sum(gate.status == "failed" for gate in gates)
     if run.interrupted:
         return "⚠️ RAG tests: interrupted"
     if failed:
-        return f"❌ RAG tests: {failed} of {counted(len(run.gates), 'gate')} failed"
-    if tests or errors:
-        broken = counted(tests, "test") if tests else counted(errors, "case")
-        return f"❌ RAG tests: {broken} failed, and no gate"
-    if undecided:
-        return f"⚠️ RAG tests: all gates hold, {undecided} inconclusive"
-    return f"✅ RAG tests: {'all gates hold' if run.gates else 'no gate decides them'}"
+        return f"❌ RAG tests: {failed} of {counted(len(gates), 'gate')} failed"
+    broken = len(run.failed) or sum(outcome.status == "error" for outcome in run.outcomes.values())
+    if broken:
+        what = counted(broken, "test" if run.failed else "case")
+        return f"❌ RAG tests: {what} failed" + (", and no gate" if gates and run.plan.shard is None else "")
+    if run.plan.shard is not None:
+        return f"➖ RAG tests: {plain(str(run.plan.shard))} ended, `rageval merge` decides the gates"
+    if not run.outcomes:
+        return "⚠️ RAG tests: no case was run"
+    return _held(gates)
+
+
+def _held(gates: Sequence[GateResult]) -> str:
+    """Return the verdict of a run in which nothing failed."""
+    undecided, skipped = sum(map(_is_undecided, gates)), sum(gate.status == "skipped" for gate in gates)
+    but = [f"{n} {what}" for n, what in ((undecided, "inconclusive"), (skipped, "skipped")) if n]
+    if not gates:
+        return "✅ RAG tests: nothing failed, and there is no gate"
+    if not but:
+        return f"✅ RAG tests: {'the gate holds' if len(gates) == 1 else f'all {len(gates)} gates hold'}"
+    return f"⚠️ RAG tests: no gate failed, {', '.join(but)} of {len(gates)}"
 
 
 def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
@@ -106,61 +83,75 @@ def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
 
 def _changes(comparison: Comparison, alpha: float) -> Iterator[str]:
     """Yield what became of the primary metrics in a sentence, and what of all that is no noise in a list."""
-    primary = [each for each in comparison.overall if _is_primary(each, comparison)]
-    broken, fixed = (sum(len(side) for side in sides) for sides in _sides(primary))
-    head = f"**{broken} broke, {fixed} were mended** of {counted(len(comparison.pairing.pairs), 'case')}"
-    yield f"{head} against {code(comparison.before.path or comparison.before.run)}."
+    primary = [each for each in comparison.overall if is_primary(each, comparison)]
+    broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
+    head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
+    against = code(comparison.before.path or comparison.before.run)
+    yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
     sure = [each for each in comparison.compared if each.p_holm is not None and each.p_holm <= alpha]
     if sure:
         yield "\n".join(f"- {_change(each, comparison)}" for each in sure[:FEW_ROWS])
         if len(sure) > FEW_ROWS:
-            yield f"{len(sure) - FEW_ROWS} more changes are no noise."
-    else:
-        yield "Nothing that is not noise."
-
-
-def _sides(compared: Sequence[Compared]) -> tuple[list[tuple[Pair, ...]], list[tuple[Pair, ...]]]:
-    return [each.broken for each in compared], [each.fixed for each in compared]
+            yield f"{counted(len(sure) - FEW_ROWS, 'more change')} beyond noise."
+    elif broken or fixed:
+        yield "Nothing here that is not noise."
 
 
 def _change(each: Compared, comparison: Comparison) -> str:
     found, testbed = each.found, comparison.after.testbeds[each.testbed].name
-    where = f" ({plain(' x '.join(each.slice.values()))})" if each.slice else ""
-    delta = "–" if found.delta is None else f"{found.delta:+.3g}"
+    where = f" in {plain(' x '.join(each.slice.values()))}" if each.slice else ""
+    system = f" ({plain(each.system)})" if len(comparison.after.systems) > 1 else ""
     causes = f"; broke: {causes_text(each.causes)}" if each.broken else ""
-    return (
-        f"{code(each.metric)} of {code(testbed)}{where} {delta} {interval(found.ci95)}, {p_text(each.p_holm)}{causes}"
-    )
+    delta = f"{_signed(found.delta)} {interval(found.ci95)}, {p_text(each.p_holm)}"
+    return f"{code(each.metric)} of {code(testbed)}{system}{where} {plain(delta)}{causes}"
 
 
 def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
     gates = [gate.result for gate in run.gates]
     if gates:
         ordered = sorted(gates, key=lambda gate: (gate.status != "failed", not _is_undecided(gate)))
-        yield Part(f"Gates ({len(gates)})", [_GATE_HEAD, *map(_gate_row, ordered)], len(gates) > FEW_ROWS)
+        yield Part(f"Gates ({len(gates)})", list(_gate_rows(ordered)), len(gates) > FEW_ROWS, range(3, 6))
     comparison = run.comparison(choice)
     if comparison is not None:
-        yield from _cases(comparison)
+        yield from _cases(run, comparison)
+    worst = [[code(str(g.gate)), code(name), number(value)] for g in gates for name, value in g.worst]
+    if worst:
+        rows = [["gate", "case", "value"], *worst]
+        yield Part(f"Worst cases of gates that failed ({len(worst)})", rows, folded=True, numbers=range(2, 3))
     failed = [outcome for outcome in run.ordered() if outcome.status == "error"]
     if failed:
-        rows = [[code(o.nodeid), plain((o.error or o.error_type or "").partition("\n")[0])] for o in failed]
-        yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True)
-    for matrix in [*run.matrices(choice), *run.differences(choice), *run.gains(choice)]:
+        told = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
+        rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in told]
+        yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True, numbers=range(0))
+    for at, matrix in enumerate([*run.matrices(choice), *run.differences(choice), *run.gains(choice)]):
         rows = [[plain(text) for text in row] for row in matrix_rows(matrix)]
-        yield Part(plain(matrix_title(matrix)), rows, folded=True)
+        title = f"{matrix_title(matrix)} - {matrix_legend(matrix)}"
+        yield Part(title, rows, at > 0 or len(rows) > FEW_ROWS, range(1, len(rows[0])))
 
 
-_GATE_HEAD = ["", "gate", "of", "value", "n", "95 % interval", "against the baseline"]
+def _gate_rows(gates: Sequence[GateResult]) -> Iterator[Row]:
+    compares = any(gate.regression for gate in gates)
+    against = ["against the baseline"] if compares else []
+    yield ["", "gate", "of", "value", "n", "95 %", *against, "why"]
+    for gate in gates:
+        facts = [number(gate.value), str(gate.n), interval(gate.ci95), *([_against(gate)] if compares else [])]
+        sign = "⚠️" if _is_undecided(gate) else _SIGNS[gate.status]
+        yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(_why(gate))]
 
 
-def _gate_row(gate: GateResult) -> Row:
-    sign = "⚠️" if _is_undecided(gate) else _SIGNS[gate.status]
-    against, told = "", gate.regression
-    if told is not None and told.found.delta is not None:
-        against = f"{told.found.delta:+.3g} {interval(told.found.ci95)}, {p_text(told.p_value)}"
-    name, reason = code(str(gate.gate)), gate.reason if gate.status != "passed" else None
-    shown = [sign, name, code(gate.scope), number(gate.value), str(gate.n), interval(gate.ci95), against]
-    return shown if reason is None else [*shown[:-1], f"{against} {plain(reason)}".strip()]
+def _against(gate: GateResult) -> str:
+    told = gate.regression
+    if told is None or told.found.delta is None:
+        return ""
+    return f"{_signed(told.found.delta)} {interval(told.found.ci95)}, {p_text(told.p_value)}"
+
+
+def _why(gate: GateResult) -> str:
+    if gate.status != "passed":
+        return gate.reason or ""
+    place = ", ".join(f"{key}={value}" for key, value in (gate.slice or {}).items()) if gate.cells else ""
+    notes = ["inconclusive: too few cases to tell a drop from noise"] if _is_undecided(gate) else []
+    return "; ".join([*notes, *([f"worst at {place}"] if place else [])])
 
 
 def _is_undecided(gate: GateResult) -> bool:
@@ -168,42 +159,36 @@ def _is_undecided(gate: GateResult) -> bool:
     return gate.status == "passed" and any(c.regression and c.regression.verdict == "inconclusive" for c in cells)
 
 
-def _cases(comparison: Comparison) -> Iterator[Part]:
+def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
     """Yield the cases that broke and those that were mended, by the primary metrics."""
-    primary = [each for each in comparison.overall if _is_primary(each, comparison)]
-    head = ["case", "metric", "was", "now"]
-    broken = [[*_case_row(pair, each), cause_of(pair)] for each in primary for pair in each.broken]
+    primary = [each for each in comparison.overall if is_primary(each, comparison)]
+    systems = len(comparison.after.systems) > 1
+    head = ["case", *(["system"] if systems else []), "metric", "was", "now"]
+    numbers = range(len(head) - 2, len(head))
+    more = ["cause", *(["answer"] if run.texts else [])]
+    broken = [
+        [*_case_row(pair, each, systems), cause_of(pair), *([_answer(run, pair)] if run.texts else [])]
+        for each in primary
+        for pair in each.broken
+    ]
     if broken:
-        yield Part(f"Broken ({len(broken)})", [[*head, "cause"], *broken], len(broken) > FEW_ROWS)
-    fixed = [_case_row(pair, each) for each in primary for pair in each.fixed]
+        yield Part(f"Broken ({len(broken)})", [[*head, *more], *broken], len(broken) > FEW_ROWS, numbers)
+    fixed = [_case_row(pair, each, systems) for each in primary for pair in each.fixed]
     if fixed:
-        yield Part(f"Mended ({len(fixed)})", [head, *fixed], folded=True)
+        yield Part(f"Mended ({len(fixed)})", [head, *fixed], folded=True, numbers=numbers)
 
 
-def _case_row(pair: Pair, each: Compared) -> list[str]:
-    before, after = (number(side.scores[each.metric]) for side in (pair.before, pair.after))
-    return [code(pair.after.name), code(each.metric), before, after]
+def _case_row(pair: Pair, each: Compared, systems: bool) -> Row:
+    before, after = (plain(number(side.scores[each.metric])) for side in (pair.before, pair.after))
+    return [code(pair.after.name), *([plain(each.system)] if systems else []), code(each.metric), before, after]
 
 
-def _is_primary(each: Compared, comparison: Comparison) -> bool:
-    return comparison.after.testbeds[each.testbed].metrics[0] == each.metric
+def _answer(run: Run, pair: Pair) -> str:
+    """Return how the answer of a case's first run begins."""
+    outcome = run.outcomes.get(pair.after.name)
+    text = "" if outcome is None or outcome.answer is None else " ".join(outcome.answer.text.split())
+    return plain(text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}...")
 
 
-def _rendered(part: Part, room: int) -> str:
-    """Return a part in at most ``room`` characters, with how many of its rows do not fit; "" where nothing fits."""
-    head, *rows = part.rows
-    opening = f"\n<details><summary>{part.title}</summary>\n\n" if part.folded else f"\n### {part.title}\n\n"
-    closing = "\n</details>\n" if part.folded else ""
-    text = opening + _row(head) + _row(["---"] * len(head))
-    if len(text) + TAIL > room:
-        return ""
-    for at, row in enumerate(rows):
-        line = _row(row)
-        if len(text) + len(line) + TAIL > room:
-            return f"{text}\n{len(rows) - at} more are cut.\n{closing}"
-        text += line
-    return text + closing
-
-
-def _row(cells: Row) -> str:
-    return f"| {' | '.join(cells)} |\n"
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3g}"

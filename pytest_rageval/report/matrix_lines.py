@@ -11,7 +11,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["matrix_blocks", "matrix_lines", "matrix_rows", "matrix_title"]
+__all__ = ["matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
 ALL = "all"  # the margin of sums
 MICRO = "micro"
@@ -23,7 +23,7 @@ def matrix_lines(matrices: Iterable[Matrix], width: int) -> Iterator[Line]:
     said = set()
     for matrix in matrices:
         yield Line("")
-        shows = _legend(matrix)
+        shows = matrix_legend(matrix)
         notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
         yield Line(ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
         said.add(shows)
@@ -93,7 +93,7 @@ def _missing(matrix: Matrix) -> list[str]:
     return [f"{n} of {n_cells} cells missing"] if n and matrix.metric not in TOTALS and n_cells > 1 else []
 
 
-def _legend(matrix: Matrix) -> str:
+def matrix_legend(matrix: Matrix) -> str:
     """Return what the cells show."""
     if matrix.metric in TOTALS:
         return "scored (n+k unscored)" if matrix.metric == "n" else "sum (n); ? where +k do not tell it"

@@ -1,0 +1,95 @@
+"""Where the report is written as Markdown: the file that was asked for, and the summary of a step on GitHub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rag_project import Mode, Project, cases
+
+from pytest_rageval.cli import main
+from pytest_rageval.report import step_summary
+
+
+def said(project: Project) -> Project:
+    project.says(cases("say Paris", "say Rome"), 'gates=["accuracy >= 0.9"]')
+    return project
+
+
+def test_the_report_is_written_however_tests_are_run(project: Project, mode: Mode) -> None:
+    run = said(project).run("--rag-markdown", "out/rag.md", *mode)
+    text = (project.path / "out" / "rag.md").read_text(encoding="utf-8")
+    assert run.status == 1
+    assert text.startswith("## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors")
+    assert "| ❌ | `accuracy >= 0.9` | `test_it` | 0.5 | 2 |" in text
+
+
+def test_what_a_run_wrote_is_drawn_again_from_its_results(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(project).run("--rag-markdown", "rag.md")
+    monkeypatch.chdir(project.path)
+    capsys.readouterr()
+    assert main(["show", "results.json", "--markdown"]) == 0
+    written = (project.path / "rag.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == written
+    assert main(["show", "results.json", "--markdown", "again/rag.md"]) == 0
+    assert capsys.readouterr().out == "wrote again/rag.md\n"
+    assert (project.path / "again" / "rag.md").read_text(encoding="utf-8") == written
+    assert main(["show", "results.json", "--markdown", "again"]) == 2
+    assert "again could not be written" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_fails_a_session_that_would_have_passed(project: Project) -> None:
+    project.says(cases("say Paris"))
+    project.file("taken", "a file")
+    run = project.run("--rag-markdown", "taken/rag.md")
+    assert run.status == 1
+    run.said("warning: *rag.md could not be written: *")
+    (project.path / "folder").mkdir()
+    refused = project.run("--rag-markdown", "folder")
+    assert refused.status == 4
+    assert "--rag-markdown names the directory 'folder'; name a file" in refused.result.stderr.str()
+
+
+def test_a_step_on_github_has_it_appended_to_its_summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = project.file("summary.md", "# Before")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    project.says(cases("say Paris"))
+    assert project.run().status == 0
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("# Before\n\n## ✅ RAG tests: nothing failed, and there is no gate\n")
+
+
+@pytest.mark.parametrize("fault", ["missing", "full"])
+def test_a_summary_that_cannot_be_added_to_is_a_warning(
+    project: Project, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    summary = project.path / "no" / "folder" if fault == "missing" else project.file("summary.md", "x" * 100)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setattr(step_summary, "MOST", 200)
+    project.says(cases("say Paris"))
+    run = project.run()
+    assert run.status == 0
+    run.said("warning: *could not be written: *")
+    assert fault == "missing" or summary.read_text(encoding="utf-8") == "x" * 100 + "\n"
+
+
+def test_shards_that_are_joined_have_one_report(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(project)
+    for shard in (1, 2):
+        project.run("--rag-shard", f"{shard}/2", "--rag-markdown", f"{shard}.md", json_path=f"{shard}.json")
+        text = (project.path / f"{shard}.md").read_text(encoding="utf-8")
+        assert text.startswith(f"## ➖ RAG tests: shard {shard} of 2 ended, `rageval merge` decides the gates")
+    summary = Path(project.path / "summary.md")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.chdir(project.path)
+    assert main(["merge", "1.json", "2.json", "--markdown", "rag.md"]) == 1
+    text = (project.path / "rag.md").read_text(encoding="utf-8")
+    assert text.startswith("## ❌ RAG tests: 1 of 1 gate failed")
+    assert summary.read_text(encoding="utf-8") == f"\n{text}"
+    (project.path / "taken").mkdir()
+    assert main(["merge", "1.json", "2.json", "--markdown", "taken"]) == 1
+    assert "warning: taken could not be written" in capsys.readouterr().out

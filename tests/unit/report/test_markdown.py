@@ -1,0 +1,198 @@
+"""A run as GitHub's Markdown: it renders as meant whatever the data say, and keeps within what a comment takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.markdown import MOST, markdown_of
+from pytest_rageval.report.markdown_text import LONGEST, Part, code, parts_within, plain
+from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
+
+HOSTILE = [
+    "a|b", "a\\|b", "\\", "\\\\|", "||", "`code`", "``a`b``", "|`|`|", "*bold*", "__init__", "~~gone~~", "a_b_c",
+    "[link](https://evil.example)", "![image](x.png)", "<img src=x onerror=alert(1)>", "<script>alert(1)</script>",
+    "</details>", "</summary></details>", "<!-- hidden", "-->", "<a href=//x>", "&lt;b&gt;&amp;", "@someone",
+    "@org/team", "mail@example.org", "#123", "GH-45", "owner/repo#6", "https://evil.example/x", "www.evil.example",
+    ":tada:", "$E = mc^2$", "one\ntwo", "one\r\n| x | y |\n| --- | --- |", "# heading", "- item", "1. item", "---", "===",
+    "> quote", "a\u202eb", "a\u200bb", "\x1b[31mred\x1b[0m", "a\0b", "\ud800", "基金🙂", "   ", "{{ 7 * 7 }}", "[^1]",
+    "[x]: https://evil.example",
+]  # fmt: skip
+"""What a name, an error or an answer may hold."""
+
+OURS = re.compile(r"</?code>|<span>|</span>|&#?\w+;")
+
+
+def rendered(text: str) -> list[Any]:
+    """Return the tokens of a text as GitHub parses it."""
+    return MarkdownIt("gfm-like").enable(["table", "strikethrough", "linkify"]).parse(text)
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """Return the tables of a text as rows of what their cells show, the head first."""
+    found: list[list[list[str]]] = []
+    tokens = rendered(text)
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        if token.type == "table_open":
+            found.append([])
+        elif token.type == "tr_open":
+            found[-1].append([])
+        elif token.type in ("th_open", "td_open"):
+            found[-1][-1].append(shown(following))
+    return found
+
+
+def shown(token: Any) -> str:
+    """Return what an inline token shows; nothing in it may be other than text, code and what we add."""
+    parts = []
+    for child in token.children or []:
+        if child.type == "html_inline":
+            assert OURS.fullmatch(child.content), child.content
+            continue
+        assert child.type in ("text", "text_special", "code_inline", "strong_open", "strong_close"), child
+        parts.append(child.content)
+    return "".join(parts)
+
+
+def apart(text: str) -> str:
+    """Return what is shown without the spaces of no width that keep it from being linked."""
+    return text.replace("\u200b", "")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("made", [plain, code])
+def test_any_text_is_shown_as_it_stands_in_its_own_cell(text: str, made: Any) -> None:
+    part = Part(text, [["name", "n"], [made(text), "1"], ["after", "2"]], folded=False, numbers=range(1, 2))
+    markdown = parts_within([part], 5_000)
+    [table] = tables(markdown)
+    assert [len(row) for row in table] == [2, 2, 2]
+    assert table[2] == ["after", "2"]
+    seen = text if text.isprintable() else text.encode("unicode_escape").decode()
+    if text.isprintable():
+        assert apart(table[1][0]).strip() == seen.strip()
+    else:
+        assert apart(table[1][0]).isprintable()
+    types = {token.type for token in rendered(markdown)}
+    assert types <= {"heading_open", "heading_close", "inline", "table_open", "table_close", "thead_open", "thead_close",
+                     "tbody_open", "tbody_close", "tr_open", "tr_close", "th_open", "th_close", "td_open", "td_close"}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_any_title_of_a_folded_table_is_text(text: str) -> None:
+    markdown = parts_within([Part(text, [["a", "b"], ["1", "2"]], folded=True, numbers=range(0))], 5_000)
+    opening, *_, closing = rendered(markdown)
+    assert opening.content.count("<") == opening.content.count("<span>") * 2 + 3
+    assert opening.content.startswith("<details><summary>")
+    assert opening.content.endswith("</summary>\n")
+    assert closing.content == "</details>\n"
+    assert tables(markdown) == [[["a", "b"], ["1", "2"]]]
+
+
+@pytest.mark.parametrize("made", [plain, code])
+def test_nothing_of_a_text_is_a_mention_or_a_reference(made: Any) -> None:
+    """GitHub looks for them in what is rendered, outside of code."""
+    for text in ("@someone", "a @org/team", "#12", "owner/repo#6", "GH-7", ":tada:", "me@example.org"):
+        inlines = [token for token in rendered(made(text)) if token.type == "inline"]
+        outside = "".join(c.content for t in inlines for c in t.children or [] if c.type in ("text", "text_special"))
+        assert re.search(r"[@#]\w|GH-\d|:\w+:", outside) is None, text
+
+
+def test_a_long_text_is_cut() -> None:
+    assert len(plain("x" * 10_000)) == len(code("x" * 10_000)) - 2 == LONGEST
+    assert len(plain("\0" * 10_000)) <= 2 * LONGEST
+
+
+def many(n: int, name: str = "topic", *, error: str = "") -> Run:
+    """Return a run of as many topics as cases; with an ``error`` they all end in it."""
+    run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), n)}))
+    run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
+    for at in range(n):
+        made = Outcome(f"{PLAIN}[{name}{at}]", f"q{at}", PLAIN, {"topic": f"{name} {at}", "task": "qa"}, "mine",
+                       "error" if error else "scored", Answer("x"), {} if error else {"accuracy": Score(float(at % 2))},
+                       (), error or None, "system_error" if error else None)  # fmt: skip
+        run.plan.cases[made.nodeid] = (made.case_id, PLAIN, "mine", 0)
+        take(run, made)
+    run.evaluate_gates()
+    return run
+
+
+@pytest.mark.parametrize("name", ["topic", "基金与衍生品", "🙂" * 20, "|" * 50, "@#:"], ids=ascii)
+def test_it_keeps_within_a_comment_and_counts_what_was_cut(name: str) -> None:
+    run = many(1_500, name, error=f"{name} broke" * 10)
+    text = markdown_of(run, MatrixChoice())
+    assert MOST - 2_000 < len(text) <= MOST
+    cut, *others = re.findall(r"^(\d+) more rows did not fit here\.$", text, re.MULTILINE)
+    [errors] = [table for table in tables(text) if table[0] == ["case", "error"]]
+    assert len(errors) - 1 + int(cut) == 1_500
+    assert others or re.search(r"^1 more table with \d+ rows did not fit here\.$", text, re.MULTILINE)
+    assert text.count("<details>") == text.count("</details>")
+
+
+def test_a_table_of_which_nothing_fits_is_counted() -> None:
+    part = Part("t", [["a"], ["x" * 500], ["y"]], folded=True, numbers=range(0))
+    assert parts_within([part, part], 600) == "\n2 more tables with 4 rows did not fit here.\n"
+    assert "did not fit" not in parts_within([part, part], 5_000)
+
+
+def judged(*, texts: bool = True) -> Run:
+    """Return a run in which all cases ended, one of them in an error, and a gate failed."""
+    run = take(finished_run(texts=texts), outcome(NOISE, "q2", accuracy=Score(0.0)))
+    del run.plan.cases[f"{NOISE}[late]"]
+    run.evaluate_gates()
+    return run
+
+
+def first_line(run: Run) -> str:
+    return markdown_of(run, MatrixChoice()).partition("\n")[0]
+
+
+def test_the_verdict_comes_first() -> None:
+    run = judged()
+    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed"
+    run.interrupted = True
+    assert first_line(run) == "## ⚠️ RAG tests: interrupted"
+    held = many(4)
+    assert first_line(held) == "## ✅ RAG tests: the gate holds"
+    held.failed = ("t.py::test",)
+    assert first_line(held) == "## ❌ RAG tests: 1 test failed, and no gate"
+    held.failed, held.plan.shard = (), Shard(1, 3, 4, "", (0, 1, 2, 3))
+    held.evaluate_gates()
+    assert first_line(held) == "## ➖ RAG tests: shard 1 of 3 ended, `rageval merge` decides the gates"
+    assert first_line(Run(STARTED, replace(plan(), session_gates=()))) == "## ⚠️ RAG tests: no case was run"
+
+
+def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
+    run = judged()
+    gates, worst, *_ = tables(markdown_of(run, MatrixChoice()))
+    assert [row[0] for row in gates] == ["", "❌", "✅", "✅"]
+    assert gates[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0", "1"]
+    assert worst[0] == ["gate", "case", "value"]
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_texts_are_left_out_where_reports_hold_none(texts: bool) -> None:
+    text = markdown_of(judged(texts=texts), MatrixChoice())
+    assert (MARK in text) is texts
+    assert "system_error" in text.replace("\\", "")
+
+
+def test_everything_that_errs_is_told() -> None:
+    text = markdown_of(many(3, error="no such model"), MatrixChoice())
+    assert "3 cases: 0 scored, 3 errors" in text
+    assert "no such model" in text
+    assert "? (0+1)" in apart(text).replace("\\", "")
+
+
+def test_an_outcome_of_another_plan_is_no_trouble() -> None:
+    run = take(Run(STARTED, Plan()), outcome(NOISE, "q2", accuracy=Score(1.0)))
+    assert first_line(run) == "## ✅ RAG tests: nothing failed, and there is no gate"
