@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
     from pytest_rageval.llm.client import Client
     from pytest_rageval.llm.embedder import Embedder
+    from pytest_rageval.llm.limiter import Limiter
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.prompting import Prompts
 
@@ -64,6 +65,7 @@ class Models:
         self.loading: Thread | None = None
         self.outside = Meter()
         self._clients: dict[object, Asker[Any, Any]] = {}
+        self._limiters: list[Limiter] = []
 
     @property
     def window(self) -> int:
@@ -74,6 +76,11 @@ class Models:
     def refusal(self) -> ModelError | None:
         """Why a model can not be asked at all (a bad key, an unknown model); None as long as that is not known."""
         return next((client.refused for client in self._clients.values() if client.refused is not None), None)
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests are on their way to models now."""
+        return sum(limiter.in_flight for limiter in self._limiters)
 
     @cached_property
     def cassettes(self) -> Cassettes | None:
@@ -228,12 +235,14 @@ class Models:
             from pytest_rageval.llm.retrying import RetryPolicy
 
             setting = self.setting(fixture)
+            limiter = Limiter(self._options.concurrency or ASYNC_DEFAULT)
+            self._limiters.append(limiter)
             self._clients[key] = kind(
                 backend,
                 name=name,
                 kind=KINDS[fixture],
                 params=params,
-                limiter=Limiter(self._options.concurrency or ASYNC_DEFAULT),
+                limiter=limiter,
                 retry=RetryPolicy(**setting.retry),
                 cassettes=self.cassettes,
                 kept=Kept() if fixture == "rag_judge" else None,

@@ -102,6 +102,7 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "recordings": () if result is None else result.recordings,
         "retrievers": _news_of_retrievers(item.config),
         "versions": item.config.stash[COLLECTED].versions,
+        "in_flight": 0 if result is None else item.config.stash[COLLECTED].models.in_flight,
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
 

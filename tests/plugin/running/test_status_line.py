@@ -1,0 +1,165 @@
+"""The line below pytest's own progress, in a real terminal: what stands there, and that nothing else is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping, Sequence
+from fcntl import ioctl
+from struct import pack
+
+import pyte
+import pytest
+from rag_project import QUIET, Project, case
+
+pty = pytest.importorskip("pty", reason="there is no terminal to open")
+
+HASTY = """
+    import time
+    import pytest
+    import pytest_rageval.hooks.status
+    pytest_rageval.hooks.status.AFTER = 0
+
+    def say(query):
+        word, _, rest = query.question.partition(" ")
+        if word == "raise":
+            raise ValueError(rest)
+        {slow}
+        return rest
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return say
+"""
+"""A conftest for which every session is long."""
+
+
+class Seen:
+    """What a terminal showed of a command: each screen that differs from the one before, and all that was sent."""
+
+    def __init__(self, screens: list[list[str]], sent: str, status: int) -> None:
+        self.screens = screens
+        self.sent = sent
+        self.status = status
+
+    @property
+    def last(self) -> list[str]:
+        return self.screens[-1]
+
+    @property
+    def drawn(self) -> list[str]:
+        """The lines that were drawn, each once."""
+        return list(dict.fromkeys(line for screen in self.screens for line in screen if line.startswith("rag: ")))
+
+
+def seen(
+    project: Project, *args: str, rows: int = 24, columns: int = 80, env: Mapping[str, str] | None = None,
+    interrupt: str = "",
+) -> Seen:  # fmt: skip
+    """Run pytest in a terminal of that size; with ``interrupt`` it is ended from the keyboard once that is shown."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows, columns, 0, 0))
+    inherited = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
+    screen = pyte.Screen(columns, rows)
+    stream = pyte.ByteStream(screen)
+    screens: list[list[str]] = []
+    sent = b""
+    with subprocess.Popen(
+        command, cwd=project.path, env={**inherited, "TERM": "xterm-256color", **(env or {})},
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    ) as child:  # fmt: skip
+        os.close(theirs)
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:  # the other end is closed
+                break
+            sent += part
+            for piece in re.split(rb"(?=\x1b\[J)", part):
+                stream.feed(piece)
+                shown = [line.rstrip() for line in screen.display]
+                if not screens or shown != screens[-1]:
+                    screens.append(shown)
+            if interrupt and any(interrupt in line for line in screens[-1]):
+                child.send_signal(signal.SIGINT)
+                interrupt = ""
+        os.close(ours)
+    return Seen(screens, sent.decode(), child.returncode)
+
+
+def slow(project: Project, questions: Sequence[str], seconds: float = 0.0) -> Project:
+    project.says([case(f"q{at}", question) for at, question in enumerate(questions, 1)],
+                 conftest=HASTY.replace("{slow}", f"time.sleep({seconds})"))  # fmt: skip
+    return project
+
+
+RIGHT, WRONG, RAISES = "say Paris", "say Rome", "raise no such model"
+QUESTIONS = [RIGHT, WRONG, RAISES, RIGHT] * 3
+
+
+def undrawn(screen: Sequence[str]) -> list[str]:
+    """Return the lines of a screen as pytest alone leaves them, without its times."""
+    return [re.sub(r" in [\d.]+s( \([\d:]+\))?|=+", "", line).strip() for line in screen if line]
+
+
+@pytest.mark.parametrize("args", [(), ("-v",), ("-n2",)], ids=str)
+def test_it_tells_how_the_session_stands_and_leaves_no_trace(project: Project, args: tuple[str, ...]) -> None:
+    found = seen(slow(project, QUESTIONS, 0.02), "--no-summary", *args, rows=40)
+    assert found.drawn
+    assert re.fullmatch(r"rag: \d+ of 12 cases( · accuracy \d\.\d\d \(n \d+\))?( · \d errors?)?( · \d+ \w+ left)?",
+                        found.drawn[-1])  # fmt: skip
+    assert any("· accuracy 0.67 (n 9) · 3 errors" in line for line in found.drawn), found.drawn
+    assert not any("12 cases ·" in line for line in found.last)
+    for screen in found.screens:
+        assert sum(line.startswith("rag: ") for line in screen) <= 1
+    assert any("[100%]" in line for line in found.last)
+    if "-n2" not in args:
+        plain = seen(project, "--no-summary", *args, rows=40, env={"CI": "1"})
+        assert "rag: " not in plain.sent
+        assert "\x1b[J" not in plain.sent
+        assert undrawn(found.last) == undrawn(plain.last)
+
+
+def test_it_stands_below_the_dots_and_scrolls_with_them(project: Project) -> None:
+    found = seen(slow(project, QUESTIONS * 15), "--no-summary", rows=8)
+    below = [screen.index(line) for screen in found.screens for line in screen if line.startswith("rag: ")]
+    assert max(below) == 7
+    for screen in found.screens:
+        for at, line in enumerate(screen):
+            if line.startswith("rag: "):
+                assert all(not rest for rest in screen[at + 1 :])
+                assert re.search(r"[.mE]", screen[at - 1])
+    assert any("[100%]" in line for screen in found.screens for line in screen)
+
+
+@pytest.mark.parametrize("args", [("-q",), ("-s",)], ids=str)
+def test_nothing_is_drawn_where_it_is_not_wanted(project: Project, args: tuple[str, ...]) -> None:
+    found = seen(slow(project, [RIGHT, RIGHT]), *args)
+    assert "rag: " not in found.sent
+    assert "\x1b[J" not in found.sent
+
+
+def test_it_is_no_wider_than_the_terminal(project: Project) -> None:
+    found = seen(slow(project, QUESTIONS), "--no-summary", columns=30)
+    assert found.drawn
+    assert max(map(len, found.drawn)) == 29
+    assert any(line.startswith("rag: 12 of 12 cases · accurac") for line in found.drawn)
+
+
+def test_an_interrupt_leaves_no_line(project: Project) -> None:
+    found = seen(slow(project, [RIGHT] * 20, 0.1), interrupt="rag: 2 of 20")
+    assert found.status == 2
+    assert any("Interrupted" in line or "KeyboardInterrupt" in line for line in found.last)
+    assert not any(line.startswith("rag: ") for line in found.last)
+
+
+def test_a_terminal_without_unicode_or_colour_is_no_trouble(project: Project) -> None:
+    found = seen(slow(project, QUESTIONS), env={"PYTHONIOENCODING": "ascii", "NO_COLOR": "1"})
+    assert found.sent.isascii()
+    assert any(line.startswith("rag: 12 of 12 cases - accuracy 0.67") for line in found.drawn)
+    assert "\x1b[3" not in found.sent
