@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from pytest_rageval.commands import agreement_arguments
 from pytest_rageval.errors import RagEvalError
+from pytest_rageval.report.legible import legible
 
 __all__ = ["main"]
 
@@ -90,7 +91,7 @@ def _write(lines: Iterator[str]) -> int:
             line = next(lines)
         except StopIteration as end:
             return end.value or 0
-        sys.stdout.write(f"{line}\n")
+        sys.stdout.write(f"{legible(line, sys.stdout.encoding)}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -192,9 +193,10 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.paging import paged
     from pytest_rageval.commands.show import show
 
-    return show(arguments.run, arguments.markdown)
+    return paged(show(arguments.run, arguments.markdown))
 
 
 def _merge(arguments: argparse.Namespace) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from pytest_rageval.commands.past import past_commits, past_runs
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError
 from pytest_rageval.report.history import Entry, Unread, Wanted, history_to_plain, series_of
-from pytest_rageval.report.history_lines import BLOCKS, history_lines
+from pytest_rageval.report.history_lines import history_lines
 
 __all__ = ["history"]
 
@@ -42,13 +41,4 @@ def history(wanted: Wanted, baseline: Path | None, *, as_json: bool) -> Iterator
         yield json.dumps(history_to_plain(series, unread, label), indent=1)
         return
     width = shutil.get_terminal_size().columns
-    yield from history_lines(series, unread, label, width, blocks=_shows(BLOCKS))
-
-
-def _shows(text: str) -> bool:
-    """Return whether what is written to can show a text."""
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
+    yield from history_lines(series, unread, label, width)

@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.colours import painted
 from pytest_rageval.report.folder import RunFolder, write_text
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.joining import NO_TESTS, Part, joined
@@ -51,7 +53,7 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     kept.report(out, markdown, results, markdown_of(run, choice))
     yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     for line in summary_lines(run, choice, shutil.get_terminal_size().columns, 0):
-        yield line.text
+        yield painted(line, terminal_colours(), None)
     yield from (f"warning: {fault}" for fault in kept.faults)
     yield from _failures(run, parts)
     return run.exitstatus or int(kept.lacks_report)

@@ -6,8 +6,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.colours import painted
 from pytest_rageval.report.folder import write_text
 from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.terminal import summary_lines
@@ -30,8 +32,9 @@ def show(run: str | None, markdown: str | None = None) -> Iterator[str]:
         yield from _markdown(stored, markdown)
         return
     yield stored.head
+    colours = terminal_colours()
     for line in summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0):
-        yield line.text
+        yield painted(line, colours, None)
 
 
 def _markdown(stored: StoredRun, path: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,13 +145,15 @@ class Reporting:
         if recorder is None or not recorder.run.plan.testbeds:
             return
         from pytest_rageval.report.lines import Line, few_of
-        from pytest_rageval.report.terminal import summary_lines
+        from pytest_rageval.report.terminal import summary_lines, written_lines
 
         verbosity = self._config.option.verbose
         width = terminalreporter._tw.fullwidth
         lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
         if recorder.pruned and verbosity > -1:
             lines += [Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}")]
+        if verbosity > -1:
+            lines += written_lines(recorder.written, self._config.invocation_params.dir, width)
         lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.faults)]
         if lines:
             terminalreporter.write_sep("=", "rag")
@@ -276,5 +279,7 @@ def _remember_failed(
 
 
 def _write(terminal: pytest.TerminalReporter, line: Line) -> None:
-    markup = {line.style: True} if line.style else {}
-    terminal.write_line(line.text, **markup)
+    from pytest_rageval.report.colours import colours_of, painted
+
+    colours = colours_of(os.environ) if terminal.hasmarkup else 0
+    terminal.write_line(painted(line, colours, getattr(terminal._tw._file, "encoding", None)))

@@ -7,13 +7,11 @@ from itertools import groupby
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.history import Point, Series, Unread
+from pytest_rageval.report.legible import sparkline
 from pytest_rageval.report.lines import few_of, interval, number
 from pytest_rageval.report.tables import ABSENT, table_lines
 
-__all__ = ["BLOCKS", "history_lines", "sparkline"]
-
-BLOCKS, ASCII = "▁▂▃▄▅▆▇█", "_.-~=+*#"
-"""The levels of a spark, lowest first."""
+__all__ = ["history_lines"]
 
 COLUMNS = ("when", "value", "n", "errors", "95 %", "delta", "notes")
 
@@ -21,9 +19,7 @@ LONGEST = 20
 """Of a name: a run's is shorter, and so much of a commit's hash is enough."""
 
 
-def history_lines(
-    series: Sequence[Series], unread: Sequence[Unread], label: str, width: int, *, blocks: bool
-) -> Iterator[str]:
+def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str, width: int) -> Iterator[str]:
     """Yield a history as text.
 
     Args:
@@ -31,12 +27,11 @@ def history_lines(
         unread: what could not be read.
         label: "run" or "commit".
         width: columns of the terminal.
-        blocks: whether the terminal knows Unicode's block elements.
     """
     for each in series:
         head = ascii_safe(f"{each.name} · {each.metric} · system {each.system}")
         room = max(8, width - len(head) - 2)
-        yield f"{head}  {sparkline([point.total.value for point in each.points][-room:], blocks=blocks)}"
+        yield f"{head}  {sparkline([point.total.value for point in each.points][-room:])}"
         yield ""
         yield from table_lines(
             [(label, "when", "value", "n", "errors", "95 %", "delta", "notes"), *map(_row, each.points)]
@@ -44,18 +39,6 @@ def history_lines(
         yield ""
     for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):
         yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[:LONGEST] for each in group), 5)}')}"
-
-
-def sparkline(values: Sequence[float | None], *, blocks: bool) -> str:
-    """Return a character for each value, from the lowest of them to the highest; a space for none."""
-    known = [value for value in values if value is not None]
-    levels = BLOCKS if blocks else ASCII
-    low, high = min(known, default=0.0), max(known, default=0.0)
-    step = (high - low) / (len(levels) - 1)
-    middle = levels[len(levels) // 2]
-    return "".join(
-        " " if value is None else levels[round((value - low) / step)] if step else middle for value in values
-    ).rstrip()
 
 
 def _row(point: Point) -> tuple[str, ...]:

@@ -9,17 +9,18 @@ __all__ = ["SPARKS", "cut", "legible", "sparkline"]
 SPARKS = "▁▂▃▄▅▆▇█"
 """The levels of a spark, lowest first."""
 
-_PLAIN = str.maketrans(f"–·×…{SPARKS}", "--x._.:-=+*#")
+_PLAIN = str.maketrans(f"–·×…{SPARKS}", "--x._.-~=+*#")
 """What stands for ours where a code page lacks them."""
 
 
 def legible(text: str, encoding: str | None) -> str:
-    """Return a text that can be encoded: as it stands, or plain and with the rest of it escaped."""
+    """Return a text that can be encoded: as it stands, or plain and with the rest of it escaped; None takes all."""
+    if encoding is None or text.isascii():
+        return text
     try:
-        text.encode(encoding or "ascii")
+        text.encode(encoding)
     except UnicodeEncodeError:
-        plain = text.translate(_PLAIN)
-        return plain.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
+        return text.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
     except LookupError:
         return legible(text, "ascii")
     return text

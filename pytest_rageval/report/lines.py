@@ -6,16 +6,25 @@ from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.statistics import Interval
 
-__all__ = ["Line", "Style", "counted", "dollars", "few_of", "interval", "number"]
+__all__ = ["Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "number"]
 
 Style = Literal["", "green", "red", "yellow", "bold"]
 
 
+class Mark(NamedTuple):
+    """A part of a line, by its characters, that is shown as a level from 0, the worst, to 4."""
+
+    start: int
+    end: int
+    level: int
+
+
 class Line(NamedTuple):
-    """A line of text and how it is shown where colour is wanted."""
+    """A line of text and how it, or parts of it in order, are shown where colour is wanted."""
 
     text: str
     style: Style = ""
+    marks: tuple[Mark, ...] = ()
 
 
 def counted(n: int, what: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
 from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.heat import Infos, levels_of, marked
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
@@ -18,8 +20,21 @@ MICRO = "micro"
 MACRO = "macro"
 
 
-def matrix_lines(matrices: Iterable[Matrix], width: int) -> Iterator[Line]:
-    """Yield the matrices; what a cell shows is said where it first is shown."""
+class Shown(NamedTuple):
+    """What stands in a table, and of a cell what it is worth."""
+
+    text: str
+    value: float | None = None
+
+
+def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:
+    """Yield the matrices; what a cell shows is said where it first is shown.
+
+    Args:
+        matrices: the matrices.
+        infos: what is known of their metrics.
+        width: columns of the terminal.
+    """
     said = set()
     for matrix in matrices:
         yield Line("")
@@ -27,9 +42,12 @@ def matrix_lines(matrices: Iterable[Matrix], width: int) -> Iterator[Line]:
         notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
         yield Line(ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
         said.add(shows)
+        level, first = levels_of(matrix, infos), 1
+        rows = [[None if level is None or c.value is None else level(c.value) for c in row] for row in _table(matrix)]
         for block in matrix_blocks(matrix, width):
             yield Line("")
-            yield from map(Line, block)
+            yield from marked(block, rows[1:], first)
+            first += len(block[1].split()) - 1
         sides = ((matrix.rows, "rows"), (matrix.cols, "columns"))
         if left_out := [f"{len(values) - MOST} more {side}" for values, side in sides if len(values) > MOST]:
             yield Line(f"... {' and '.join(left_out)} in results.json")
@@ -47,15 +65,20 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
 
 def matrix_rows(matrix: Matrix) -> list[list[str]]:
     """Return the matrix as rows of texts, the head first; see `matrix_blocks`."""
+    return [[shown.text for shown in row] for row in _table(matrix)]
+
+
+def _table(matrix: Matrix) -> list[list[Shown]]:
     rows = list(_rows(matrix))
     names = [ALL] if matrix.metric in TOTALS else [MICRO, MACRO]
-    lines = [[label, *_line(matrix, cells, margin)] for label, cells, margin in rows]
+    lines = [[Shown(label), *_line(matrix, cells, margin)] for label, cells, margin in rows]
     if len(matrix.rows) > 1:
-        lines.append([names[0], *_line(matrix, matrix.col_margin, matrix.total)])
+        lines.append([Shown(names[0]), *_line(matrix, matrix.col_margin, matrix.total)])
         if matrix.metric not in TOTALS:
             ends = [macro_average(matrix.row_margin), matrix.total_macro]
-            lines.append([MACRO, *(_macro_text(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
-    table = [[f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names], *lines]
+            lines.append([Shown(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
+    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names]
+    table = [[*map(Shown, head)], *lines]
     return table if len(matrix.cols) > 1 else [row[: 1 + len(matrix.cols)] for row in table]
 
 
@@ -72,13 +95,17 @@ def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
         yield indent + name, matrix.cells[at], matrix.row_margin[at]
 
 
-def _line(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[str]:
-    texts = [cell_text(cell, matrix.metric, signed=matrix.is_difference) for cell in [*cells[:MOST], margin]]
-    return texts if matrix.metric in TOTALS else [*texts, _macro_text(matrix, macro_average(cells))]
+def _line(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[Shown]:
+    shown = [
+        Shown(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
+        for cell in [*cells[:MOST], margin]
+    ]
+    return shown if matrix.metric in TOTALS else [*shown, _macro(matrix, macro_average(cells))]
 
 
-def _macro_text(matrix: Matrix, value: float | None) -> str:
-    return ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
+def _macro(matrix: Matrix, value: float | None) -> Shown:
+    text = ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
+    return Shown(text, value)
 
 
 def matrix_title(matrix: Matrix) -> str:

@@ -8,6 +8,7 @@ from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.analysis.matrix import FEW, distinct
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.legible import sparkline
 from pytest_rageval.report.lines import dollars
 
 __all__ = ["ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_blocks", "table_lines", "value_text"]
@@ -23,7 +24,7 @@ MOST = 100  # rows and columns that a terminal is given
 
 
 def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> list[list[str]]:
-    """Return a metric at each noise rate, one row a testbed, with the drop from the lowest rate to the highest.
+    """Return a metric at each noise rate, one row a testbed, with the change from the lowest to the highest, and a spark.
 
     Args:
         curves: (label, whether the metric is a rate, outcomes) of each testbed.
@@ -35,6 +36,7 @@ def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: 
     head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
     columns = [[rate, *(cell_text(row[at], metric) for row in cells)] for at, rate in enumerate(rates)]
     columns.append(["change", *(_drop(row) for row in cells)])
+    columns.append(["curve", *(_spark(row) for row in cells)])
     return blocks_of(head, columns, width)
 
 
@@ -75,6 +77,13 @@ def _at_rate(metric: str, binary: bool, group: Sequence[Outcome], rate: str) -> 
 def _drop(cells: Sequence[Cell | None]) -> str:
     means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
     return f"{means[-1] - means[0]:+.2f}" if len(means) > 1 else ABSENT
+
+
+def _spark(cells: Sequence[Cell | None]) -> str:
+    """Return a row as a spark; shares in 0..1 have one scale, so that rows can be compared."""
+    means = [None if cell is None else cell.mean for cell in cells]
+    shares = all(mean is None or 0 <= mean <= 1 for mean in means)
+    return sparkline(means, (0.0, 1.0) if shares else None).ljust(len(means)).replace(" ", "·")
 
 
 def _table(columns: Sequence[Sequence[str]]) -> list[str]:

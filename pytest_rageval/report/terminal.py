@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.analysis.verdicts import MetricInfo
@@ -13,6 +14,7 @@ from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
+from pytest_rageval.report.heat import worst_lines
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.matrix_lines import matrix_lines
 from pytest_rageval.report.repeat_lines import repeat_lines
@@ -22,7 +24,7 @@ from pytest_rageval.report.tables import curve_blocks
 from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["counts_text", "summary_lines"]
+__all__ = ["counts_text", "summary_lines", "written_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
@@ -32,15 +34,17 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out curves, conversations, retrievers and gates that hold, -2 all but
-            failed gates.
+        verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and gates that hold, -2
+            all but failed gates.
     """
     if verbosity > -2:
         yield Line(counts_text(run), "bold")
         yield from error_kinds(run)
         yield from model_calls(run)
-        yield from matrix_lines([*run.matrices(choice), *run.differences(choice), *run.gains(choice)], width)
+        infos, matrices = run.plan.metrics, run.matrices(choice)
+        yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, width)
         if verbosity > -1:
+            yield from worst_lines(matrices, infos, width)
             yield from _curves(run, width)
             yield from dialogue_lines(run, width)
         comparison = run.comparison(choice)
@@ -75,6 +79,16 @@ def counts_text(run: Run) -> str:
     systems = sorted({outcome.system for outcome in outcomes})
     shard = f" · {run.plan.shard}" if run.plan.shard else ""
     return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{shard}")
+
+
+def written_lines(paths: Sequence[Path], here: Path, width: int) -> Iterator[Line]:
+    """Yield where reports were written, seen from ``here`` where they are below it."""
+    shown = [ascii_safe(str(path.relative_to(here) if path.is_relative_to(here) else path)) for path in paths]
+    together = f"written: {', '.join(shown)}"
+    if shown and len(together) <= width:
+        yield Line(together)
+    else:
+        yield from (Line(f"written: {each}") for each in shown)
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:

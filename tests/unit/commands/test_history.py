@@ -15,7 +15,6 @@ from pytest_rageval.cli import main
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.folder import write_atomically
-from pytest_rageval.report.history_lines import sparkline
 from pytest_rageval.report.plan import Plan, TestbedPlan
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
@@ -224,10 +223,3 @@ def test_a_baseline_without_a_past_is_told(project: Path, capsys: pytest.Capture
     assert "git cannot tell" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
     committed(project, "Begin", baseline(1))
     assert "no commit has nowhere.json; commit it, or leave" in refused(capsys, "--baseline", "nowhere.json")
-
-
-def test_sparks_go_from_the_lowest_to_the_highest() -> None:
-    assert sparkline([0.0, 0.5, 1.0], blocks=True) == "▁▅█"
-    assert sparkline([0.9, None, 0.8], blocks=False) == "# _"
-    assert sparkline([0.5, 0.5], blocks=True) == "▅▅"
-    assert sparkline([None], blocks=True) == ""

@@ -26,8 +26,8 @@ HOSTILE = [
     "</details>", "</summary></details>", "<!-- hidden", "-->", "<a href=//x>", "&lt;b&gt;&amp;", "@someone",
     "@org/team", "mail@example.org", "#123", "GH-45", "owner/repo#6", "https://evil.example/x", "www.evil.example",
     ":tada:", "$E = mc^2$", "one\ntwo", "one\r\n| x | y |\n| --- | --- |", "# heading", "- item", "1. item", "---",
-    "===", "> quote", "a\u202eb", "a\u200bb", "\x1b[31mred\x1b[0m", "a\0b", "\ud800", "基金🙂", "   ", "{{ 7 * 7 }}", "[^1]",
-    "[x]: https://evil.example",
+    "===", "> quote", "a\u202eb", "a\u200bb", "\x1b[31mred\x1b[0m", "a\0b", "\ud800", "基金🙂", "   ", "{{ 7 * 7 }}",
+    "[^1]", "[x]: https://evil.example",
 ]  # fmt: skip
 """What a name, an error or an answer may hold."""
 

@@ -90,14 +90,14 @@ def test_a_curve_has_the_rates_in_order_and_the_change_from_first_to_last() -> N
     values = {"0": 1.0, "0.4": 1.0, "0.8": 0.0, "1": 0.0}
     outcomes = [outcome(n, value, noise_rate=rate) for n, (rate, value) in enumerate(values.items())]
     [block] = curve_blocks([("test_noise", True, outcomes)], "accuracy", 100)
-    assert block[0].split()[-5:] == ["0", "0.4", "0.8", "1", "change"]
-    assert block[2].split()[-1] == "-1.00"
+    assert block[0].split()[-6:] == ["0", "0.4", "0.8", "1", "change", "curve"]
+    assert block[2].split()[-2:] == ["-1.00", "██▁▁"]
 
 
 def test_a_curve_of_one_known_rate_has_no_change() -> None:
     outcomes = [outcome(1, 1.0, noise_rate="0"), outcome(2, None, noise_rate="0.5")]
     [block] = curve_blocks([("t", True, outcomes)], "accuracy", 100)
-    assert block[2].split()[-1] == "–"
+    assert block[2].split()[-2:] == ["–", "█·"]
 
 
 def cells_of(block: list[str]) -> list[list[str]]:
