@@ -141,7 +141,7 @@ class StatusLine:
         """Count what a report brings, once the recorder has it, and draw the line."""
         payload: dict[str, Any] | None = getattr(report, "rag", None)
         recorder = self._config.stash.get(RECORDER, None)
-        earlier = recorder and recorder.run.outcomes.get(report.nodeid)
+        earlier = None if recorder is None else recorder.run.outcomes.get(report.nodeid)
         yield
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None or not recorder.run.plan.cases:

@@ -79,8 +79,9 @@ def worst_lines(matrices: Sequence[Matrix], infos: Infos, width: int) -> Iterato
     found = [each for matrix in matrices if matrix.metric == metric for each in _cells(matrix)]
     if metric in TOTALS or len(found) < 2 * WORST:
         return
+    large = [each for each in found if each[2].n >= FEW]
     sign = 1 if _rises(metric, infos) else -1
-    worst = sorted(found, key=lambda each: (each[2].n < FEW, sign * each[1], -each[2].n))[:WORST]
+    worst = sorted(large if len(large) >= WORST else found, key=lambda each: (sign * each[1], -each[2].n))[:WORST]
     columns = [
         [metric, *(value_text(value, metric) for _, value, _ in worst)],
         ["n", *(str(cell.n) for *_, cell in worst)],

@@ -24,7 +24,7 @@ MOST = 100  # rows and columns that a terminal is given
 
 
 def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> list[list[str]]:
-    """Return a metric at each noise rate, one row a testbed, with the change from the lowest to the highest, and a spark.
+    """Return a metric at each noise rate, one row a testbed, with the change from first to last and a spark.
 
     Args:
         curves: (label, whether the metric is a rate, outcomes) of each testbed.

@@ -16,7 +16,7 @@ from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
 
 
 class Terminal(StringIO):
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
 
 @dataclass
@@ -32,7 +32,9 @@ class Writer:
         self._file.write(text)
 
 
-def config(*, tty: bool = True, verbose: int = 0, kind: type = TerminalReporter, **option: Any) -> Any:
+def config(
+    *, tty: bool = True, verbose: int = 0, kind: type[TerminalReporter] = TerminalReporter, **option: Any
+) -> Any:
     reporter: Any = kind.__new__(kind)
     reporter.isatty, reporter._tw = tty, Writer()
     options = {"usepdb": False, "trace": False, "capture": "fd", **option}

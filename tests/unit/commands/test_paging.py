@@ -1,0 +1,104 @@
+"""``rageval show`` on a terminal: in colour, page by page where it is long, and never with what data would do to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+from fcntl import ioctl
+from pathlib import Path
+from struct import pack
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="there is no terminal to open")
+
+SHOW = "from pytest_rageval.cli import main; raise SystemExit(main(['show', 'museum.json']))"
+PAGER = "import sys; text = sys.stdin.read(); print('PAGED', text.count(chr(10))); print(text[:200])"
+
+
+@pytest.fixture
+def project(tmp_path: Path, fixtures_dir: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    text = (fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8")
+    (tmp_path / "museum.json").write_text(text, encoding="utf-8")
+    (tmp_path / "pager.py").write_text(PAGER)
+    return tmp_path
+
+
+def shown(project: Path, rows: int = 300, **env: str) -> str:
+    """Return what a terminal with so many rows gets."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows, 100, 0, 0))
+    inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "PAGER", "LESS")}
+    environment = {**inherited, "TERM": "xterm", **env}
+    environment.pop("COLORTERM", None)
+    command = [sys.executable, "-c", SHOW]
+    with subprocess.Popen(command, cwd=project, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        text = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 65_536):
+                text += part
+        os.close(ours)
+    assert child.returncode == 0, text.decode()
+    return text.decode()
+
+
+def test_what_fits_is_printed_in_colour(project: Path) -> None:
+    text = shown(project, PAGER=f"{sys.executable} pager.py")
+    assert "PAGED" not in text
+    assert "\x1b[33m0.25 (4)*\x1b[0m" in text
+    assert "\x1b[31m    FAILED" in text
+
+
+def test_what_is_long_goes_to_the_pager_in_colour(project: Path) -> None:
+    text = shown(project, rows=30, PAGER=f"{sys.executable} pager.py")
+    assert "PAGED" in text
+    assert "\x1b[1m64 cases" in text
+    assert text.count("64 cases") == 1
+
+
+@pytest.mark.parametrize("pager", ["no-such-pager -x", f"{sys.executable} -c 'raise SystemExit(3)'"])
+def test_a_pager_that_fails_is_none(project: Path, pager: str) -> None:
+    assert "64 cases: 63 scored" in shown(project, rows=30, PAGER=pager)
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_who_wants_no_colour_gets_none(project: Path, env: dict[str, str]) -> None:
+    assert "\x1b" not in shown(project, 300, **env)
+
+
+def test_a_terminal_without_unicode_gets_plain_signs(project: Path) -> None:
+    text = shown(project, PYTHONIOENCODING="ascii")
+    assert text.isascii()
+    assert "63 scored, 1 error, 3 not selected - system careful, quick" in text
+    assert "#+-" in text
+    assert "\\u2013" not in text
+
+
+def test_what_is_no_terminal_gets_neither_colour_nor_pages(project: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", SHOW], cwd=project, capture_output=True, check=True,
+                         env={**os.environ, "PAGER": f"{sys.executable} pager.py", "LINES": "10"})  # fmt: skip
+    assert b"\x1b" not in run.stdout
+    assert b"PAGED" not in run.stdout
+
+
+def test_control_characters_of_data_never_reach_the_terminal(project: Path) -> None:
+    results = json.loads((project / "museum.json").read_text(encoding="utf-8"))
+    evil = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"
+    for outcome in results["outcomes"]:
+        outcome["facets"]["topic"] += evil
+        outcome["system"] += evil
+    results["plan"]["notes"].append(evil)
+    for testbed in results["testbeds"].values():
+        testbed["name"] += evil
+    (project / "museum.json").write_text(json.dumps(results), encoding="utf-8")
+    text = shown(project)
+    assert not {"\x07", "\x9b", "\u202e"} & set(text)
+    assert "\x1b]" not in text
+    assert "\x1b[2J" not in text
+    assert "\\x1b]0;owned" in text

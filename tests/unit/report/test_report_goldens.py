@@ -1,0 +1,154 @@
+"""What a terminal and Markdown show of runs of every kind; ``RAGEVAL_RENEW=1`` writes the files anew."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from wcwidth import wcswidth
+
+from pytest_rageval.report.colours import painted
+from pytest_rageval.report.lines import Line
+from pytest_rageval.report.markdown import markdown_of
+from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.terminal import summary_lines
+
+Results = dict[str, Any]
+
+ESCAPE = "␛"
+"""Stands for the control character in the files."""
+
+
+def museum(fixtures_dir: Path) -> Results:
+    read: Results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    return read
+
+
+def kept(results: Results, keep: Callable[[Results], bool]) -> Results:
+    """Return a run of some of its outcomes, without a baseline."""
+    results["outcomes"] = [each for each in results["outcomes"] if keep(each)]
+    ids = {each["case_id"] for each in results["outcomes"]}
+    results["instances"] = {name: each for name, each in results["instances"].items() if name in ids}
+    results["run"]["failed"] = [each["nodeid"] for each in results["outcomes"] if each["status"] == "error"]
+    n = len(results["outcomes"])
+    results["usage"] |= {"calls": n, "attempts": n, "prompt_tokens": 120 * n, "completion_tokens": 8 * n}
+    results["usage"] |= {"cost_usd": 0.0002 * n, "spent_usd": 0.0002 * n}
+    return without_baseline(results)
+
+
+def without_baseline(results: Results) -> Results:
+    for key in ("baseline", "comparison"):
+        results.pop(key, None)
+    for testbed in results["testbeds"].values():
+        testbed["gates"] = [gate for gate in testbed["gates"] if "baseline" not in gate]
+    results["gates"] = [gate for gate in results["gates"] if "baseline" not in gate["expr"]]
+    return results
+
+
+def errors(results: Results) -> Results:
+    for each in results["outcomes"]:
+        each |= {"status": "error", "answer": None, "scores": {}, "error": "no such model", "error_type": "not_found"}
+    return kept(results, lambda each: True)
+
+
+def interrupted(results: Results) -> Results:
+    results["run"]["interrupted"] = True
+    for each in results["outcomes"][40:]:
+        results["plan"]["unfinished"][each["nodeid"]] = each["testbed"]
+    del results["outcomes"][40:]
+    return results
+
+
+def five_systems(results: Results) -> Results:
+    mine = [each for each in results["outcomes"] if each["system"] == "quick"]
+    for number in range(3):
+        for each in copy.deepcopy(mine):
+            system = f"系统-{number}"
+            each |= {"nodeid": f"{each['nodeid'][:-1]}{number}]", "system": system}
+            each["facets"] |= {"system": system}
+            results["outcomes"].append(each)
+    return kept(results, lambda each: True)
+
+
+def same(results: Results) -> Results:
+    return results
+
+
+RUNS: dict[str, Callable[[Results], Results]] = {
+    "two-systems": same,
+    "one-system": lambda results: kept(results, lambda each: each["system"] == "quick"),
+    "five-systems": five_systems,
+    "one-case": lambda results: kept(results, lambda each: each is results["outcomes"][0]),
+    "empty": lambda results: kept(results, lambda each: False),
+    "all-errors": errors,
+    "interrupted": interrupted,
+}
+
+
+def lines_of(results: Results, width: int = 80) -> list[Line]:
+    run, choice = run_of(results)
+    return list(summary_lines(run, choice, width, 0))
+
+
+def compared(path: Path, text: str) -> None:
+    if os.environ.get("RAGEVAL_RENEW"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
+    results = RUNS[name](museum(fixtures_dir))
+    Draft202012Validator(schema()).validate(results)
+    run, choice = run_of(results)
+    folder = fixtures_dir / "reports"
+    compared(folder / f"{name}.txt", "".join(f"{painted(line, 0, None)}\n" for line in lines_of(results)))
+    compared(folder / f"{name}.md", markdown_of(run, choice))
+
+
+def test_colours_are_shown_as_before_and_values_always_as_text(fixtures_dir: Path) -> None:
+    lines = lines_of(museum(fixtures_dir))
+    for colours in (16, 256):
+        text = "".join(f"{painted(line, colours, None)}\n" for line in lines)
+        compared(fixtures_dir / "reports" / f"two-systems-{colours}.txt", text.replace("\x1b", ESCAPE))
+    assert any(line.marks for line in lines)
+    for line in lines:
+        assert all(line.text[mark.start : mark.end].strip("?–") for mark in line.marks)
+
+
+def test_workers_end_in_any_order_and_the_report_is_the_same(fixtures_dir: Path) -> None:
+    results = museum(fixtures_dir)
+    run, choice = run_of(results)
+    planned = dict(run.plan.cases)
+    random.Random(1).shuffle(results["outcomes"])
+    other, _ = run_of(results)
+    other.plan.cases = planned
+    other.evaluate_gates()
+    assert list(summary_lines(other, choice, 80, 0)) == list(summary_lines(run, choice, 80, 0))
+    assert markdown_of(other, choice) == markdown_of(run, choice)
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+@pytest.mark.parametrize("name", RUNS)
+def test_tables_keep_within_the_terminal(name: str, width: int, fixtures_dir: Path) -> None:
+    lines = [line.text for line in lines_of(RUNS[name](museum(fixtures_dir)), width)]
+    rules = [at for at, line in enumerate(lines) if line.startswith("---")]
+    tables = [line for at in rules for line in (lines[at - 1], lines[at], lines[at + 1])]
+    narrow = [line for line in tables if wcswidth(line) > width]
+    assert width < 80 or not narrow
+    assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "gbk", "utf-8"])
+@pytest.mark.parametrize("colours", [0, 16, 256])
+def test_any_code_page_can_show_it(encoding: str, colours: int, fixtures_dir: Path) -> None:
+    for line in lines_of(museum(fixtures_dir)):
+        painted(line, colours, encoding).encode(encoding)
