@@ -34,9 +34,9 @@ def is_watched(config: pytest.Config) -> bool:
         return False
     if os.environ.get("CI") or os.environ.get("TERM", "dumb" if os.name == "posix" else "") == "dumb":
         return False
-    option = config.option
-    debugs = option.usepdb or option.trace
-    return config.get_verbosity() >= 0 and option.capture in ("fd", "sys") and not debugs
+    captures = getattr(config.option, "capture", "no") in ("fd", "sys")
+    debugs = any(getattr(config.option, name, False) for name in ("usepdb", "trace"))
+    return config.get_verbosity() >= 0 and captures and not debugs
 
 
 class Screen:

@@ -59,6 +59,16 @@ def test_the_agreement_in_the_readme_of_the_example_is_what_is_printed(example: 
     assert [line for line in wanted if line not in lines_of(output)] == []
 
 
+def test_the_example_as_markdown_has_a_verdict_a_table_of_gates_and_matrices(example: tuple[Path, int, str]) -> None:
+    copy, _, _ = example
+    status, output = rageval_of(copy, "", "show", "--markdown")
+    assert status == 0, output
+    assert re.match(r"## ✅ RAG tests: all \d+ gates hold\n\n823 cases: 823 scored, 0 errors", output)
+    assert "\n| ✅ | `rouge_l >= 0.3` | `town` | 0.4468 | 417 |" in output
+    assert "<summary>rouge_l by topic x task" in output
+    assert "did not fit" not in output
+
+
 def rageval_of(folder: Path, _: str, *arguments: str) -> tuple[int, str]:
     """Run the command rageval in a folder; return its exit status and what it prints."""
     command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]

@@ -70,6 +70,12 @@ def test_the_jobs_together_fail_as_one_run(
     given = [path for word in arguments for path in (sorted(map(str, project.path.glob(word))) or [word])]
     assert len(given) == len(arguments) + len(shards) - 1
     assert main(given) == status
-    assert (project.path / used(jobs["gates"], "upload-artifact")["with"]["path"]).is_file()
+    for path in used(jobs["gates"], "upload-artifact")["with"]["path"].split():
+        assert (project.path / path).is_file()
+    told = shlex.split(command(jobs["gates"], "gh"))
+    comment = project.path / told[told.index("--body-file") + 1]
+    assert comment.read_text(encoding="utf-8").startswith(
+        "## ❌ RAG tests: 1 of 1 gate" if status else "## ✅ RAG tests:"
+    )
     assert "4 cases: 4 scored, 0 errors" in capsys.readouterr().out
     assert project.run().status == status
