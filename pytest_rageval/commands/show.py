@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.report.colours import painted
 from pytest_rageval.report.folder import write_text
 from pytest_rageval.report.markdown import markdown_of
@@ -31,7 +31,7 @@ def show(run: str | None, markdown: str | None = None) -> Iterator[str]:
     if markdown is not None:
         yield from _markdown(stored, markdown)
         return
-    yield stored.head
+    yield ascii_safe(stored.head)
     colours = terminal_colours()
     for line in summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0):
         yield painted(line, colours, None)
@@ -40,7 +40,7 @@ def show(run: str | None, markdown: str | None = None) -> Iterator[str]:
 def _markdown(stored: StoredRun, path: str) -> Iterator[str]:
     text = markdown_of(stored.run, stored.choice)
     if path == "-":
-        yield text.rstrip("\n")
+        yield from text.rstrip("\n").split("\n")
         return
     try:
         write_text(Path(path), [text])

@@ -65,7 +65,7 @@ class Screen:
         column = self._column()
         if column < 0 or (column and column % columns == 0):
             return
-        text = legible(cut(line, columns - 1), getattr(self._stream, "encoding", None))
+        text = cut(legible(line, getattr(self._stream, "encoding", None)), columns - 1)
         right = f"\x1b[{column % columns}C" if column else ""
         self._stream.write(f"\x1b[J\n\r{text}\x1b[A\r{right}")
         self._stream.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.lines import counted, dollars
 from pytest_rageval.report.plan import Plan
@@ -63,7 +64,7 @@ class Standing:
             parts.append(dollars(self.cost))
         if FIRST <= self.done < total:
             parts.append(f"{duration(elapsed / self.done * (total - self.done))} left")
-        return " · ".join(parts)
+        return ascii_safe(" · ".join(parts))
 
     def _count(self, outcome: Outcome, by: int) -> None:
         self.done += by

@@ -163,3 +163,39 @@ def test_a_terminal_without_unicode_or_colour_is_no_trouble(project: Project) ->
     assert found.sent.isascii()
     assert any(line.startswith("rag: 12 of 12 cases - accuracy 0.67") for line in found.drawn)
     assert "\x1b[3" not in found.sent
+
+
+ASKS = """
+    import asyncio
+    import pytest
+
+    class Slow:
+        async def complete(self, messages, **params):
+            from pytest_rageval import Completion
+            number = int(messages[-1]["content"].rpartition("say ")[2][0])
+            await asyncio.sleep(0.05 * number)
+            return Completion("Paris")
+
+    @pytest.fixture(scope="session")
+    def rag_llm():
+        return Slow()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(report):
+        told = getattr(report, "rag", None)
+        if told is not None:
+            with open("told.txt", "a") as stream:
+                print(told["in_flight"], file=stream)
+"""
+"""A conftest whose model takes longer from case to case, and that notes what reports tell of calls in flight."""
+
+
+def test_reports_tell_how_many_calls_are_in_flight(project: Project) -> None:
+    passages = [{"id": "p", "text": "It is Paris.", "role": "positive"}]
+    project.says([case(f"q{at}", f"say {at}", passages=passages) for at in range(1, 5)], conftest=ASKS)
+    run = project.run("--rag-concurrency", "2")
+    assert run.status == 0, run.text
+    *before, last = map(int, (project.path / "told.txt").read_text().split())
+    assert len(before) == 3
+    assert set(before) <= {1, 2}
+    assert last == 0

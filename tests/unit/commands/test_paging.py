@@ -94,6 +94,7 @@ def test_control_characters_of_data_never_reach_the_terminal(project: Path) -> N
         outcome["facets"]["topic"] += evil
         outcome["system"] += evil
     results["plan"]["notes"].append(evil)
+    results["run"]["id"] += evil
     for testbed in results["testbeds"].values():
         testbed["name"] += evil
     (project / "museum.json").write_text(json.dumps(results), encoding="utf-8")

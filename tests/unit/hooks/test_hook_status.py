@@ -100,6 +100,13 @@ def test_it_goes_before_the_line_above_it_ends_or_wraps() -> None:
     assert writer._file is stream
 
 
+def test_what_a_code_page_lacks_makes_it_no_wider() -> None:
+    writer = Writer(fullwidth=20)
+    writer._file.encoding = "ascii"
+    Screen(writer).show("系统系统系统系统")
+    assert writer._file.getvalue() == "\x1b[J\n\r\\u7cfb\\u7edf\\u7cfb\\\x1b[A\r"
+
+
 def drawn(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
     """Return at which of the times the line is drawn."""
     line = StatusLine(config())

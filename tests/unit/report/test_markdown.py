@@ -139,6 +139,25 @@ def test_it_keeps_within_a_comment_and_counts_what_was_cut(name: str) -> None:
     assert text.count("<details>") == text.count("</details>")
 
 
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_whatever_names_and_errors_hold_each_table_has_its_rows_and_cells(text: str) -> None:
+    run = many(3, text)
+    take(run, Outcome(f"{PLAIN}[{text}]", text, PLAIN, {"topic": text, "task": text}, text, "error", None, {}, (),
+                      text, text))  # fmt: skip
+    run.failed = (text,)
+    run.evaluate_gates()
+    markdown = markdown_of(run, MatrixChoice())
+    found = tables(markdown)
+    assert [table[0][1] for table in found[:2]] == ["gate", "error"]
+    assert [len(table) for table in found[:3]] == [2, 2, 6]
+    assert all(len(row) == len(table[0]) for table in found for row in table)
+    for token in rendered(markdown):
+        if token.type == "html_block":
+            assert re.fullmatch(r"<details><summary>.*</summary>\n|</details>\n", token.content)
+        elif token.type == "inline":
+            shown(token)
+
+
 def test_a_table_of_which_nothing_fits_is_counted() -> None:
     part = Part("t", [["a"], ["x" * 500], ["y"]], folded=True, numbers=range(0))
     assert parts_within([part, part], 600) == "\n2 more tables with 4 rows did not fit here.\n"

@@ -37,6 +37,8 @@ def test_systems_are_never_averaged() -> None:
     for system, value in (("one", 1.0), ("other", 0.0)):
         standing.take(replace(outcome(NOISE, "q2", accuracy=Score(value)), system=system, nodeid=system))
     assert "accuracy of one 1.00 (n 1) · accuracy of other 0.00 (n 1)" in standing.text(1)
+    standing.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), system="a\x1b[2J\nb", nodeid="third"))
+    assert "of a\\x1b[2J\\nb 1.00" in standing.text(1)
 
 
 def test_labelled_answers_and_unscored_ones_tell_nothing_of_the_systems() -> None:
