@@ -62,10 +62,11 @@ class Reporting:
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionstart(self) -> Generator[None]:
         """Have the session watched where somebody does, and say what keeps workers on other machines from starting."""
-        from pytest_rageval.hooks.status import StatusLine, is_watched
+        if getattr(self._config.pluginmanager.getplugin("terminalreporter"), "isatty", False):
+            from pytest_rageval.hooks.status import StatusLine, is_watched
 
-        if is_watched(self._config):
-            self._config.pluginmanager.register(StatusLine(self._config), "rageval-status")
+            if is_watched(self._config):
+                self._config.pluginmanager.register(StatusLine(self._config), "rageval-status")
         if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", None) or ()):
             return (yield)
         from pytest_rageval.hooks.machines import unreachable_told

@@ -103,8 +103,8 @@ QUESTIONS = [RIGHT, WRONG, RAISES, RIGHT] * 3
 
 
 def undrawn(screen: Sequence[str]) -> list[str]:
-    """Return the lines of a screen as pytest alone leaves them, without its times."""
-    return [re.sub(r" in [\d.]+s( \([\d:]+\))?|=+", "", line).strip() for line in screen if line]
+    """Return the lines of a screen as pytest alone leaves them, without times and the run's name."""
+    return [re.sub(r" in [\d.]+s( \([\d:]+\))?|=+|\d+T\d+(-\d+)?", "", line).strip() for line in screen if line]
 
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-n2",)], ids=str)
