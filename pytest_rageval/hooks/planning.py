@@ -59,7 +59,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     n_left_out = left_out(collected.entries, running)
     plan.part = f"{n_left_out} cases of its tests were left out" if n_left_out else ""
     plan.narrowed = collected.options.narrowed
-    plan.alpha, plan.inconclusive = asked.alpha, asked.inconclusive
+    plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

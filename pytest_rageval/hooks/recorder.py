@@ -58,7 +58,7 @@ class Recorder:
         if not self._planned:
             self._planned = True
             self.run.plan = plan
-            self.run.baseline, self.run.updates = self._baseline_held(), self.options.baseline.update
+            self.run.baseline = self._baseline_held()
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""

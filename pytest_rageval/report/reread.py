@@ -71,4 +71,5 @@ def _plan(results: Mapping[str, Any]) -> Plan:
         narrowed=plain.get("narrowed", False),
         alpha=plain.get("alpha", 0.05),
         inconclusive=plain.get("inconclusive", "warn"),
+        updates=plain.get("updates", False),
     )

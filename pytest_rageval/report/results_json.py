@@ -120,6 +120,7 @@ def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "narrowed": plan.narrowed,
         "alpha": plan.alpha,
         "inconclusive": plan.inconclusive,
+        "updates": plan.updates,
     }
 
 

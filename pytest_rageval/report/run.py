@@ -65,7 +65,6 @@ class Run:
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         baseline: what the run is compared with, or None.
-        updates: whether this run becomes the baseline, so that its gates have none to be held to.
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -82,7 +81,6 @@ class Run:
     versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
-    updates: bool = False
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _against: Against | None = field(default=None, init=False, repr=False)
@@ -141,8 +139,8 @@ class Run:
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
         groups, unfinished = views.groups(self.ordered()), self.unfinished()
-        known = None if self.updates else self.baseline
-        self._against = None if known is None else against(known, self.snapshot(), self.plan)
+        earlier = None if self.plan.updates else self.earlier()
+        self._against = None if earlier is None else against(earlier, self.snapshot(), self.plan)
         self.gates = []
         for nodeid, testbed in self.plan.testbeds.items():
             for text in testbed.gates:
@@ -163,15 +161,23 @@ class Run:
         started = self.started.isoformat(timespec="seconds")
         return snapshot_of_outcomes(self.plan, self.outcomes.values(), self._set_apart(), started)
 
+    def earlier(self) -> Snapshot | None:
+        """Return the baseline as far as this run could have its testbeds, None where there is none."""
+        if self.baseline is None or not self.plan.narrowed:
+            return self.baseline
+        testbeds = {name: each for name, each in self.baseline.testbeds.items() if name in self.plan.testbeds}
+        cases = tuple(case for case in self.baseline.cases if case.testbed in testbeds)
+        return replace(self.baseline, testbeds=testbeds, cases=cases)
+
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
         """Return the run beside its baseline, None where it has none; the chosen facets' values make the cells."""
-        if self.baseline is not None and choice not in self._compared:
+        earlier = self.earlier()
+        if earlier is not None and choice not in self._compared:
             self._compared[choice] = compare(
-                self.baseline,
+                earlier,
                 self.snapshot(),
                 (choice.rows, choice.cols),
                 alpha=self.plan.alpha,
-                known=self.plan.testbeds if self.plan.narrowed else None,
                 whole=not (self.plan.part or self.interrupted),
                 all_cells=False,
             )
