@@ -93,7 +93,7 @@ def _against(told: Regression) -> list[str]:
         return ["nothing to compare in the baseline"]
     least = [] if found.least_drop is None else [f"could show {found.least_drop:.3g}"]
     change = f"was {number(found.baseline)}, {found.delta:+.3g} {interval(found.ci95)}"
-    return [change, f"{p_text(told.p_value)} over {counted(found.n_pairs, 'case')}", *least]
+    return [change, f"one-sided {p_text(told.p_value)} over {counted(found.n_pairs, 'case')}", *least]
 
 
 def _undecided(result: GateResult) -> str:
