@@ -20,6 +20,12 @@ List the files of recordings and how many of each the newest run of the tests us
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
 """
 
+COMPARE = """\
+Compare two runs, each a baseline, a results.json, or a run under .rageval/runs: which cases broke and which were
+mended, for each metric, system and cell, and what of it is no noise. It reports and decides nothing: exit status 0
+unless something cannot be read.
+"""
+
 IMPORT = """\
 Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
 (evaluation_result_*.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
@@ -98,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.set_defaults(run_command=_show)
     agreement_arguments.add_to(commands)
+    _add_compare(commands)
     imports = commands.add_parser(
         "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
     )
@@ -128,6 +135,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser(
+        "compare", help="compare two runs case by case", description=COMPARE, allow_abbrev=False
+    )
+    compare.add_argument("base", metavar="BASE", help="the earlier one: a baseline, a results.json, or a run")
+    compare.add_argument("new", metavar="NEW", help="the later one, likewise")
+    compare.add_argument("--rows", metavar="FACET", help="rows of the cells, topic if not given")
+    compare.add_argument("--cols", metavar="FACET", help="columns of the cells, task if not given")
+    compare.add_argument("--alpha", default="0.05", metavar="A", help="false alarms that are taken, as a share")
+    compare.add_argument("--plan", metavar="DROP", help="tell how many cases a drop of this size needs to be shown")
+    compare.add_argument("--json", action="store_true", help="as JSON")
+    compare.set_defaults(run_command=_compare)
+
+
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     lint = commands.add_parser("lint", help="find what is wrong with datasets", description=LINT, allow_abbrev=False)
     lint.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
@@ -155,6 +176,13 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
     return show(arguments.run)
+
+
+def _compare(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.compare import compare_runs
+
+    options = {name: getattr(arguments, name) for name in ("rows", "cols", "alpha", "plan")}
+    return compare_runs(arguments.base, arguments.new, as_json=arguments.json, **options)
 
 
 def _import(arguments: argparse.Namespace) -> Iterator[str]:

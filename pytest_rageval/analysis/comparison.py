@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
@@ -78,6 +78,15 @@ class Comparison:
         """What was compared over all cases of a testbed."""
         return tuple(each for each in self.compared if not each.slice)
 
+    def is_primary(self, each: Compared) -> bool:
+        """Whether it is of its testbed's primary metric."""
+        return self.after.testbeds[each.testbed].metrics[0] == each.metric
+
+    def cells_of(self, over: Compared) -> tuple[Compared, ...]:
+        """Return the cells of what was compared over all cases."""
+        row = over.testbed, over.metric, over.system
+        return tuple(each for each in self.compared if each.slice and (each.testbed, each.metric, each.system) == row)
+
 
 def compare(
     before: Snapshot,
@@ -85,7 +94,6 @@ def compare(
     axes: tuple[str | None, str | None] = (None, None),
     *,
     alpha: float,
-    known: Collection[str] | None = None,
     whole: bool = True,
     all_cells: bool = True,
 ) -> Comparison:
@@ -96,11 +104,10 @@ def compare(
         after: the later one.
         axes: the facets whose values, two by two, are the cells; None leaves one to the cases.
         alpha: how many false alarms are taken, as a share.
-        known: the testbeds of ``before`` that ``after`` could have had; None for all.
         whole: whether ``after`` has all cases of its testbeds; what a part of them lacks is not gone.
         all_cells: whether every metric is compared in every cell, or the primary ones only.
     """
-    pairing = pair_up([case for case in before.cases if known is None or case.testbed in known], after.cases)
+    pairing = pair_up(before.cases, after.cases)
     if not whole:
         pairing = replace(pairing, gone=())
     groups: dict[tuple[str, str], list[Pair]] = {}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["StoredRun", "UsedRecordings", "results_path", "rootdir", "stored_run", "used_recordings"]
+__all__ = ["StoredRun", "UsedRecordings", "results_path", "rootdir", "snapshot_named", "stored_run", "used_recordings"]
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 """One of them lies in the rootdir."""
@@ -77,13 +79,15 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
 
 
 def results_path(root: Path, run: str | None) -> Path:
-    """Return where the results of the run of that name are, or of the newest run; ``run`` may be the file's own path.
+    """Return where the results of the run of that name are, or of the newest run; ``run`` may be a folder or the file.
 
     Raises:
         SettingError: there is no such run, or it left no results.
     """
     if run is not None and Path(run).is_file():
         return Path(run)
+    if run is not None and (Path(run) / RESULTS).is_file():
+        return Path(run) / RESULTS
     folder = _folder(root, run)
     if folder is None:
         raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run the tests first")
@@ -111,6 +115,33 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
         why = "it is cut short or of another version; name another run or file"
         raise SettingError(f"{path} is no results.json that this version can read: {why}") from error
     return StoredRun(head, results, found, choice)
+
+
+def snapshot_named(root: Path, name: str) -> Snapshot:
+    """Return what a baseline, a results.json or a run holds, as others are compared with it.
+
+    Raises:
+        DataError, SettingError: there is no such run, or it cannot be read.
+    """
+    path = Path(name)
+    if path.is_file() and not _holds_results(path):
+        return replace(read_baseline(path), path=name)
+    stored = stored_run(root, name)
+    told = stored.results["run"]
+    where = name if path.exists() else ""
+    return replace(stored.run.snapshot(), run=told["id"], versions=told["versions"], path=where)
+
+
+def _holds_results(path: Path) -> bool:
+    """Return whether a file is, or was to be, a results.json and no baseline."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        plain = json.loads(text)
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError:
+        return '"outcomes"' in text
+    return isinstance(plain, dict) and "outcomes" in plain
 
 
 def _folder(root: Path, run: str | None) -> Path | None:
