@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -21,12 +19,12 @@ from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["results_of", "schema"]
 
 SCHEMA = 1
-_PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
@@ -53,7 +51,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             "id": run_id,
             "started": run.started.isoformat(timespec="seconds"),
             "duration_s": round((finished - run.started).total_seconds(), 3),
-            "versions": _versions() | run.versions,
+            "versions": versions() | run.versions,
             "fingerprint": run.plan.fingerprint,
             "interrupted": run.interrupted,
         },
@@ -85,10 +83,6 @@ def schema() -> dict[str, Any]:
     text = files("pytest_rageval.report").joinpath("results.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
-
-
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
 
 
 def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
