@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -118,10 +119,4 @@ def _folder(root: Path, run: str | None) -> Path | None:
     runs = root / ".rageval" / "runs"
     if run is not None:
         return runs / run
-    return max((path for path in runs.glob("*") if path.is_dir()), key=_age, default=None)
-
-
-def _age(folder: Path) -> tuple[str, int]:
-    """Return what sorts runs by their start: those of one second are numbered."""
-    started, _, number = folder.name.partition("-")
-    return started, int(number) if number.isdecimal() else 1
+    return max((path for path in runs.glob("*") if path.is_dir()), key=run_age, default=None)

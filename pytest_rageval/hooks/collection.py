@@ -144,7 +144,19 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items[:] = [item for item in items if id(item) not in gone]
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, items)
+    if REFUSED not in config.stash and not config.option.collectonly:
+        _leave_out(session, items)
     _load_embedder(session, items)
+
+
+def _leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Note what decides the scores, and leave out the cases that are taken over from another run."""
+    from pytest_rageval.hooks.resuming import leave_out
+
+    try:
+        leave_out(session, items)
+    except RagEvalError as error:
+        refuse(session.config, session.nodeid, str(error))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, is_worker
+from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
 
 if TYPE_CHECKING:
     from pytest_rageval.report.lines import Line
@@ -23,6 +23,7 @@ class Reporting:
         self._config = config
         self._session: pytest.Session | None = None
         self._counted = False
+        self._took_over = False
         self._crashed: dict[str, str] = {}
         self._nodes: list[Any] = []
 
@@ -35,19 +36,16 @@ class Reporting:
         plan, payload = getattr(report, "rag_plan", None), getattr(report, "rag", None)
         if report.when not in ("setup", "call", "teardown") and hasattr(report, "node"):
             self._crashed[report.nodeid] = str(report.longrepr)
-        if plan is None and payload is None:
-            return
-        from pytest_rageval.hooks.recorder import recorder_of
-        from pytest_rageval.report.plan import Plan
-
-        recorder = recorder_of(self._config)
         if plan is not None:
-            recorder.take_plan(Plan.loads(plan))
-            self._count_gates()
+            self._take_plan(plan)
+        recorder = self._config.stash.get(RECORDER, None)
+        if recorder is None:
+            return
         if payload is not None:
             self._crashed.pop(report.nodeid, None)  # what crashed was run again
             recorder.take_outcome(payload)
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
+        recorder.take_report(report)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -59,6 +57,10 @@ class Reporting:
         self._nodes.append(node)
         node.workerinput["rag_steals"] = self._config.option.dist == "worksteal"
         tell_worker(self._config, node.workerinput)
+        if RESUMED in self._config.stash:
+            from pytest_rageval.hooks.resuming import tell_resumed
+
+            tell_resumed(self._config, node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -66,18 +68,21 @@ class Reporting:
         self._take_unclaimed(node)
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
-            from pytest_rageval.hooks.recorder import recorder_of
-            from pytest_rageval.report.plan import Plan
+            self._take_plan(plan)
 
-            recorder_of(self._config).take_plan(Plan.loads(plan))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        """Take over what another run had ended, ahead of the first test."""
+        self._take_over()
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Report every gate as one more test once all cases have ended."""
         self._session = session
-        self._count_gates()
+        self._count()
         try:
             result = yield
+            self._take_over()
         except BaseException as error:
             self._settle(interrupted=not _stopped_itself(session, error))
             if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
@@ -128,12 +133,46 @@ class Reporting:
 
             recorder_of(self._config).take_unclaimed(*unclaimed)
 
-    def _count_gates(self) -> None:
-        """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""
+    def _take_plan(self, text: str) -> None:
+        """Take the plan that a worker hands over."""
+        from pytest_rageval.hooks.recorder import recorder_of
+        from pytest_rageval.report.plan import Plan
+
+        recorder_of(self._config).take_plan(Plan.loads(text))
+        self._count()
+        self._take_over()
+
+    def _count(self) -> None:
+        """Count the cases that are taken over, and the gates, among the tests.
+
+        No gate is counted where no test was selected: then pytest's exit status says so.
+        """
         recorder, session = self._config.stash.get(RECORDER, None), self._session
-        if recorder is not None and session is not None and session.testscollected and not self._counted:
+        if recorder is None or session is None or self._counted:
+            return
+        session.testscollected += len(recorder.taken)
+        if session.testscollected:
             self._counted = True
             session.testscollected += recorder.run.plan.n_gates
+
+    def _take_over(self) -> None:
+        """Report the cases that another run had ended, once: pytest takes what fails before its loop for no test."""
+        recorder, session = self._config.stash.get(RECORDER, None), self._session
+        if recorder is None or session is None or self._took_over:
+            return
+        self._took_over = bool(recorder.run.plan.testbeds)
+        for nodeid in recorder.taken:
+            _report(self._config, recorder.reports_of(nodeid))
+            if session.shouldfail:  # it failed, and -x is given
+                self._stop(session)
+                return
+
+    def _stop(self, session: pytest.Session) -> None:
+        """Stop before the next test, as pytest or xdist would for a failure of that test."""
+        controller = self._config.pluginmanager.getplugin("dsession")
+        if controller is None:
+            raise session.Failed(session.shouldfail)
+        controller.shouldstop = session.shouldfail
 
     def _settle(self, *, interrupted: bool) -> None:
         recorder = self._config.stash.get(RECORDER, None)
@@ -202,7 +241,7 @@ def _report_gate(config: pytest.Config, named: NamedGate) -> None:
     result, nodeid = named.result, named.nodeid
     path, _, name = nodeid.partition("::")
     location = (path, None, name)
-    config.hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
+    reports = []
     for when in ("setup", "call", "teardown"):
         longrepr: Any = None
         outcome: Literal["passed", "failed", "skipped"] = "passed"
@@ -210,9 +249,17 @@ def _report_gate(config: pytest.Config, named: NamedGate) -> None:
             outcome, longrepr = "failed", gate_failure(result)
         elif when == "call" and result.status == "skipped":
             outcome, longrepr = "skipped", (path, 0, f"Skipped: gate {result.gate}: {result.reason}")
-        report = pytest.TestReport(nodeid, location, {}, outcome, longrepr, when, duration=0, start=0, stop=0)
+        reports.append(pytest.TestReport(nodeid, location, {}, outcome, longrepr, when, duration=0, start=0, stop=0))
+    _report(config, reports)
+
+
+def _report(config: pytest.Config, reports: Iterable[pytest.TestReport]) -> None:
+    """Fire the reports of a test that no item stands for, as one that ran would."""
+    first, *others = reports
+    config.hook.pytest_runtest_logstart(nodeid=first.nodeid, location=first.location)
+    for report in (first, *others):
         config.hook.pytest_runtest_logreport(report=report)
-    config.hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
+    config.hook.pytest_runtest_logfinish(nodeid=first.nodeid, location=first.location)
 
 
 def _remember_failed(

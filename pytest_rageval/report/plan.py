@@ -66,6 +66,7 @@ class Plan:
         unselected: how many cases of the testbeds do not run.
         labels: people's labels of answers, that judges are measured by.
         least_kappas: judge, or "" for every other, -> the least kappa with them for its scores to count.
+        identity: what decides the scores, as `Head` has it.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class Plan:
     unselected: int = 0
     labels: tuple[Label, ...] = ()
     least_kappas: Mapping[str, float] = field(default_factory=dict)
+    identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -104,6 +106,7 @@ class Plan:
             unselected=plain["unselected"],
             labels=tuple(Label(**label) for label in plain["labels"]),
             least_kappas=plain["least_kappas"],
+            identity=plain["identity"],
         )
 
     @property

@@ -60,6 +60,7 @@ class Run:
         versions: what else than installed packages decided scores: the embedding model and its revision.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
+        taken_over: what the summary says of cases that another run had ended, or "".
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -75,6 +76,7 @@ class Run:
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
+    taken_over: str = ""
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
     _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
