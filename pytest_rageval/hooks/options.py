@@ -34,6 +34,8 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report how it varies")
     add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
+    add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
+        "(default: the newest that did not end)")  # fmt: skip
     add("--rag-json", metavar="PATH", help="write results.json here too")
     add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
     add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")

@@ -31,7 +31,11 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         collected: every testbed, also those whose cases were all deselected.
         nodes: node id -> entry of each case that will run.
     """
-    plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *unused_answers(collected)))
+    plan = Plan(
+        fingerprint=_fingerprint(collected),
+        identity=collected.identity,
+        notes=(*collected.notes, *unused_answers(collected)),
+    )
     plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
@@ -25,12 +23,12 @@ from pytest_rageval.report.comparison_json import encode_comparison, encode_regr
 from pytest_rageval.report.plan import Shard, TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.totals import totals_of
+from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["results_of", "schema", "versions_of"]
 
 SCHEMA = 1
-_PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
@@ -98,7 +96,7 @@ def schema() -> dict[str, Any]:
 
 def versions_of(run: Run) -> dict[str, str]:
     """Return the versions of what decided a run's scores."""
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES} | run.versions
+    return versions() | run.versions
 
 
 def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:

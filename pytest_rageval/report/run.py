@@ -69,6 +69,7 @@ class Run:
         updates: whether this run becomes the baseline, so that its gates have none to be held to.
         failed: node ids of the tests that failed, sorted; gates are none of them.
         exitstatus: pytest's.
+        taken_over: what the summary says of cases that another run had ended, or "".
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -88,6 +89,7 @@ class Run:
     updates: bool = False
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
+    taken_over: str = ""
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _against: Against | None = field(default=None, init=False, repr=False)
