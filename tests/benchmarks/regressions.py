@@ -134,7 +134,7 @@ def _draws(experiments: int) -> Iterator[np.random.Generator]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--experiments", type=int, default=400, help="of each row; over 80 cells a quarter")
+    parser.add_argument("--experiments", type=int, default=300, help="of each row; over 80 cells a quarter")
     experiments = parser.parse_args().experiments
     started = time.perf_counter()
     rows = [["false alarms, wished at most 5 %", "cases", "cells", "gates that fail"]]
