@@ -11,7 +11,6 @@ __all__ = [
     "LEVEL",
     "Interval",
     "Mean",
-    "Z",
     "bootstrap_interval",
     "mean_of",
     "mean_of_cases",
@@ -23,8 +22,7 @@ __all__ = [
 Interval = tuple[float, float]
 
 LEVEL = 0.95
-Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
-"""The normal distribution's quantile that leaves half of what is outside a 95 % interval above it."""
+_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,9 @@ def wilson_interval(successes: float, n: int) -> Interval:
     Source: E. B. Wilson, "Probable inference", JASA 22 (1927).
     """
     p = successes / n
-    z2 = Z * Z
+    z2 = _Z * _Z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p: no rounding at its ends
 
 
@@ -128,7 +126,7 @@ def t_quantile(df: int) -> float:
     tabled = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)
     if df <= len(tabled):
         return tabled[df - 1]
-    z = Z
+    z = _Z
     return (
         z
         + (z**3 + z) / (4 * df)

@@ -95,6 +95,8 @@ def why_no_update(run: Run, asked: BaselineAsked) -> str:
     errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
     skipped = sum(outcome.status == "skipped" for outcome in run.outcomes.values())
     missing = run.unfinished().total()
+    if run.plan.shard is not None:
+        return f"this is {run.plan.shard}, and a baseline is of whole runs"
     if run.interrupted or missing:
         return "the session was interrupted" if run.interrupted else f"{missing} cases did not run"
     if errors or skipped:

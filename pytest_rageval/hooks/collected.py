@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
     from pytest_rageval.model.case import Case
+    from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Collected", "parametrize"]
 
@@ -58,12 +59,15 @@ class Collected:
         testbeds: by node id, in the order they were collected.
         entries: every case, in data order.
         session_gates: gates over the session, each with the option that gives it.
+        shared: the ordinals of the cases that a session's shards run together; None where this is no shard.
         unmatched: those of them that no case of a partial run can meet.
         panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
         trust: what judges are held to, once all is collected.
         versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
+        identity: what decides the scores, once all is collected.
+        taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
     def __init__(
@@ -88,12 +92,16 @@ class Collected:
             for gate in (parse_gate(text, where) for text in texts):
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
+        self.shared: frozenset[int] | None = None
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
+        self.fault: str | None = None
+        self.identity: Mapping[str, Mapping[str, str]] = {}
+        self.taken: dict[pytest.Item, Outcome | None] = {}
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings
@@ -120,6 +128,9 @@ class Collected:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
+            if self.options.apart:
+                problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
+                raise SettingError(f"{site.where}: {problem}")
             expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
@@ -199,7 +210,7 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.models.settle()
+            self.fault = self.models.settle()
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

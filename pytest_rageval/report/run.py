@@ -25,6 +25,7 @@ from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_t
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.plain import Plain
 from pytest_rageval.report import views
 from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
@@ -65,14 +66,17 @@ class Run:
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         baseline: what the run is compared with, or None.
+        failed: node ids of the tests that failed, sorted; gates are none of them.
+        exitstatus: pytest's.
+        taken_over: what the summary says of cases that another run had ended, or "".
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
     started: datetime
     plan: Plan = field(default_factory=Plan)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    records: dict[str, JsonText] = field(default_factory=dict)
-    instances: dict[str, JsonText] = field(default_factory=dict)
+    records: dict[str, JsonText | Plain] = field(default_factory=dict)
+    instances: dict[str, JsonText | Plain] = field(default_factory=dict)
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
@@ -81,6 +85,9 @@ class Run:
     versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
+    failed: tuple[str, ...] = ()
+    exitstatus: int = 0
+    taken_over: str = ""
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _against: Against | None = field(default=None, init=False, repr=False)
@@ -120,7 +127,12 @@ class Run:
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them."""
+        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them.
+
+        A shard, which has but a part of the labelled answers, leaves that to who joins it with the others.
+        """
+        if self.plan.shard is not None:
+            return
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
         scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
         wanted = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
@@ -170,9 +182,9 @@ class Run:
         return replace(self.baseline, testbeds=testbeds, cases=cases)
 
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
-        """Return the run beside its baseline, None where it has none; the chosen facets' values make the cells."""
+        """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
         earlier = self.earlier()
-        if earlier is not None and choice not in self._compared:
+        if earlier is not None and self.plan.shard is None and choice not in self._compared:
             self._compared[choice] = compare(
                 earlier,
                 self.snapshot(),
@@ -256,6 +268,9 @@ class Run:
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
         if self.interrupted:
             return GateResult(gate, scope, "skipped", slice=gate.slice, reason="the session was interrupted")
+        if self.plan.shard is not None:
+            reason = f"this is {self.plan.shard}; rageval merge decides it"
+            return GateResult(gate, scope, "skipped", slice=gate.slice, reason=reason)
         if "system" not in gate.slice and len({outcome.system for outcome in outcomes}) > 1:
             each = replace(gate, slice={**gate.slice, "system": ANY})  # systems are compared, never averaged
             return replace(evaluate(each, scope, outcomes, self.plan.metrics, unfinished, self._against), gate=gate)

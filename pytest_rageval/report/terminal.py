@@ -22,7 +22,7 @@ from pytest_rageval.report.tables import curve_blocks
 from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["summary_lines"]
+__all__ = ["counts_text", "summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
@@ -36,7 +36,9 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             failed gates.
     """
     if verbosity > -2:
-        yield Line(_counts(run), "bold")
+        yield Line(counts_text(run), "bold")
+        if run.taken_over:
+            yield Line(ascii_safe(run.taken_over))
         yield from error_kinds(run)
         yield from model_calls(run)
         yield from matrix_lines([*run.matrices(choice), *run.differences(choice), *run.gains(choice)], width)
@@ -57,7 +59,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield from _warnings(run)
 
 
-def _counts(run: Run) -> str:
+def counts_text(run: Run) -> str:
+    """Return how many cases there were and how they ended, and under which systems."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
     n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
@@ -72,7 +75,8 @@ def _counts(run: Run) -> str:
     if run.plan.unselected:
         parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
-    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
+    shard = f" · {run.plan.shard}" if run.plan.shard else ""
+    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{shard}")
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:

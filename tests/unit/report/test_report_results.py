@@ -46,6 +46,8 @@ def test_an_empty_run_is_valid() -> None:
             "versions": made["run"]["versions"],
             "fingerprint": "",
             "interrupted": False,
+            "exitstatus": 0,
+            "failed": [],
         },
         "testbeds": {},
         "plan": {
@@ -53,6 +55,7 @@ def test_an_empty_run_is_valid() -> None:
             "view": {"metric": None, "rows": None, "cols": None},
             "part": "", "narrowed": False, "alpha": 0.05, "inconclusive": "warn", "updates": False,
         },
+        "totals": [],
         "instances": {},
         "outcomes": [],
         "gates": [],
