@@ -137,6 +137,8 @@ def _measured(plain: Mapping[str, Any]) -> Measured:
     if not all(0 <= value <= 1 for value in scores.values()):
         raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
     evidence = plain["evidence"]
+    if evidence is not None and not 0 <= evidence <= 1:
+        raise ValueError(f"the evidence of the case {plain['case']!r} is not in 0..1")
     return Measured(
         testbed=str(plain["testbed"]),
         case=str(plain["case"]),
