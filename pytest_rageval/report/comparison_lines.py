@@ -116,8 +116,8 @@ def told_lines(comparison: Comparison, shown: Sequence[Compared], alpha: float) 
             text += f"; broke: {causes_text(each.causes)}"
         yield Line(ascii_safe(text), _style(each, comparison))
     if not sure:
-        changed = any(each.broken or each.fixed for each in comparison.compared)
-        yield Line("nothing here that is not noise" if changed else "no score changed")
+        some = any(each.broken or each.fixed for each in comparison.compared)
+        yield Line("nothing here that is not noise" if some else "no score changed")
         yield from _least(comparison)
     if comparison.answers_changed:
         changed = counted(comparison.answers_changed, "case")
