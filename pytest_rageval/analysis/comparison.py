@@ -138,9 +138,10 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
     The case is the unit: one that is there under several settings counts once, with the mean over them, as its answers
     are not independent of each other. ``cells`` is how many are decided on together.
     """
-    settings: dict[tuple[str, str], list[Pair]] = {}
+    settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
-        settings.setdefault((pair.after.testbed, pair.after.case), []).append(pair)
+        ids = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
+        settings.setdefault(ids, []).append(pair)
     before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
     after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
     return paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
