@@ -62,7 +62,7 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
     if path is None and (update or part):
         raise SettingError("there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini")
     if path is not None and path.is_dir():
-        raise SettingError(f"the baseline {found(str(path))} is a directory; name a file")
+        raise SettingError(f"the baseline {path} is a directory; name a file")
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in POLICIES:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
