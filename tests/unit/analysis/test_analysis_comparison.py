@@ -11,8 +11,10 @@ from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.sensitivity import sensitivity_of
 
 
-def compared(before: Sequence[Measured], after: Sequence[Measured], **options: bool) -> Comparison:
-    return compare(snapshot(before), snapshot(after), alpha=0.05, **options)
+def compared(
+    before: Sequence[Measured], after: Sequence[Measured], *, whole: bool = True, all_cells: bool = True
+) -> Comparison:
+    return compare(snapshot(before), snapshot(after), alpha=0.05, whole=whole, all_cells=all_cells)
 
 
 def run_of(*right: bool, topics: str = "AB", evidence: float | None = None) -> list[Measured]:
