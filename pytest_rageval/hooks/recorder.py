@@ -12,12 +12,13 @@ import pytest
 
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.folder import RunFolder, write_atomically
 from pytest_rageval.report.json_text import JsonText, plain
 from pytest_rageval.report.plan import Plan
-from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.results_json import described, results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -38,7 +39,7 @@ class Recorder:
         self._config = config
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
-        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
+        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(config, self.options))
         self.faults: list[str] = []
         self._planned = False
         self._recordings: set[str] = set()
@@ -84,11 +85,13 @@ class Recorder:
         self.run.weigh_judges()
         self.run.evaluate_gates()
 
+    def described(self) -> dict[str, Any]:
+        """Return what results.json says of the run as a whole."""
+        return described(self.run, self._id, datetime.now(timezone.utc))
+
     def finish(self) -> bool:
         """Write results.json, to the folder and to ``--rag-json``, and return whether the latter went well."""
-        run_id = self._folder.id if self._folder else ""
-        finished = datetime.now(timezone.utc)
-        results = results_of(self.run, run_id, finished, self.choice)
+        results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
@@ -101,6 +104,10 @@ class Recorder:
             self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
         path = self.options.json
         return path is None or self._written(path, partial(write_atomically, path, results))
+
+    @property
+    def _id(self) -> str:
+        return self._folder.id if self._folder else ""
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder

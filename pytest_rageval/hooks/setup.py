@@ -23,6 +23,10 @@ def configure(config: pytest.Config) -> None:
         return
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if getattr(config.option, "xmlpath", None):
+        from pytest_rageval.hooks.junit import JUnit
+
+        config.pluginmanager.register(JUnit(config), "rageval-junit")
     if config.option.rag_dry_run:
         from pytest_rageval.hooks.dry_run import DryRun
 

@@ -23,7 +23,7 @@ from pytest_rageval.report.plan import TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["results_of", "schema"]
+__all__ = ["described", "encode_gate", "results_of", "schema"]
 
 SCHEMA = 1
 _PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
@@ -49,19 +49,12 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
-        "run": {
-            "id": run_id,
-            "started": run.started.isoformat(timespec="seconds"),
-            "duration_s": round((finished - run.started).total_seconds(), 3),
-            "versions": _versions() | run.versions,
-            "fingerprint": run.plan.fingerprint,
-            "interrupted": run.interrupted,
-        },
+        "run": described(run, run_id, finished),
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": _encode_plan(run, choice),
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
-        "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
+        "gates": [encode_gate(named, texts=run.texts) for named in run.gates],
         "matrix": wanted[0] if wanted else None,
         "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": asdict(run.calls()),
@@ -78,6 +71,18 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         )
         if value
     }
+
+
+def described(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
+    """Return what results.json says of the run as a whole."""
+    return {
+        "id": run_id,
+        "started": run.started.isoformat(timespec="seconds"),
+        "duration_s": round((finished - run.started).total_seconds(), 3),
+        "versions": _versions() | run.versions,
+        "fingerprint": run.plan.fingerprint,
+        "interrupted": run.interrupted,
+    } | ({"settings": run.settings} if run.settings else {})
 
 
 def schema() -> dict[str, Any]:
@@ -116,7 +121,8 @@ def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
     }
 
 
-def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
+def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
+    """Return a gate as results.json has it; without texts its reason tells the kind alone."""
     result = named.result
     reason = result.reason if texts or result.reason is None else result.reason.partition(": ")[0]  # a cause is behind
     return {

@@ -58,6 +58,7 @@ class Run:
         trusts: how judges agree with people, where they have to.
         retrievers: what the retrievers of the session tell of themselves.
         versions: what else than installed packages decided scores: the embedding model and its revision.
+        settings: those that decided answers and scores.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         texts: False leaves every text of the data and of the answers out of what is reported.
@@ -74,6 +75,7 @@ class Run:
     trusts: list[Trust] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     texts: bool = True
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
@@ -111,6 +113,12 @@ class Run:
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
+
+    def unweighed(self) -> set[str]:
+        """Return the metrics whose judge has to agree with people for its scores to count."""
+        least = self.plan.least_kappas
+        judged = [(name, info.judge) for name, info in self.plan.metrics.items() if least and info.judge]
+        return {name for name, judge in judged if judge in least or "" in least}
 
     def weigh_judges(self) -> None:
         """Measure the judges by people's labels, and withhold the scores of those that do not agree with them."""
