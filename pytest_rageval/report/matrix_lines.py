@@ -11,7 +11,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["matrix_blocks", "matrix_lines"]
+__all__ = ["matrix_blocks", "matrix_columns", "matrix_lines", "matrix_title"]
 
 ALL = "all"  # the margin of sums
 MICRO = "micro"
@@ -25,7 +25,7 @@ def matrix_lines(matrices: Iterable[Matrix], width: int) -> Iterator[Line]:
         yield Line("")
         shows = _legend(matrix)
         notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
-        yield Line(ascii_safe(_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
+        yield Line(ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
         said.add(shows)
         for block in matrix_blocks(matrix, width):
             yield Line("")
@@ -36,7 +36,13 @@ def matrix_lines(matrices: Iterable[Matrix], width: int) -> Iterator[Line]:
 
 
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
-    """Return the matrix as one table, or as several blocks of columns that keep within ``width``.
+    """Return the matrix as one table, or as several blocks of columns that keep within ``width``."""
+    head, columns = matrix_columns(matrix)
+    return blocks_of(head, columns, width)
+
+
+def matrix_columns(matrix: Matrix) -> tuple[list[str], list[list[str]]]:
+    """Return the column of the matrix's row labels, those of a group indented, and the columns of its cells, as text.
 
     The last columns and rows are the means of rows and columns: micro, over their cases, and macro, over their cells.
     Sums have one margin, of all. Of more than `MOST` rows or columns the first are shown; results.json has them all.
@@ -53,7 +59,7 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
             ends = [macro_average(matrix.row_margin), matrix.total_macro]
             lines.append([_macro_text(matrix, value) for value in [*matrix.col_macro[:MOST], *ends]])
     columns = [list(column) for column in zip([*matrix.cols[:MOST], *names], *lines, strict=True)]
-    return blocks_of(head, columns if len(matrix.cols) > 1 else columns[: len(matrix.cols)], width)
+    return head, columns if len(matrix.cols) > 1 else columns[: len(matrix.cols)]
 
 
 def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
@@ -78,7 +84,8 @@ def _macro_text(matrix: Matrix, value: float | None) -> str:
     return ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
 
 
-def _title(matrix: Matrix) -> str:
+def matrix_title(matrix: Matrix) -> str:
+    """Return what a matrix shows of whom."""
     system = matrix.system + (f" - {matrix.minus}" if matrix.minus else "")
     return f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}" + (f" · {system}" if system else "")
 
