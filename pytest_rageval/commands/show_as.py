@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
+from pytest_rageval.commands.show_formats import MLFLOW
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.json_text import json_lines
 from pytest_rageval.report.latex import matrices_latex
+from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
 from pytest_rageval.report.outcome_table import outcome_table
 from pytest_rageval.report.parquet import write_parquet
 
@@ -25,21 +27,26 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
-        paths: format -> where to write it.
+        paths: format -> where to write it, or MLflow's store.
 
     Raises:
-        SettingError: there is no such run, several formats are to be printed, or a file cannot be written.
+        SettingError: there is no such run, several formats are to be printed, a file cannot be written, or a store
+            does not take it.
         MissingDependencyError: a format needs one.
     """
     printed = [name for name, path in paths.items() if path == STDOUT]
-    if len(printed) > 1 or "parquet" in printed:
+    if len(printed) > 1 or not TEXTS.keys() >= set(printed):
         raise SettingError("one text can be printed, and no Parquet; give --" + printed[-1] + " the path of a file")
-    stored = stored_run(rootdir(Path.cwd()), run)
+    root = rootdir(Path.cwd())
+    stored = stored_run(root, run)
     for name, path in paths.items():
         if path != STDOUT:
-            _write(name, stored, Path(path))
+            if name == MLFLOW:
+                send(stored.results, path, experiment_of(root))
+            else:
+                _write(name, stored, Path(path))
             if not printed:
-                yield f"{path}: {name} of {stored.head}"
+                yield f"{without_password(path)}: {name} of {stored.head}"
     for name in printed:
         yield TEXTS[name](stored).removesuffix("\n").removesuffix("\r")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-__all__ = ["FORMATS", "add_to", "wanted"]
+__all__ = ["FORMATS", "MLFLOW", "add_to", "wanted"]
+
+MLFLOW = "mlflow"
 
 FORMATS: Mapping[str, str] = {
     "csv": "write the outcomes as CSV, a row each",
@@ -19,8 +21,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     """Add an option for each format, which takes a path or, where it is text, ``-`` for the standard output."""
     for name, what in FORMATS.items():
         parser.add_argument(f"--{name}", metavar="PATH", help=what + ("" if name == "parquet" else "; - prints it"))
+    parser.add_argument(f"--{MLFLOW}", metavar="URI", help="log each system as a run of MLflow")
 
 
 def wanted(arguments: argparse.Namespace) -> dict[str, str]:
     """Return format -> path, of those that were asked for."""
-    return {name: path for name in FORMATS if (path := getattr(arguments, name)) is not None}
+    return {name: path for name in (*FORMATS, MLFLOW) if (path := getattr(arguments, name)) is not None}

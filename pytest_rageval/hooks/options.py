@@ -33,6 +33,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
     add("--rag-json", metavar="PATH", help="write results.json here too")
+    add("--rag-mlflow", metavar="URI", help="log each system as a run of MLflow: a server, a database or a folder")
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
     parser.addini("rag_corpus", "what is searched: paths, globs or format:path, one a line", type="linelist")

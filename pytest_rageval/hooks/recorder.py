@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.hooks.settings import settings_of
@@ -102,8 +103,20 @@ class Recorder:
             self._written(self._folder.path / "used-recordings.txt", note)
         if self._folder is not None:
             self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
+        if self.options.mlflow is not None:
+            self._send(self.options.mlflow, results)
         path = self.options.json
         return path is None or self._written(path, partial(write_atomically, path, results))
+
+    def _send(self, uri: str, results: Mapping[str, Any]) -> None:
+        """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
+        from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
+
+        try:
+            send(plain(results), uri, experiment_of(self._config.rootpath))
+        except RagEvalError as error:
+            again = f"rageval show {self._id} --mlflow {without_password(uri)}".replace("  ", " ")
+            self.faults.append(f"{error}; the results are kept, send them with: {again}")
 
     @property
     def _id(self) -> str:

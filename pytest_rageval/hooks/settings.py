@@ -63,11 +63,14 @@ def _params(setting: ModelSetting) -> Mapping[str, Any]:
 def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]:
     """Return a digest of each language's prompts, the user's own in the place of the built-in ones."""
     files = {path.stem: path for path in sorted(folder.glob("*.toml"))} | dict(own)
-    return {f"{name}.{language}": _digest(path) for language, path in files.items() if path.is_file()}
+    return {f"{name}.{language}": _digest(path) for language, path in files.items()}
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+    except OSError:  # which system needs it says so
+        return ""
 
 
 def _text(value: object) -> str:

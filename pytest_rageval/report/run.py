@@ -110,6 +110,11 @@ class Run:
         others = sorted(self.outcomes.keys() - self.plan.cases.keys())
         return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
 
+    def of_systems(self) -> list[Outcome]:
+        """Return the outcomes, in the order of the data, that tell of the systems under test and not of judges only."""
+        apart = self._set_apart()
+        return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
+
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
@@ -215,9 +220,7 @@ class Run:
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once, as they are wanted in several reports."""
         if (draw, choice) not in self._drawn:
-            apart = self._set_apart()
-            measured = [outcome for outcome in self.ordered() if outcome.testbed not in apart]
-            self._drawn[draw, choice] = draw(self.plan, measured, choice)
+            self._drawn[draw, choice] = draw(self.plan, self.of_systems(), choice)
         return self._drawn[draw, choice]
 
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from run_samples import FINISHED, NOISE, PLAIN, finished_run, outcome
 
@@ -53,7 +54,10 @@ def test_an_unscored_metric_has_its_reason_instead() -> None:
 
 
 def test_a_judge_that_is_yet_to_be_weighed_tells_no_score() -> None:
-    judged = {"polite": Score(1.0, verdict=Verdict("yes")), "exact": Score(1.0, verdict=Verdict("yes", by="rule"))}
+    judged: dict[str, Any] = {
+        "polite": Score(1.0, verdict=Verdict("yes")),
+        "exact": Score(1.0, verdict=Verdict("yes", by="rule")),
+    }
     properties = told(outcome(PLAIN, "q3", **judged), "polite", "exact")
     assert properties["rag.unscored.polite"] == "judge_not_weighed_yet"
     assert "rag.score.polite" not in properties
