@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pytest_rageval.report.properties import Properties
 
 __all__ = ["JUnit"]
+
+LEFT_OUT = "left out, as rag_report_texts is false"
 
 
 class JUnit:
@@ -41,6 +44,8 @@ class JUnit:
         if not told:
             return
         xml = self._xml()
+        if xml is not None and not recorder.run.texts and report.nodeid in recorder.run.outcomes:
+            _leave_out_texts(xml.node_reporter(report).nodes)
         if getattr(xml, "family", "") == "xunit2":
             node = Element("system-out")
             node.text = "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told)
@@ -66,6 +71,14 @@ class JUnit:
         from _pytest.junitxml import xml_key
 
         return self._config.stash.get(xml_key, None)
+
+
+def _leave_out_texts(nodes: Iterable[Element]) -> None:
+    """Take away what a case failed with or was skipped for, as that may quote data and answers."""
+    for node in nodes:
+        if node.tag in ("error", "failure", "skipped"):
+            node.set("message", LEFT_OUT)
+            node.text = LEFT_OUT
 
 
 def _properties(recorder: Recorder, nodeid: str) -> Properties:

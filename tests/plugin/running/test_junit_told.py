@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from rag_project import RAISES, RIGHT, WRONG, Mode, Project, case, cases
+from rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
 
 SCHEMA = Path(__file__).parents[3] / "fixtures" / "junit" / "xunit2.xsd"
 GATED = 'gates=["accuracy >= 0.5"]'
@@ -83,9 +83,12 @@ def test_hostile_texts_are_inert(project: Project) -> None:
 
 def test_without_texts_only_facets_and_numbers_are_told(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
-    project.says(cases("say Paris, my secret", gold="secret"))
+    body = RUNS.replace("...", "assert 'secret' not in rag.answer.text or rag.case.id == 'q1'")
+    project.says(cases("say Paris, my secret", "raise secret", "say secret", gold="secret"), test=body)
     project.run("--junitxml=junit.xml")
+    validated(project)
     assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "1.0"
+    assert one_of(project, "test_it[q2]")["rag.error_type"] == "system_error"
     assert "secret" not in (project.path / "junit.xml").read_text(encoding="utf-8")
 
 

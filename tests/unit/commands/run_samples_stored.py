@@ -59,6 +59,7 @@ def stored(path: Path, *others: Outcome, texts: bool = True) -> Path:
 
 def _outcome(testbed: str, name: str, topic: str, answer: Answer | None, **scores: Score) -> Outcome:
     facets = {"topic": topic, "task": "qa", "system": "mine"} | ({"noise_rate": "0.4"} if testbed == NOISE else {})
-    error = (None, None) if answer else ("§ it broke", "system_error")
-    status = "scored" if answer else "error"
-    return Outcome(f"{testbed}[{name}]", name, testbed, facets, "mine", status, answer, scores, (), *error)
+    nodeid = f"{testbed}[{name}]"
+    if answer is None:
+        return Outcome(nodeid, name, testbed, facets, "mine", "error", error="§ it broke", error_type="system_error")
+    return Outcome(nodeid, name, testbed, facets, "mine", "scored", answer, scores)
