@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.commands.show_formats import MLFLOW
 from pytest_rageval.datasets.sheets import sheet_text
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.json_text import json_lines
 from pytest_rageval.report.latex import matrices_latex
@@ -48,7 +49,8 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
             if not printed:
                 yield f"{without_password(path)}: {name} of {stored.head}"
     for name in printed:
-        yield TEXTS[name](stored).removesuffix("\n").removesuffix("\r")
+        text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
+        yield "\n".join(map(ascii_safe, text.split("\n"))) if sys.stdout.isatty() else text
 
 
 def _write(name: str, stored: StoredRun, path: Path) -> None:

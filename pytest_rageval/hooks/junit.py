@@ -40,11 +40,11 @@ class JUnit:
         if report.when != "teardown" or recorder is None:
             return
         failed = self._failed.pop(report.nodeid, report)
-        told = _properties(recorder, report.nodeid)
+        told, may_quote = _told(recorder, report.nodeid)
         if not told:
             return
         xml = self._xml()
-        if xml is not None and not recorder.run.texts and report.nodeid in recorder.run.outcomes:
+        if xml is not None and may_quote and not recorder.run.texts:
             _leave_out_texts(xml.node_reporter(report).nodes)
         if getattr(xml, "family", "") == "xunit2":
             node = Element("system-out")
@@ -74,24 +74,24 @@ class JUnit:
 
 
 def _leave_out_texts(nodes: Iterable[Element]) -> None:
-    """Take away what a case failed with or was skipped for, as that may quote data and answers."""
+    """Take away what a test failed with or was skipped for."""
     for node in nodes:
         if node.tag in ("error", "failure", "skipped"):
             node.set("message", LEFT_OUT)
             node.text = LEFT_OUT
 
 
-def _properties(recorder: Recorder, nodeid: str) -> Properties:
-    """Return the properties of a case or of a gate; none of any other test."""
+def _told(recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
+    """Return the properties of a case or of a gate, and whether its failure may quote data; none of any other test."""
     from pytest_rageval.report.properties import case_properties, gate_properties
     from pytest_rageval.report.results_json import encode_gate
 
     run = recorder.run
     outcome = run.outcomes.get(nodeid)
     if outcome is not None:
-        return case_properties(outcome, run.unweighed(), texts=run.texts)
+        return case_properties(outcome, run.unweighed(), texts=run.texts), True
     named = next((named for named in run.gates if named.nodeid == nodeid), None)
     if named is None:
-        return []
-    gate = named.result.gate
-    return gate_properties(encode_gate(named, texts=run.texts), f"{gate.op} {gate.bound_text}")
+        return [], False
+    gate, told = named.result.gate, encode_gate(named, texts=run.texts)
+    return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason

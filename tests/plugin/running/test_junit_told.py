@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
+from rag_project import RAISES, RIGHT, RUNS, SAYS, WRONG, Mode, Project, case, cases
 
 SCHEMA = Path(__file__).parents[3] / "fixtures" / "junit" / "xunit2.xsd"
 GATED = 'gates=["accuracy >= 0.5"]'
 TOLD = re.compile(r"^\[\[PROPERTY\|([^=]+)=(.*)\]\]$", re.MULTILINE)
+
+
+QUOTES = """
+    from pytest_rageval import Metric, Score
+
+    def pytest_rageval_register(registry):
+        registry.metrics.register("odd", Metric("odd", lambda sample: Score(reason=f"odd: {sample.answer.text}")))
+"""
 
 
 def suite_of(project: Project) -> ElementTree.Element:
@@ -84,11 +91,17 @@ def test_hostile_texts_are_inert(project: Project) -> None:
 def test_without_texts_only_facets_and_numbers_are_told(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     body = RUNS.replace("...", "assert 'secret' not in rag.answer.text or rag.case.id == 'q1'")
-    project.says(cases("say Paris, my secret", "raise secret", "say secret", gold="secret"), test=body)
+    project.says(
+        cases("say Paris, my secret", "raise secret", "say secret", gold="secret"),
+        'gates=["odd >= 0.5"]',
+        body,
+        SAYS + QUOTES,
+    )
     project.run("--junitxml=junit.xml")
     validated(project)
     assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "1.0"
     assert one_of(project, "test_it[q2]")["rag.error_type"] == "system_error"
+    assert one_of(project, "test_it[gate: odd >= 0.5]")["rag.gate.n"] == "0"
     assert "secret" not in (project.path / "junit.xml").read_text(encoding="utf-8")
 
 
@@ -128,11 +141,9 @@ def test_skipped_and_other_tests_are_left_as_they_are(project: Project) -> None:
 
 
 def test_nothing_is_told_where_no_file_is_wanted(project: Project) -> None:
-    project.says(cases(RIGHT))
-    conftest = """
-        def pytest_runtest_logreport(report):
-            assert report.user_properties == []
+    seen = """
+    def pytest_runtest_logreport(report):
+        assert report.user_properties == []
     """
-    project.file("plugin_seen.py", conftest)
-    result: Any = project.run("-p", "plugin_seen", subprocess=True).result
-    result.assert_outcomes(passed=1)
+    project.says(cases(RIGHT), conftest=SAYS + seen)
+    project.run().result.assert_outcomes(passed=1)

@@ -15,14 +15,14 @@ from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["FORMULA", "NOISE", "PLAIN", "STARTED", "stored", "stored_run"]
+__all__ = ["FORMULA", "NOISE", "PLAIN", "STARTED", "stored", "stored_run", "take", "written"]
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 NOISE, PLAIN = "test_a.py::test_noise", "test_a.py::test_plain"
 FORMULA = "=cmd|' /C §'!A0"
 
 
-def stored_run(*others: Outcome, texts: bool = True) -> Run:
+def stored_run(*, texts: bool = True) -> Run:
     """Return a run of two testbeds: one case scored in part, one that failed, one whose answer is a formula."""
     usage = Usage(10, 5, 0.25, 0.5)
     answer = Answer("§ Paris", usage=usage)
@@ -31,7 +31,6 @@ def stored_run(*others: Outcome, texts: bool = True) -> Run:
         _outcome(NOISE, "q2", "A", answer, accuracy=Score(1.0), token_f1=Score(reason="not_applicable")),
         _outcome(NOISE, "q1", "B", None),
         _outcome(PLAIN, "q3", hostile, Answer(FORMULA, usage=usage), token_f1=Score(-0.5)),
-        *others,
     ]
     plan = Plan(
         testbeds={
@@ -44,17 +43,25 @@ def stored_run(*others: Outcome, texts: bool = True) -> Run:
         fingerprint="sha256:0",
     )
     run = Run(STARTED, plan, texts=texts, settings={"rag_model": "openai/m", "rag_prompts.en": "0123456789abcdef"})
-    for each in outcomes:
-        run.take(encode_outcome(each), None)
+    take(run, *outcomes)
     run.evaluate_gates()
     return run
 
 
-def stored(path: Path, *others: Outcome, texts: bool = True) -> Path:
-    """Write the run's results.json."""
-    run = stored_run(*others, texts=texts)
+def take(run: Run, *outcomes: Outcome) -> None:
+    """Have the run take these outcomes, as they come from the processes that ran them."""
+    for each in outcomes:
+        run.take(encode_outcome(each), None)
+
+
+def written(run: Run, path: Path) -> None:
+    """Write a run's results.json."""
     write_atomically(path, results_of(run, "r1", STARTED + timedelta(seconds=2), MatrixChoice()))
-    return path
+
+
+def stored(path: Path, *, texts: bool = True) -> None:
+    """Write the results.json of `stored_run`."""
+    written(stored_run(texts=texts), path)
 
 
 def _outcome(testbed: str, name: str, topic: str, answer: Answer | None, **scores: Score) -> Outcome:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from run_samples_stored import FORMULA, stored
+from run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take, written
 
 from pytest_rageval.cli import main
 from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.run import Run
 
 
 @pytest.fixture
@@ -99,6 +101,28 @@ def test_json_is_the_results_normalised(project: Path, capsys: pytest.CaptureFix
     Draft202012Validator(schema()).validate(read)
 
 
+@pytest.mark.parametrize("kind", ["empty", "errors", "interrupted", "five systems"])
+def test_any_run_can_be_written(project: Path, kind: str) -> None:
+    run = stored_run()
+    each = run.outcomes[f"{PLAIN}[q3]"]
+    wanted = {"empty": 0, "errors": 1, "interrupted": 3, "five systems": 5}[kind]
+    if kind in ("empty", "errors"):
+        run = Run(STARTED)
+    if kind == "errors":
+        take(run, replace(each, status="error", answer=None, scores={}, error="gone", error_type="timeout"))
+    if kind == "five systems":
+        run = Run(STARTED)
+        take(run, *(replace(each, system=f"s{n}", nodeid=f"{each.nodeid}-{n}") for n in range(5)))
+    run.interrupted = kind == "interrupted"
+    run.evaluate_gates()
+    written(run, project / "any.json")
+    assert main(["show", "any.json", "--csv", "any.csv", "--latex", "any.tex", "--json", "again.json"]) == 0
+    assert len(rows(project / "any.csv")) == wanted
+    assert len({row["system"] for row in rows(project / "any.csv")}) == {"empty": 0, "five systems": 5}.get(kind, 1)
+    tables = (project / "any.tex").read_text(encoding="utf-8").count("\\toprule")
+    assert tables == {"empty": 0, "errors": 1, "interrupted": 2, "five systems": 9}[kind]
+
+
 @pytest.mark.parametrize("arguments", [("--csv", "-", "--json", "-"), ("--parquet", "-")])
 def test_what_cannot_be_printed_is_refused(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
@@ -107,6 +131,21 @@ def test_what_cannot_be_printed_is_refused(
     out, err = capsys.readouterr()
     assert not out
     assert "the path of a file" in err
+
+
+def test_a_terminal_is_given_no_control_characters(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = stored_run()
+    each = run.outcomes[f"{PLAIN}[q3]"]
+    assert each.answer is not None
+    take(run, replace(each, answer=replace(each.answer, text="a\x1b[31m\u202eb")))
+    written(run, project / "marked.json")
+    assert main(["show", "marked.json", "--csv", "-"]) == 0
+    assert "a\x1b[31m\u202eb" in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["show", "marked.json", "--csv", "-"]) == 0
+    assert "a\\x1b[31m\\u202eb" in capsys.readouterr().out
 
 
 def test_a_path_that_cannot_be_written_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
