@@ -120,9 +120,7 @@ class Project:
         """Write a file below the project, its text dedented and ended with a line break."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(
-            path.parent / "__pycache__", ignore_errors=True
-        )  # which is told from a new one by the second only
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # keeps its time in seconds only
         path.write_text(dedent(text).strip("\n") + "\n", encoding="utf-8")
         return path
 
