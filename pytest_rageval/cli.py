@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments
+from pytest_rageval.commands import agreement_arguments, show_formats
 from pytest_rageval.errors import RagEvalError
 
 __all__ = ["main"]
@@ -123,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
+    show_formats.add_to(show)
     show.set_defaults(run_command=_show)
     merge = commands.add_parser(
         "merge", help="join the results of shards, and decide their gates", description=MERGE, allow_abbrev=False
@@ -209,6 +210,11 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
+    paths = show_formats.wanted(arguments)
+    if paths:
+        from pytest_rageval.commands.show_as import show_as
+
+        return show_as(arguments.run, paths)
     from pytest_rageval.commands.show import show
 
     return show(arguments.run)

@@ -35,6 +35,7 @@ class Options:
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
+        mlflow: where runs of MLflow go, or None.
         retriever: the name of the retriever over ``rag_corpus``.
         retriever_params: its settings.
         beside: the folder that paths of the ini are relative to.
@@ -73,6 +74,7 @@ class Options:
     rows: str | None
     cols: str | None
     json: Path | None
+    mlflow: str | None
     retriever: str
     retriever_params: Mapping[str, Any]
     beside: Path
@@ -134,6 +136,7 @@ def read_options(config: pytest.Config) -> Options:
         rows=option.rag_rows,
         cols=option.rag_cols,
         json=here / option.rag_json if option.rag_json else None,
+        mlflow=option.rag_mlflow or None,
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
         apart=getattr(config, "workerinput", {}).get("rag_apart", False),

@@ -13,6 +13,7 @@ from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.case import Case
+from pytest_rageval.report.lines import counted
 from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.testbeds.expand import shortfalls
 from pytest_rageval.testbeds.ids import digest
@@ -64,7 +65,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len(chosen)
     n_left_out = left_out(collected.entries, set(chosen))
-    plan.part = f"{n_left_out} cases of its tests were left out" if n_left_out else ""
+    plan.part = f"{counted(n_left_out, 'case')} left out" if n_left_out else ""
     plan.narrowed = collected.options.narrowed
     asked = collected.options.baseline
     plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update

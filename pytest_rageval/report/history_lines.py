@@ -36,7 +36,8 @@ def history_lines(
     for each in series:
         head = ascii_safe(f"{each.name} · {each.metric} · system {each.system}")
         room = max(8, width - len(head) - 2)
-        yield f"{head}  {sparkline([point.total.value for point in each.points][-room:], blocks=blocks)}"
+        whole = [point.total.value for point in each.points if not point.entry.marks]
+        yield f"{head}  {sparkline(whole[-room:], blocks=blocks)}"
         yield ""
         yield from table_lines(
             [(label, "when", "value", "n", "errors", "95 %", "delta", "notes"), *map(_row, each.points)]
