@@ -86,6 +86,7 @@ def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Pat
         (["--rag-limit", "1"], f"4 cases of its tests were left out; {KEEP}"),
         (["test_it.py::test_it"], f"test_it.py::test_other did not run; {KEEP}"),
         (["-k", "not test_other"], f"3 cases of its tests were left out; {KEEP}"),
+        (["--rag-shard", "1/2"], "this is *, and a baseline is of whole runs"),
         (["--deselect", "test_it.py::test_it[q2]"], f"1 cases of its tests were left out; {KEEP}"),
     ],
 )
