@@ -12,6 +12,7 @@ __all__ = [
     "Interval",
     "Mean",
     "bootstrap_interval",
+    "clustered_interval",
     "mean_of",
     "mean_of_cases",
     "quantile",
@@ -62,6 +63,28 @@ def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float 
     steady = all(mean in (0.0, 1.0) for mean in means)
     mean = mean_of(means, binary=binary and steady, low=low)
     return Mean(mean.value, sum(map(len, cases)), mean.ci95, len(means))
+
+
+def clustered_interval(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Interval | None:
+    """Return the 95 % interval of the mean of all values of ``cases``, which depend on each other within a case.
+
+    Wilson's, of as many as there are cases, for 0/1 values that are alike within each; else the bootstrap's over cases,
+    each with its mean, or where some have more values than others with what it adds to the ratio of sums that the mean
+    then is. None where the cases cannot give one.
+
+    Formula: of the mean m of N values in K cases, the k-th with n_k of the mean m_k: m + n_k * K / N * (m_k - m).
+
+    Source: W. G. Cochran, "Sampling techniques" (1977), 6.3, the ratio estimate's linearisation.
+    """
+    total, means = sum(map(len, cases)), [fmean(values) for values in cases]
+    even = len({len(values) for values in cases}) == 1
+    mean = math.fsum(map(math.fsum, cases)) / total
+    if binary and all(each in (0.0, 1.0) for each in means) and (even or mean in (0.0, 1.0)):
+        return wilson_interval(sum(means), len(means))
+    shares = [
+        mean + len(values) * len(cases) / total * (each - mean) for values, each in zip(cases, means, strict=True)
+    ]
+    return bootstrap_interval(means if even else shares, low)
 
 
 def wilson_interval(successes: float, n: int) -> Interval:
