@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments, show_formats
+from pytest_rageval.commands import agreement_arguments, compare_arguments, show_formats
 from pytest_rageval.errors import RagEvalError
 
 __all__ = ["main"]
@@ -22,12 +22,6 @@ USAGE_ERROR = 4  # pytest's
 CASSETTES = """\
 List the files of recordings and how many of each the newest run of the tests used. FOLDER is the one that the ini
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
-"""
-
-COMPARE = """\
-Compare two runs, each a baseline, a results.json, or a run under .rageval/runs: which cases broke and which were
-mended, for each metric, system and cell, and what of it is no noise. It reports and decides nothing: exit status 0
-unless something cannot be read.
 """
 
 HISTORY = """\
@@ -141,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--json", action="store_true", help="as JSON")
     history.set_defaults(run_command=_history)
     agreement_arguments.add_to(commands)
-    _add_compare(commands)
+    compare_arguments.add_to(commands)
     imports = commands.add_parser(
         "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
     )
@@ -154,6 +148,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     imports.add_argument("--force", action="store_true", help="write over files that are there")
     imports.set_defaults(run_command=_import)
+    _add_index(commands)
+    _add_lint(commands)
+    return parser
+
+
+def _add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     index = commands.add_parser(
         "index",
         help="build the retriever's index, list what is kept, remove the unused",
@@ -168,22 +168,6 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(run_command=_index_info)
     prune = words.add_parser("prune", help="remove the indexes that the ini does not use", allow_abbrev=False)
     prune.set_defaults(run_command=_index_prune)
-    _add_lint(commands)
-    return parser
-
-
-def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    compare = commands.add_parser(
-        "compare", help="compare two runs case by case", description=COMPARE, allow_abbrev=False
-    )
-    compare.add_argument("base", metavar="BASE", help="the earlier one: a baseline, a results.json, or a run")
-    compare.add_argument("new", metavar="NEW", help="the later one, likewise")
-    compare.add_argument("--rows", metavar="FACET", help="rows of the cells, topic if not given")
-    compare.add_argument("--cols", metavar="FACET", help="columns of the cells, task if not given")
-    compare.add_argument("--alpha", default="0.05", metavar="A", help="false alarms that are taken, as a share")
-    compare.add_argument("--plan", metavar="DROP", help="tell how many cases a drop of this size needs to be shown")
-    compare.add_argument("--json", action="store_true", help="as JSON")
-    compare.set_defaults(run_command=_compare)
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -218,13 +202,6 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
     return show(arguments.run)
-
-
-def _compare(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.compare import compare_runs
-
-    options = {name: getattr(arguments, name) for name in ("rows", "cols", "alpha", "plan")}
-    return compare_runs(arguments.base, arguments.new, as_json=arguments.json, **options)
 
 
 def _merge(arguments: argparse.Namespace) -> Iterator[str]:

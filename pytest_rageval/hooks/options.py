@@ -41,6 +41,10 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
     add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")
     add("--rag-update-baseline-part", action="store_true", help="write to the baseline what ran, and keep the rest")
+    _add_settings(parser)
+
+
+def _add_settings(parser: pytest.Parser) -> None:
     parser.addini("rag_baseline", "the committed baseline, as --rag-baseline", default="")
     parser.addini("rag_alpha", "false alarms taken when runs are compared, as a share", default="0.05")
     parser.addini("rag_inconclusive", "pass, warn or fail where a drop may be noise", default="warn")
