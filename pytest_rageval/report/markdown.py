@@ -21,7 +21,7 @@ from pytest_rageval.report.tables import INDENT
 from pytest_rageval.report.terminal import counts_text
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["MOST", "code", "markdown_of", "plain"]
+__all__ = ["MOST", "Part", "code", "markdown_of", "plain"]
 
 MOST = 60_000
 """Characters: a comment on GitHub takes 65,536."""
