@@ -53,12 +53,14 @@ class Comparison:
         before, after: the runs.
         pairing: which case is which.
         compared: for each testbed, system and metric, the primary one first, all cases and then each cell.
+        whole: whether the later run has all testbeds of the earlier one, and all cases of its own.
     """
 
     before: Snapshot
     after: Snapshot
     pairing: Pairing
     compared: tuple[Compared, ...] = ()
+    whole: bool = True
 
     @property
     def same_fingerprint(self) -> bool:
@@ -117,7 +119,7 @@ def compare(
                     compared.append(whole_of_it)
                     if all_cells or not number:
                         compared += _cells(whole_of_it, pairs, _axes(pairs, axes), better_up, alpha)
-    return Comparison(before, after, pairing, tuple(compared))
+    return Comparison(before, after, pairing, tuple(compared), whole and set(before.testbeds) <= set(after.testbeds))
 
 
 def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:

@@ -8,7 +8,7 @@ from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = ["causes_text", "change_text", "comparison_lines", "p_text"]
@@ -19,7 +19,7 @@ NAMED = 10  # cases that are named of those that broke, or were mended
 def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
     """Yield what was compared, the primary metrics and all that changed, and what broke and was mended."""
     yield Line("")
-    yield Line(ascii_safe(_head(comparison)))
+    yield from wrapped(Line(ascii_safe(_head(comparison))), width)
     overall = comparison.overall
     if not overall:
         yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
@@ -31,7 +31,8 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterat
             yield Line("")
             yield from map(Line, block)
         yield Line("")
-    yield from _told(comparison, shown, alpha)
+    for line in _told(comparison, shown, alpha):
+        yield from wrapped(line, width)
     if len(changed) > len(shown):
         yield Line(f"{counted(len(changed) - len(shown), 'metric')} more changed within noise; results.json has them")
 
@@ -70,9 +71,9 @@ def _head(comparison: Comparison) -> str:
         "not scored": pairing.failed,
     }
     parts += [f"{len(cases)} {what}" for what, cases in sorts.items() if cases]
-    if not comparison.same_fingerprint:
+    if comparison.whole and not comparison.same_fingerprint:
         parts.append("its data or settings were others")
-    return f"against {before.path or before.run}, of {before.started}: {', '.join(parts)}"
+    return f"against {before.path or before.run}, of {before.started[:16].replace('T', ' ')}: {', '.join(parts)}"
 
 
 def _columns(shown: Sequence[Compared]) -> list[list[str]]:
@@ -90,7 +91,7 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
 
 
 def _told(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> Iterator[Line]:
-    for each in shown:
+    for each in (each for each in shown if _is_primary(each, comparison)):
         if each.broken:
             why = f" ({causes_text(each.causes)})"
             yield Line(ascii_safe(f"{_name(each, comparison)}: broke {_names(each.broken)}{why}"))
@@ -144,7 +145,7 @@ def _name(each: Compared, comparison: Comparison) -> str:
 
 
 def _names(pairs: Sequence[Pair]) -> str:
-    return few_of(tuple(pair.after.case for pair in pairs), NAMED)
+    return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)
 
 
 def _signed(value: float | None) -> str:
