@@ -115,6 +115,8 @@ def _undecided(result: GateResult) -> str:
     if not cells:
         return ""
     if not result.cells:
+        if result.regression is None or result.regression.found.delta is None:
+            return "inconclusive"
         return "inconclusive: beyond the tolerance, and too few cases to tell it from noise"
     places = few_of(tuple(map(_place, cells)), 3)
     return (
