@@ -53,12 +53,14 @@ class Comparison:
         before, after: the runs.
         pairing: which case is which.
         compared: for each testbed, system and metric, the primary one first, all cases and then each cell.
+        whole: whether the later run has all testbeds of the earlier one, and all cases of its own.
     """
 
     before: Snapshot
     after: Snapshot
     pairing: Pairing
     compared: tuple[Compared, ...] = ()
+    whole: bool = True
 
     @property
     def same_fingerprint(self) -> bool:
@@ -124,7 +126,7 @@ def compare(
                     compared.append(whole_of_it)
                     if all_cells or not number:
                         compared += _cells(whole_of_it, pairs, _axes(pairs, axes), better_up, alpha)
-    return Comparison(before, after, pairing, tuple(compared))
+    return Comparison(before, after, pairing, tuple(compared), whole and set(before.testbeds) <= set(after.testbeds))
 
 
 def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
@@ -202,10 +204,11 @@ def _axes(pairs: Sequence[Pair], wanted: tuple[str | None, str | None]) -> tuple
 
 
 def _slice(place: tuple[tuple[str, str], ...], axes: tuple[str, str]) -> dict[str, str]:
+    """Return a cell as facets; of cases that have none of them it says so, lest it be taken for all cases."""
     found: dict[str, str] = {}
     for axis, (over, value) in zip(axes, place, strict=True):
         found |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
-    return found
+    return found or dict.fromkeys(axes, "-")
 
 
 def _order(place: tuple[tuple[str, str], ...]) -> list[tuple[int, float, str]]:

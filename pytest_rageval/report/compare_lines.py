@@ -9,8 +9,8 @@ from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.comparison_lines import cases_text, change_blocks, row_name, told_lines
-from pytest_rageval.report.lines import Line, counted, few_of, number
+from pytest_rageval.report.comparison_lines import cases_text, change_blocks, moment, row_name, told_lines
+from pytest_rageval.report.lines import Line, counted, few_of, number, wrapped
 from pytest_rageval.report.tables import MOST, blocks_of
 
 __all__ = ["compare_lines", "plan_lines"]
@@ -34,7 +34,8 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
     for over in overall:
         yield from _cells(over, comparison, width)
     yield Line("")
-    yield from told_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha)
+    for line in told_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
+        yield from wrapped(line, width)
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
@@ -56,7 +57,7 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
 def _head(snapshot: Snapshot) -> str:
     named = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
     cases = counted(len(snapshot.cases), "case")
-    return f"{named or 'a run'}, of {snapshot.started}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
+    return f"{named or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
 
 
 def _sorts(comparison: Comparison) -> dict[str, tuple[str, ...]]:

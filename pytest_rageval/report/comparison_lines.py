@@ -8,11 +8,12 @@ from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = [
-    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "p_text", "row_name", "told_lines",
+    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "moment", "p_text", "row_name",
+    "told_lines",
 ]  # fmt: skip
 
 NAMED = 10  # cases that are named of those that broke, or were mended
@@ -21,7 +22,7 @@ NAMED = 10  # cases that are named of those that broke, or were mended
 def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
     """Yield what was compared, the primary metrics and all that changed, and what broke and was mended."""
     yield Line("")
-    yield Line(ascii_safe(_head(comparison)))
+    yield from wrapped(Line(ascii_safe(_head(comparison))), width)
     overall = comparison.overall
     if not overall:
         yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
@@ -31,7 +32,8 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterat
     if shown:
         yield from change_blocks([row_name(each, comparison) for each in shown], shown, width)
         yield Line("")
-    yield from told_lines(comparison, shown, alpha)
+    for line in told_lines(comparison, shown, alpha):
+        yield from wrapped(line, width)
     if len(changed) > len(shown):
         yield Line(f"{counted(len(changed) - len(shown), 'metric')} more changed within noise; results.json has them")
 
@@ -77,14 +79,19 @@ def cases_text(comparison: Comparison) -> str:
         "not scored": pairing.failed,
     }
     parts += [f"{len(cases)} {what}" for what, cases in sorts.items() if cases]
-    if not comparison.same_fingerprint:
+    if comparison.whole and not comparison.same_fingerprint:
         parts.append("its data or settings were others")
     return ", ".join(parts)
 
 
 def _head(comparison: Comparison) -> str:
     before = comparison.before
-    return f"against {before.path or before.run}, of {before.started}: {cases_text(comparison)}"
+    return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
+
+
+def moment(started: str) -> str:
+    """Return when a run began, to the minute."""
+    return started[:16].replace("T", " ")
 
 
 def _columns(shown: Sequence[Compared]) -> list[list[str]]:
@@ -102,8 +109,8 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
 
 
 def told_lines(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> Iterator[Line]:
-    """Yield which cases broke and were mended in what is shown, why, and what of all that was compared is no noise."""
-    for each in shown:
+    """Yield which cases broke and were mended by the primary metrics, why, and what of all that changed is no noise."""
+    for each in (each for each in shown if comparison.is_primary(each)):
         if each.broken:
             why = f" ({causes_text(each.causes)})"
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))

@@ -143,6 +143,18 @@ def test_a_standing_gate_is_skipped_in_a_part_and_refused_in_the_whole(project: 
     assert "rag_gates: gate 'accuracy[kind=x] >= 0.5': unknown facet 'kind'" in whole.result.stderr.str()
 
 
+def test_a_standing_gate_on_a_baseline_asks_nothing_of_testbeds_that_do_not_have_its_metric(project: Project) -> None:
+    project.says(cases(RIGHT))
+    project.file("test_other.py", RUNS.format(arguments="").replace("accuracy", "token_f1"))
+    project.file("pytest.ini", "[pytest]\nrag_baseline = b.json\nrag_gates = accuracy >= baseline\n")
+    assert project.run("--rag-update-baseline").status == 0
+    assert project.run().gates["accuracy >= baseline"]["verdict"] == "not_worse"
+    part = project.run("test_other.py")
+    assert part.status == 0
+    assert part.gates["accuracy >= baseline"]["reason"] == "no case of this session matches it"
+    assert set(part.outcomes["q1"]["scores"]) == {"token_f1"}
+
+
 def test_gates_of_functions_that_were_not_asked_for_are_not_reported(project: Project) -> None:
     two = RUNS + RUNS.partition("import rag_case")[2].replace("test_it", "test_other")
     project.says(cases(RIGHT), "gates=['accuracy >= 0.5']", test=two)

@@ -169,7 +169,7 @@ def test_repeats_and_two_systems_are_compared_case_by_case(project: Project) -> 
         ("systems:good", "not_worse", 8),
         ("systems:worse", "worse", 8),
     ]
-    run.said("test_it accuracy (systems:worse): broke q1, q2, q3, q4, q5, q6, q7, q8 (generation 8)")
+    run.said("test_it accuracy (systems:worse): broke q1, q2, q3, q4, q5, q6, q7, q8")
 
 
 def test_what_is_new_gone_renamed_or_changed_is_not_compared(project: Project) -> None:
@@ -180,7 +180,7 @@ def test_what_is_new_gone_renamed_or_changed_is_not_compared(project: Project) -
     project.data([first, {**second, "id": "kettle"}, {**third, "answers": ["Lyon"]}, fourth, case("q9", "q9 Paris")])
     run = project.run(*AGAINST)
     assert run.status == 0
-    run.said("against *: 3 cases compared, 1 renamed, 1 new, 1 gone, 1 changed, its data or settings were others")
+    run.said("against *: 3 cases compared, 1 renamed, 1", "  new, 1 gone, 1 changed, its data or settings were others")
     assert run.gates["accuracy >= baseline"]["n_pairs"] == 3
     told = run.results["comparison"]["cases"]
     assert told["renamed"] == [["test_it.py::test_it[q2]", "test_it.py::test_it[kettle]"]]

@@ -140,3 +140,12 @@ def test_a_plan_is_of_each_primary_metric_and_wants_more_cases_for_a_smaller_dro
     (least,) = sensitivity_of(comparison, great.compared.found.least_drop or 1, alpha=0.05)
     assert least.needed is not None
     assert least.needed <= 30
+
+
+def test_the_cell_of_cases_without_facets_is_not_taken_for_all_cases() -> None:
+    cases = [measured("q1", 1.0, topic="A"), measured("q2", 1.0)]
+    comparison = compared(cases, cases)
+    assert [each.found.n_pairs for each in comparison.overall] == [2]
+    assert [dict(each.slice) for each in comparison.cells_of(comparison.overall[0])] == [
+        {"topic": "A"}, {"topic": "-", "ability": "-"},
+    ]  # fmt: skip
