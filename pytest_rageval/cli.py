@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
+    show.add_argument("--html", type=Path, metavar="PATH", help="write a page of the run there instead")
     show.set_defaults(run_command=_show)
     agreement_arguments.add_to(commands)
     imports = commands.add_parser(
@@ -154,7 +155,7 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.show import show
 
-    return show(arguments.run)
+    return show(arguments.run, arguments.html)
 
 
 def _import(arguments: argparse.Namespace) -> Iterator[str]:

@@ -33,6 +33,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
     add("--rag-json", metavar="PATH", help="write results.json here too")
+    add("--rag-html", metavar="PATH", help="write a page of the whole run here, one file that a browser opens")
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
     parser.addini("rag_corpus", "what is searched: paths, globs or format:path, one a line", type="linelist")

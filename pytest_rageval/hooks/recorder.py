@@ -85,7 +85,7 @@ class Recorder:
         self.run.evaluate_gates()
 
     def finish(self) -> bool:
-        """Write results.json, to the folder and to ``--rag-json``, and return whether the latter went well."""
+        """Write results.json and the reports that options name, and return whether all of the latter went well."""
         run_id = self._folder.id if self._folder else ""
         finished = datetime.now(timezone.utc)
         results = results_of(self.run, run_id, finished, self.choice)
@@ -100,7 +100,16 @@ class Recorder:
         if self._folder is not None:
             self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
         path = self.options.json
-        return path is None or self._written(path, partial(write_atomically, path, results))
+        done = path is None or self._written(path, partial(write_atomically, path, results))
+        return self._drawn(results) and done
+
+    def _drawn(self, results: Mapping[str, Any]) -> bool:
+        path = self.options.html
+        if path is None:
+            return True
+        from pytest_rageval.report.html.page import write_html
+
+        return self._written(path, partial(write_html, path, results))
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder
