@@ -127,11 +127,18 @@ function dollars(value) {
   return value >= 0.0001 ? `$${value.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}` : "<$0.0001";
 }
 
+/** Two decimals, a half to the even one, as the summary in the terminal has them. */
+function twoDecimals(value) {
+  const half = Number.isInteger(value * 8) && Number.isInteger(value * 100 + 0.5);
+  const even = Math.floor(value * 100);
+  return half ? ((even + Math.abs(even % 2)) / 100).toFixed(2) : value.toFixed(2);
+}
+
 function valueText(value, metric, signed = false) {
   if (value === null) return "?";
   if (metric === "cost_usd") return signed ? value.toPrecision(2) : dollars(value);
   if (TOTALS.includes(metric)) return Math.round(value).toLocaleString("en");
-  const digits = metric.startsWith("latency") && Math.abs(value) < 0.1 ? value.toPrecision(2) : value.toFixed(2);
+  const digits = metric.startsWith("latency") && Math.abs(value) < 0.1 ? value.toPrecision(2) : twoDecimals(value);
   return signed && value >= 0 ? `+${digits}` : digits.replace("-", "−");
 }
 

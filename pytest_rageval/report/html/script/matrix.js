@@ -110,7 +110,8 @@ function matrixCell(cell, view, scale, where, kind) {
   const few = isFew(cell, view.metric);
   const apart = scale.signed && cell.ci95 && !(cell.ci95[0] <= 0 && cell.ci95[1] >= 0);
   const counts = `n ${cell.n.toLocaleString("en")}${cell.cases === undefined ? "" : ` of ${cell.cases}`}${cell.unscored ? ` · ${cell.unscored} unscored` : ""}`;
-  const press = el("button", { type: "button", click: () => showCases(view, where) },
+  const exact = { "data-mean": cell.mean, "data-n": cell.n, "data-unscored": cell.unscored, "data-ci95": cell.ci95?.join(" ") };
+  const press = el("button", { type: "button", click: () => showCases(view, where), ...exact },
     el("b", {}, cell.mean === null ? "no value" : valueText(cell.mean, view.metric, scale.signed), apart ? "!" : "", few ? el("span", { class: "hidden" }, ", few cases") : null),
     el("span", {}, counts),
     cell.ci95 ? el("span", {}, intervalText(cell.ci95, scale.signed)) : null);
@@ -162,7 +163,7 @@ function matrixTable(view, matrix) {
       matrix.cols.map((_, at) => macroCell(matrix.rows.map((row) => row.cells[at]), view, scale)), el("td", { class: "macro" }),
       macroCell(matrix.rows.flatMap((row) => row.cells), view, scale)),
   ];
-  return [legendOf(scale), scrolling("Matrix", el("table", { class: "heat" },
+  return [legendOf(scale), scrolling("The matrix as a table", el("table", { class: "heat" },
     el("caption", {}, captionOf(view)), el("thead", {}, head), el("tbody", {}, body), el("tfoot", {}, foot)))];
 }
 
