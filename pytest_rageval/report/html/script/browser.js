@@ -168,7 +168,7 @@ function controlsOf() {
   const testbeds = [["any", "all"], ["primary", "where the metric decides"], ["all", "that have the metric"], ...store.testbeds.map((each) => [`testbed:${each.nodeid}`, each.name])];
   browser.narrowed = el("summary", {}, narrowedText());
   return [
-    el("label", { class: "choice wide" }, el("span", {}, "Search"), search),
+    labelled("Search", search, "choice wide"),
     choice("State", STATES.filter(([state]) => hasBaseline || (state !== "broken" && state !== "fixed")), filters.state, set("state")),
     choice("System", [[ANY, "all"], ...store.system.values.map((name) => [name, name])], filters.system, set("system")),
     choice("Testbed", testbeds, filters.of, set("of")),

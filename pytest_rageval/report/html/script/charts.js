@@ -117,13 +117,14 @@ function radar(found, cells, title, width) {
     const side = Math.abs(left - middle) < 12 ? "middle" : left > middle ? "start" : "end";
     const room = side === "middle" ? width : side === "start" ? width - left : left;
     const most = Math.max(8, Math.floor(room / 6.8));
-    const lines = [...wrapped(value, most).map((line) => ["label", line]), ...wrapped(metric, most).map((line) => ["tick", line])];
+    const lines = [...wrapped(value, most).map((line) => ["label", line]), ...wrapped(isLower(metric) ? `1 − ${metric}` : metric, most).map((line) => ["tick", line])];
     const first = top - (side === "middle" && top < height / 2 ? lines.length - 1 : side === "middle" ? -1 : lines.length / 2 - 0.7) * 14;
     parts.push(svg("line", { class: "grid", x1: middle, y1: height / 2, x2: x, y2: y }),
       lines.map(([kind, line], at) => svg("text", { class: `${kind} ${side}`, x: left, y: first + at * 14 }, line)));
   });
   cells.forEach((line, system) => {
-    const points = line.map((cell, index) => (cell.mean === null ? null : at(index, cell.mean)));
+    const share = (cell, { metric }) => (isLower(metric) ? 1 - cell.mean : cell.mean); // outwards is better
+    const points = line.map((cell, index) => (cell.mean === null ? null : at(index, share(cell, found[index]))));
     const whole = points.every(Boolean);
     const known = points.filter(Boolean);
     if (known.length > 1) parts.push(svg(whole ? "polygon" : "polyline", { class: `${whole ? "area " : ""}line s${system % 8}`, points: known.map((point) => point.join(",")).join(" ") }));

@@ -49,13 +49,20 @@ function button(label, onclick, attributes = {}) {
   return el("button", { type: "button", click: onclick, ...attributes }, label);
 }
 
+let ids = 0;
+const newId = () => `control-${(ids += 1)}`;
+
+function labelled(label, control, kind = "choice") {
+  return el("div", { class: kind }, el("label", { for: control.id }, plainly(label)), control);
+}
+
 /** A labelled list to choose from: `options` are [value, text]; `onchange` is given the value. */
 function choice(label, options, chosen, onchange) {
-  const select = el("select", { change: () => onchange(select.value) });
+  const select = el("select", { id: newId(), change: () => onchange(select.value) });
   for (const [value, text] of options) {
     select.append(el("option", { value, selected: value === chosen ? "" : false }, plainly(text)));
   }
-  return el("label", { class: "choice" }, el("span", {}, plainly(label)), select);
+  return labelled(label, select);
 }
 
 function scrolling(label, ...children) {
