@@ -5,8 +5,9 @@
 Wished: at most 0.3 s for 1,000 cases and 2 s for 11,400, linear memory, and a first view in a browser under 2 s. The
 cases are those of a benchmark with passages: each has a record of its own with a pool of twelve passages of 300
 characters, five of which were supplied, an answer of 200 characters, three scores and a judge's reply; two systems
-answered. Drawing is timed, in seconds of the processor, as at the end of a session, where outcomes are JSON text, and as in `rageval show`, where
-they were read from the file. Chromium is looked at if there is one, with `playwright`.
+answered. Drawing is timed, in seconds of the processor, as at the end of a session, where outcomes are JSON text, and
+as in `rageval show`, where they were read from the file. Words are random, so that pages of real texts are smaller.
+Chromium is looked at if there is one, with `playwright`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,7 @@ from typing import Any
 from measuring import table
 
 SIZES = (1_000, 11_400)
-WORDS = [
-    "".join(random.Random(seed).choices("abcdefghijklmnopqrstuvwxyz", k=2 + seed % 9))  # noqa: S311
-    for seed in range(4_000)
-]
+WORDS = ["".join(random.Random(seed).choices("abcdefghijklmnopqrstuvwxyz", k=2 + seed % 9)) for seed in range(4_000)]
 PASSAGES, SUPPLIED = 12, 5
 
 
@@ -40,12 +38,14 @@ def main() -> None:
     if arguments.draw:
         _draw(int(arguments.draw[0]), Path(arguments.draw[1]), arguments.rounds)
         return
-    rows = [["cases", "results.json", "page", "drawn from text", "from the file", "more memory", "first view", "filter"]]
+    rows = [
+        ["cases", "results.json", "page", "drawn from text", "from the file", "more memory", "first view", "filter"]
+    ]
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             page = Path(folder) / f"{size}.html"
             command = [sys.executable, __file__, "--rounds", str(arguments.rounds), "--draw", str(size), str(page)]
-            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603
+            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             rows.append([f"{size:,}", *told, *_looked_at(page)])
     sys.stdout.write(table(rows) + "\n")
 
@@ -54,7 +54,7 @@ def results_of_size(n: int) -> dict[str, Any]:
     """Return results of ``n`` cases as a session holds them, outcomes and instances as JSON text."""
     from pytest_rageval.report.json_text import to_json
 
-    dice = random.Random(7)  # noqa: S311
+    dice = random.Random(7)
     instances = {f"case-{number:05}": to_json(_instance(dice)) for number in range(n // 2)}
     outcomes = [
         to_json(_outcome(dice, f"case-{number:05}", number, system))
@@ -104,7 +104,7 @@ def _instance(dice: random.Random) -> dict[str, Any]:
 
 def _outcome(dice: random.Random, name: str, number: int, system: str) -> dict[str, Any]:
     usage = {"prompt_tokens": 900, "completion_tokens": 60, "cost_usd": 0.0004, "latency_s": dice.random()}
-    answer = {"text": _text(dice, 200), "abstained": None, "ranking": None, "trace": [], "usage": usage}
+    answer: dict[str, Any] = {"text": _text(dice, 200), "abstained": None, "ranking": None, "trace": [], "usage": usage}
     reply = _text(dice, 120)
     facets = {"topic": f"topic {number % 16}", "task": f"task {number % 5}", "noise_rate": f"0.{number % 4 * 2}"}
     return {

@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("pages")
+pytest.register_assert_rewrite("pages", "shown_cells")
 
 from pages import chromium, golden, opened  # noqa: E402, F401

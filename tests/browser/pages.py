@@ -14,7 +14,7 @@ import pytest
 from pytest_rageval.report.html.page import write_html
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 __all__ = ["Opener", "chromium", "golden", "opened", "violations"]
 
@@ -41,7 +41,7 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     """Return what draws results and opens the page; no page may ask the network for anything, or report a fault."""
     faults: list[str] = []
     asked: list[str] = []
-    contexts = []
+    contexts: list[BrowserContext] = []
 
     def open_page(results: Mapping[str, Any], at: str = "", *, width: int = 1280, scheme: Any = "light") -> Page:
         path = tmp_path / f"page-{len(contexts)}.html"
@@ -53,7 +53,7 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
         page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text))
-        page.on("dialog", lambda dialog: (faults.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", lambda dialog: faults.append(f"dialog {dialog.message}"))
         page.goto(path.as_uri() + at)
         page.locator("html[data-ready]").wait_for(state="attached")
         assert page.locator("html").get_attribute("data-ready") == "yes", page.get_by_role("alert").all_inner_texts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["NOISE", "TOWN", "case", "gate", "instance", "outcome", "results", "told"]
+__all__ = ["NOISE", "TOWN", "Row", "case", "failed", "gate", "instance", "outcome", "results"]
 
 Row = dict[str, Any]
 
@@ -25,7 +25,8 @@ def instance(question: str = "When does the last ferry leave?", *slots: Sequence
         "p0": {"text": "The last ferry leaves at 23:15 from the salt quay.", "role": "positive"},
         "n0": {"text": "The first ferry leaves at 5:40.", "role": "negative"},
     }
-    return {"question": question, "gold": [*map(list, slots or (("23:15",),))], "history": [], "passages": passages} | more
+    gold = [list(slot) for slot in slots or (("23:15",),)]
+    return {"question": question, "gold": gold, "history": [], "passages": passages} | more
 
 
 def outcome(name: str = "q1", system: str = "keeper", testbed: str = TOWN, **more: Any) -> Row:
@@ -66,7 +67,7 @@ def failed(name: str, system: str = "keeper", **more: Any) -> Row:
 
 def gate(expr: str = "accuracy >= 0.5", status: str = "passed", **more: Any) -> Row:
     """Return a gate of the town's testbed."""
-    nothing = {"baseline": None, "p_value": None, "verdict": None, "reason": None, "worst": [], "cells": []}
+    nothing: Row = {"baseline": None, "p_value": None, "verdict": None, "reason": None, "worst": [], "cells": []}
     return {
         "expr": expr,
         "scope": "town",
@@ -83,11 +84,11 @@ def gate(expr: str = "accuracy >= 0.5", status: str = "passed", **more: Any) -> 
 def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None, **more: Any) -> Row:
     """Return results of these outcomes; ``run`` and ``plan`` in ``more`` are changes to what stands there."""
     names = dict.fromkeys(each["case_id"] for each in outcomes)
-    metrics = {name: list(dict.fromkeys(["accuracy", *(key for o in outcomes for key in o["scores"])])) for name in "x"}
+    metrics = list(dict.fromkeys(["accuracy", *(name for each in outcomes for name in each["scores"])]))
     testbeds = {
         nodeid: {
             "name": nodeid.partition("test_")[2].partition("test_")[2],
-            "metrics": metrics["x"],
+            "metrics": metrics,
             "gates": [],
             "generated": len(names),
             "asserts": False,
@@ -105,7 +106,7 @@ def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None,
         "interrupted": False,
     }
     plan = {
-        "metrics": {name: METRICS[name] for name in METRICS if name in metrics["x"]},
+        "metrics": {name: METRICS[name] for name in METRICS if name in metrics},
         "session_gates": [],
         "unmatched_gates": [],
         "unselected": 0,
@@ -125,8 +126,3 @@ def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None,
         "matrices": [],
         "usage": dict.fromkeys(CALLS, 0),
     } | more
-
-
-def told(title: str, outcomes: Sequence[Row]) -> Row:
-    """Return results whose run is called so."""
-    return results(outcomes, run={"id": title})

@@ -27,6 +27,7 @@ def shown(text: object) -> Markup:
     parts, end = [Markup('<bdi class="data">')], 0
     whole = str(text)
     for match in _UNSEEN.finditer(whole):
-        parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">U+%04X</span>') % ord(match[0])]
+        name = f"U+{ord(match[0]):04X}"
+        parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
         end = match.end()
     return Markup("").join([*parts, escape(whole[end:]), Markup("</bdi>")])
