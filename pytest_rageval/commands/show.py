@@ -40,4 +40,6 @@ def _drawn(path: Path, stored: StoredRun) -> Iterator[str]:
         write_html(path, stored.results)
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SettingError(f"{stored.head}: its results.json is not whole, so that no page can be drawn") from error
     yield f"{stored.head}: drawn to {path}"

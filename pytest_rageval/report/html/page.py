@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +29,11 @@ SCRIPTS = ("texts", "store", "statistics", "cells", "matrix", "plot", "charts", 
 
 
 def check_jinja2() -> None:
-    """Raise `MissingDependencyError` where jinja2 is not installed, without importing it."""
-    if find_spec("jinja2") is None:
-        raise MissingDependencyError("an HTML report", "html")
+    """Raise `MissingDependencyError` where jinja2 is not installed: better before a session than at its end."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError("an HTML report", "html") from None
 
 
 def write_html(path: Path, results: Mapping[str, Any]) -> None:

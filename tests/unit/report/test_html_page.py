@@ -1,0 +1,160 @@
+"""The page before any browser sees it: what it holds, and that none of it is more than text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html import unescape
+from typing import Any
+
+import pytest
+
+from pytest_rageval.report.html.columns import columns_of
+from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
+from pytest_rageval.report.html.page import html_of
+from pytest_rageval.report.html.pairing import pairing_of
+from pytest_rageval.report.html.visible import shown
+from pytest_rageval.report.json_text import to_json
+
+CALLS = ("calls", "replayed", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "spent_usd")
+
+
+def outcome(name: str, value: float | None = 1.0, system: str = "mine", **facets: str) -> dict[str, Any]:
+    score: dict[str, Any] = {"value": value} if value is not None else {"value": None, "reason": "late"}
+    usage = {"prompt_tokens": 7, "completion_tokens": None, "cost_usd": None, "latency_s": 0.5}
+    setting = "".join(f"-{key}={value}" for key, value in facets.items())
+    return {
+        "nodeid": f"t.py::t[{name}{setting}-{system}]",
+        "testbed": "t.py::t",
+        "case_id": name,
+        "facets": {**facets, "system": system},
+        "system": system,
+        "status": "scored",
+        "answer": {"text": f"answer {name}", "abstained": None, "ranking": None, "trace": [], "usage": usage},
+        "scores": {"accuracy": score},
+        "supplied": [],
+        "error": None,
+        "error_type": None,
+        "calls": None,
+    }
+
+
+def results(*outcomes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    plan = {"metrics": {}, "session_gates": [], "unmatched_gates": [], "unselected": 0, "unfinished": {}, "notes": []}
+    testbed = {"name": "t", "metrics": ["accuracy"], "gates": [], "generated": 1, "asserts": False, "notes": []}
+    run = {"id": "r", "started": "2026-01-02T03:04:05+00:00", "duration_s": 1.0, "versions": {}, "fingerprint": ""}
+    return {
+        "run": {**run, "interrupted": False},
+        "testbeds": {"t.py::t": {**testbed, "labelled": False}},
+        "plan": {**plan, "view": {"metric": None, "rows": None, "cols": None}},
+        "instances": {each["case_id"]: {"question": f"{each['case_id']}?", "passages": {}} for each in outcomes},
+        "outcomes": list(outcomes),
+        "gates": [],
+        "usage": dict.fromkeys(CALLS, 0),
+    } | more
+
+
+def parcels(page: str) -> dict[str, Any]:
+    found = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', page)
+    return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in found}
+
+
+def test_every_outcome_and_instance_is_in_its_parcel() -> None:
+    outcomes = [outcome(f"q{at}") for at in range(OUTCOMES * 2 + 1)]
+    held = parcels("".join(html_of(results(*outcomes))))
+    names = ("outcomes", "instances")
+    read = {name: [held[f"{name}-{at}"] for at in range(len(held)) if f"{name}-{at}" in held] for name in names}
+    assert [len(each) for each in read["outcomes"]] == [OUTCOMES, OUTCOMES, 1]
+    assert [row for each in read["outcomes"] for row in each] == outcomes
+    assert max(len(each) for each in read["instances"]) == INSTANCES
+    assert [row["question"] for each in read["instances"] for row in each] == [f"{o['case_id']}?" for o in outcomes]
+    assert held["answers"] == [f"answer {o['case_id']}" for o in outcomes]
+
+
+def test_results_that_are_held_as_text_and_those_read_from_a_file_give_the_same_page() -> None:
+    read = results(outcome("q1"), outcome("q2", None, topic="Ferries"))
+    held = {**read, "outcomes": [*map(to_json, read["outcomes"])]}
+    held["instances"] = {name: to_json(each) for name, each in read["instances"].items()}
+    assert "".join(html_of(held)) == "".join(html_of(read))
+
+
+def test_the_policy_lets_run_what_stands_in_the_page_and_nothing_else() -> None:
+    page = "".join(html_of(results(outcome("q1"))))
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    one, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
+    allowed = f"script-src 'sha256-{one}'; style-src 'sha256-{other}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in unescape(page)
+    addresses = set(re.findall(r"https?://[^\"'\s]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, never fetched
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<[^>]*\s(?:on\w+|style|src)=", markup)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", script)
+
+
+def test_columns_have_one_entry_an_outcome() -> None:
+    given = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
+    given["outcomes"][1]["answer"] = None
+    columns, answers = columns_of(given, None)
+    assert columns["facets"]["topic"] == {"values": ["Ferries"], "codes": [0, -1, -1]}
+    assert columns["facets"]["task"] == {"values": ["qa"], "codes": [-1, 0, -1]}
+    assert columns["case"] == {"values": ["q1", "q2"], "codes": [0, 1, 0]}
+    assert columns["system"] == {"values": ["mine", "other"], "codes": [0, 0, 1]}
+    assert columns["scores"] == {"accuracy": [1.0, None, 0.0]}
+    assert columns["used"]["latency_s"] == [0.5, None, 0.5]
+    assert columns["answered"] == [1, 0, 1]
+    assert columns["before"] == {}
+    assert answers == ["answer q1", "", "answer q1"]
+
+
+def test_a_case_that_has_no_instance_comes_after_those_that_have_one() -> None:
+    columns, _ = columns_of(results(outcome("lost"), instances={"q1": {"passages": {}}}), None)
+    assert columns["case"] == {"values": ["q1", "lost"], "codes": [1]}
+
+
+def test_cases_are_paired_with_those_of_the_baseline() -> None:
+    def before(name: str, value: float, **facets: str) -> dict[str, Any]:
+        return {"testbed": "t.py::t", "case": name, "system": "mine", "facets": facets, "scores": {"accuracy": value}}
+
+    known = [before("q1", 0.25), before("q2", 0.5, noise_rate="0.4"), before("old", 0.75), before("q4", 1.0)]
+    outcomes = [
+        outcome("q1", 1.0, repeat="1"),
+        outcome("q1", 1.0, repeat="2", knew="true"),
+        outcome("q2", 1.0, noise_rate="0.4"),
+        outcome("q2", 1.0, noise_rate="0.8"),
+        outcome("new", 1.0),
+        outcome("q4", 1.0),
+        outcome("q1", 1.0, "other"),
+    ]
+    told = {"renamed": [["old", "new"]], "changed": [outcomes[5]["nodeid"]]}
+    given = results(*outcomes, baseline={"cases": known}, comparison={"cases": told})
+    columns, _ = columns_of(given, pairing_of(given))
+    assert columns["before"] == {"accuracy": [0.25, 0.25, 0.5, None, 0.75, None, None]}
+
+
+def test_results_without_a_comparison_have_no_pairs() -> None:
+    assert pairing_of(results(outcome("q1"))) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("plain", "plain"),
+        ("<b> & \"'", "&lt;b&gt; &amp; &#34;&#39;"),
+        ("a\x1b[31m", 'a<span class="unseen">U+001B</span>[31m'),
+        ("\u202e", '<span class="unseen">U+202E</span>'),
+        ("\ud800", '<span class="unseen">U+D800</span>'),
+        ("\U000e0041", '<span class="unseen">U+E0041</span>'),
+        ("é 渡轮 \n\t", "é 渡轮 \n\t"),
+    ],
+)
+def test_what_is_not_seen_is_shown_by_its_name(text: str, wanted: str) -> None:
+    assert shown(text) == f'<bdi class="data">{wanted}</bdi>'
+
+
+def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
+    assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
