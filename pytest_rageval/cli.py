@@ -40,7 +40,10 @@ Check datasets before any system answers them: gold answers where they should no
 for the settings, ids, questions that stand twice, and more. Exit status: 0, or 1 where there are errors.
 """
 
-SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
+SHOW = """\
+Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates. With --html
+draw it as a page instead.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
