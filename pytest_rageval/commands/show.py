@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
+from pytest_rageval.commands.runs import StoredRun, rootdir, runs_of, stored_run
 from pytest_rageval.errors import SettingError
 from pytest_rageval.report.terminal import summary_lines
 
@@ -24,20 +24,21 @@ def show(run: str | None, html: Path | None = None) -> Iterator[str]:
         SettingError: there is no such run, its results cannot be read, or the page cannot be written.
         MissingDependencyError: the page needs jinja2.
     """
-    stored = stored_run(rootdir(Path.cwd()), run)
+    root = rootdir(Path.cwd())
+    stored = stored_run(root, run)
     if html is not None:
-        yield from _drawn(html, stored)
+        yield from _drawn(html, stored, runs_of(root))
         return
     yield stored.head
     for line in summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0):
         yield line.text
 
 
-def _drawn(path: Path, stored: StoredRun) -> Iterator[str]:
+def _drawn(path: Path, stored: StoredRun, runs: Path) -> Iterator[str]:
     from pytest_rageval.report.html.page import write_html
 
     try:
-        write_html(path, stored.results)
+        write_html(path, stored.results, runs)
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:

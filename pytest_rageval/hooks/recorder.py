@@ -109,7 +109,8 @@ class Recorder:
             return True
         from pytest_rageval.report.html.page import write_html
 
-        return self._written(path, partial(write_html, path, results))
+        runs = self._folder.path.parent if self._folder else None
+        return self._written(path, partial(write_html, path, results, runs))
 
     def _append(self, record: JsonText) -> None:
         folder = self._folder

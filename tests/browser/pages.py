@@ -43,9 +43,11 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     asked: list[str] = []
     contexts: list[BrowserContext] = []
 
-    def open_page(results: Mapping[str, Any], at: str = "", *, width: int = 1280, scheme: Any = "light") -> Page:
+    def open_page(
+        results: Mapping[str, Any], at: str = "", *, width: int = 1280, scheme: Any = "light", runs: Path | None = None
+    ) -> Page:
         path = tmp_path / f"page-{len(contexts)}.html"
-        write_html(path, results)
+        write_html(path, results, runs)
         context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         context.set_default_timeout(10_000)
         contexts.append(context)

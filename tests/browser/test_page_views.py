@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,13 +141,32 @@ def test_a_case_beside_its_baseline(opened: Opener, golden: dict[str, Any]) -> N
     page.get_by_role("link", name="test_noise[pass-noise_rate=0.4-keeper]").first.click()
     beside = page.locator(".beside > div")
     beside.first.wait_for()
-    told = "Baseline accuracy 1.00, now 0.00 rouge_l 0.60, as before A baseline keeps scores, not texts."
-    assert " ".join(beside.all_inner_texts()[1].split()) == told
+    told = "Its answer is not at hand: a baseline keeps scores, and its run is not kept here."
+    values = "accuracy 1.00, now 0.00 rouge_l 0.60, as before"
+    assert " ".join(beside.all_inner_texts()[1].split()) == f"Baseline {told} {values}"
     cases = page.locator("#cases")
     cases.get_by_label("State").select_option("fixed")
     page.get_by_text("1 case of 24").wait_for()
     cases.get_by_label("State").select_option("broken")
     page.get_by_text("2 cases of 24").wait_for()
+
+
+def test_an_answer_beside_that_of_the_run_of_the_baseline(
+    opened: Opener, golden: dict[str, Any], tmp_path: Path
+) -> None:
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.4-keeper]"
+    then = [
+        {**each, "answer": {**each["answer"], "text": "At 6 Rope Walk."}}
+        for each in golden["outcomes"]
+        if each["answer"]
+    ]
+    folder = tmp_path / golden["comparison"]["baseline"]["run"]
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps({**golden, "outcomes": then}))
+    page = opened(golden, f"#case={quote(nodeid, safe='')}", runs=tmp_path)
+    now, before = page.locator(".beside > div").all()
+    assert now.locator("mark").all_inner_texts() == ["Harbour Desk"]
+    assert before.locator("mark").all_inner_texts() == ["6 Rope Walk"]
 
 
 def test_cases_are_searched_filtered_and_sorted(opened: Opener, golden: dict[str, Any]) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from zlib import DEFLATED, MAX_WBITS, compressobj
 
-from pytest_rageval.report.json_text import to_json
+from pytest_rageval.report.html.earlier import Earlier
+from pytest_rageval.report.json_text import from_json, to_json
 
 __all__ = ["INSTANCES", "OUTCOMES", "pack", "parcels_of"]
 
@@ -35,12 +36,18 @@ def pack(text: str) -> str:
     return b64encode(packer.compress(text.encode("utf-8", "backslashreplace")) + packer.flush()).decode("ascii")
 
 
-def parcels_of(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (name, parcel): ``outcomes-0`` and so on, then ``instances-0``, each a JSON array in their order."""
-    for name, values, size in (
+def parcels_of(results: Mapping[str, Any], earlier: Earlier | None) -> Iterator[tuple[str, str]]:
+    """Yield (name, parcel), each a JSON array in their order: ``outcomes-0`` and so on, ``instances-0``, ``earlier-0``.
+
+    The last are what each outcome's case was answered in an earlier run, None for nothing.
+    """
+    kinds = [
         ("outcomes", results["outcomes"], OUTCOMES),
         ("instances", list(results["instances"].values()), INSTANCES),
-    ):
+    ]
+    if earlier is not None:
+        kinds.append(("earlier", [earlier.of(from_json(each)) for each in results["outcomes"]], OUTCOMES))
+    for name, values, size in kinds:
         for number, start in enumerate(range(0, len(values), size)):
             yield f"{name}-{number}", pack(_array(values[start : start + size]))
 

@@ -14,6 +14,7 @@ from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
 from pytest_rageval.report.html.columns import columns_of
+from pytest_rageval.report.html.earlier import Earlier, read_earlier
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.pairing import pairing_of
 from pytest_rageval.report.html.visible import UNSEEN, shown
@@ -36,12 +37,13 @@ def check_jinja2() -> None:
         raise MissingDependencyError("an HTML report", "html") from None
 
 
-def write_html(path: Path, results: Mapping[str, Any]) -> None:
+def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None) -> None:
     """Write the page of a run, so that no reader sees half of it.
 
     Args:
         path: where to; folders that are missing are made.
         results: what results.json holds; its outcomes and instances may be JSON text.
+        runs: the folder of earlier runs; if the baseline's is there, its answers stand beside those of this run.
 
     Raises:
         MissingDependencyError: jinja2 is not installed.
@@ -50,10 +52,10 @@ def write_html(path: Path, results: Mapping[str, Any]) -> None:
     check_jinja2()
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_files(path) as (part,), part.open("w", encoding="utf-8", errors="replace") as stream:
-        stream.writelines(html_of(results))
+        stream.writelines(html_of(results, None if runs is None else read_earlier(runs, results)))
 
 
-def html_of(results: Mapping[str, Any]) -> Iterator[str]:
+def html_of(results: Mapping[str, Any], earlier: Earlier | None = None) -> Iterator[str]:
     """Yield the page of a run piece by piece, each parcel of its texts made when its turn comes."""
     columns, answers = columns_of(results, pairing_of(results))
     statuses = Counter(columns["status"]["values"][code] for code in columns["status"]["codes"])
@@ -69,13 +71,13 @@ def html_of(results: Mapping[str, Any]) -> Iterator[str]:
         script=script,
         style=style,
         policy=_policy(script, style),
-        columns=pack(to_json({**_told(results), "columns": columns, "questions": questions})),
+        columns=pack(to_json({**_told(results, earlier), "columns": columns, "questions": questions})),
         answers=pack(to_json(answers)),
-        parcels=parcels_of(results),
+        parcels=parcels_of(results, earlier),
     )
 
 
-def _told(results: Mapping[str, Any]) -> dict[str, Any]:
+def _told(results: Mapping[str, Any], earlier: Earlier | None) -> dict[str, Any]:
     """Return what the page needs besides the outcomes."""
     comparison = results.get("comparison")
     return {
@@ -83,7 +85,7 @@ def _told(results: Mapping[str, Any]) -> dict[str, Any]:
         "metrics": results["plan"]["metrics"],
         "testbeds": [{"nodeid": key, **testbed} for key, testbed in results["testbeds"].items()],
         "comparisons": comparison["comparisons"] if comparison else [],
-        "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES},
+        "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
         "unseen": UNSEEN,
     }
 

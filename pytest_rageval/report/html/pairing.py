@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Pairing", "pairing_of"]
+__all__ = ["Pairing", "case_key", "pairing_of", "renamed_in"]
 
 _OF_A_RUN = ("repeat", "knew", "system")
 """Facets that a case of the baseline does not have."""
@@ -24,7 +24,7 @@ class Pairing:
 
     def __init__(self, cases: Iterable[Mapping[str, Any]], renamed: Mapping[str, str], changed: Iterable[str]) -> None:
         self._scores: dict[Key, Mapping[str, float | None]] = {
-            _key(case["testbed"], case["case"], case): case["scores"] for case in cases
+            case_key(case["testbed"], case["case"], case): case["scores"] for case in cases
         }
         self._renamed = renamed
         self._changed = frozenset(changed)
@@ -34,7 +34,7 @@ class Pairing:
         if outcome["nodeid"] in self._changed:
             return {}
         name = self._renamed.get(outcome["case_id"], outcome["case_id"])
-        return self._scores.get(_key(outcome["testbed"], name, outcome), {})
+        return self._scores.get(case_key(outcome["testbed"], name, outcome), {})
 
 
 def pairing_of(results: Mapping[str, Any]) -> Pairing | None:
@@ -42,10 +42,15 @@ def pairing_of(results: Mapping[str, Any]) -> Pairing | None:
     baseline, comparison = results.get("baseline"), results.get("comparison")
     if not baseline or not comparison:
         return None
-    told = comparison["cases"]
-    return Pairing(baseline["cases"], {new: old for old, new in told["renamed"]}, told["changed"])
+    return Pairing(baseline["cases"], renamed_in(results), comparison["cases"]["changed"])
 
 
-def _key(testbed: str, name: str, case: Mapping[str, Any]) -> Key:
+def renamed_in(results: Mapping[str, Any]) -> dict[str, str]:
+    """Return the id of each case that was renamed -> the id that the baseline has for it."""
+    return {new: old for old, new in results["comparison"]["cases"]["renamed"]}
+
+
+def case_key(testbed: str, name: str, case: Mapping[str, Any]) -> Key:
+    """Return what a case or outcome is the same by in two runs: repeats of a case are one."""
     facets = frozenset(item for item in case["facets"].items() if item[0] not in _OF_A_RUN)
     return testbed, name, case["system"], facets

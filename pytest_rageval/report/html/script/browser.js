@@ -2,12 +2,13 @@
 
 const ROW = 64;
 const ANY = "";
+const MOST_VALUES = 500; // a facet with more is typed
 const STATES = [[ANY, "any state"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["broken", "broken since the baseline"], ["fixed", "mended since the baseline"]];
 const SORTS = [["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["slow", "slowest first"], ["dear", "dearest first"]];
 const FALLING = ["high", "slow", "dear"];
 const browser = { filters: null, found: [], selected: -1 };
 
-const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, state: ANY, facets: {}, sort: "order" });
+const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, state: ANY, facets: Object.create(null), sort: "order" });
 const metricOf = (row) => browser.filters.metric || primaryAt(row);
 
 /** Whether a row's metric says that the case was missed: it is at its worse end. */
@@ -137,17 +138,23 @@ function refresh() {
 
 function facetChoice(facet) {
   const { values, codes } = store.facets[facet];
+  if (values.length > MOST_VALUES) {
+    const input = el("input", { id: newId(), placeholder: "its value", value: browser.filters.facets[facet] ?? "", change: () => chosenFacet(facet, input.value || null) });
+    return labelled(facet, input);
+  }
   const counts = new Map();
   for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
   const options = values.map((value, code) => [value, counts.get(code) ?? 0]).sort(([one], [other]) => inOrder(one, other));
   if (counts.has(-1)) options.push(["-", counts.get(-1)]);
   const chosen = browser.filters.facets[facet];
-  return choice(facet, [[ANY, "any"], ...options.map(([value, n]) => [`=${value}`, `${value} (${n})`])], chosen === undefined ? ANY : `=${chosen}`, (value) => {
-    if (value === ANY) delete browser.filters.facets[facet];
-    else browser.filters.facets[facet] = value.slice(1);
-    browser.narrowed.textContent = narrowedText();
-    refresh();
-  });
+  return choice(facet, [[ANY, "any"], ...options.map(([value, n]) => [`=${value}`, `${value} (${n})`])], chosen === undefined ? ANY : `=${chosen}`, (value) => chosenFacet(facet, value === ANY ? null : value.slice(1)));
+}
+
+function chosenFacet(facet, value) {
+  if (value === null) delete browser.filters.facets[facet];
+  else browser.filters.facets[facet] = value;
+  browser.narrowed.textContent = narrowedText();
+  refresh();
 }
 
 function narrowedText() {
@@ -194,7 +201,8 @@ function setFilters(filters) {
 
 /** Show the cases of a cell of the matrix, the worst first. */
 function showCases(view, where) {
-  const facets = Object.fromEntries(Object.entries(where).filter(([facet]) => facet !== "system"));
+  const facets = Object.assign(Object.create(null), where);
+  delete facets.system;
   const metric = isPseudo(view.metric) ? ANY : view.metric;
   setFilters({ ...noFilters(), of: view.of, metric, system: where.system ?? view.system, facets, sort: metric === ANY ? "order" : isLower(metric) ? "high" : "low" });
   document.getElementById("cases").scrollIntoView();

@@ -11,15 +11,15 @@ async function showCase(row) {
   showing += 1;
   const mine = showing;
   try {
-    const [outcome, instance] = await Promise.all([outcomeAt(row), instanceAt(row)]);
+    const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
     if (mine !== showing) return;
-    replaced(browser.detail, caseOf(row, outcome, instance ?? { passages: {} }));
+    replaced(browser.detail, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
   } catch (error) {
     if (mine === showing) replaced(browser.detail, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
   }
 }
 
-function caseOf(row, outcome, instance) {
+function caseOf(row, outcome, instance, earlier) {
   const gold = (instance.gold ?? []).flat();
   const fake = (instance.fake ?? []).flat();
   return [
@@ -28,7 +28,7 @@ function caseOf(row, outcome, instance) {
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
     questionPart(outcome, instance),
-    answerPart(row, outcome, gold, fake),
+    answerPart(row, outcome, earlier, gold, fake),
     goldPart(outcome, instance),
     scoresPart(row, outcome),
     ...passageParts(outcome, instance, gold, fake),
@@ -51,18 +51,24 @@ function answerText(answer, gold, fake) {
   return answer.text === "" ? el("p", {}, "It is empty.") : prose(marked(answer.text, gold, fake));
 }
 
+function earlierText(earlier, gold, fake) {
+  if (!earlier) return el("p", { class: "quiet" }, "Its answer is not at hand: a baseline keeps scores, and its run is not kept here.");
+  if (earlier.text === null) return el("p", {}, earlier.status === "scored" ? LEFT_OUT : `It ended as ${earlier.status}.`);
+  return answerText(earlier, gold, fake);
+}
+
 /** The answer; beside it what the baseline knows of the same case, where there is one. */
-function answerPart(row, outcome, gold, fake) {
+function answerPart(row, outcome, earlier, gold, fake) {
   const now = el("div", {}, answerText(outcome.answer, gold, fake), outcome.answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
   const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
-  if (!before.length) return part("Answer", now);
+  if (!before.length && !earlier) return part("Answer", now);
   const scores = before.map((metric) => {
     const value = valueAt(row, metric);
     const change = value === null ? "without a value" : value === store.before[metric][row] ? "as before" : `now ${valueText(value, metric)}`;
     return [metric, `${valueText(store.before[metric][row], metric)}, ${change}`];
   });
   return part("Answer", el("div", { class: "beside" }, el("div", {}, el("h5", {}, "This run"), now),
-    el("div", {}, el("h5", {}, "Baseline"), facts(scores), el("p", { class: "quiet" }, "A baseline keeps scores, not texts."))));
+    el("div", {}, el("h5", {}, "Baseline"), earlierText(earlier, gold, fake), facts(scores))));
 }
 
 function goldPart(outcome, instance) {
@@ -108,7 +114,7 @@ function passageItem(id, passage, about, gold, fake) {
 function passageParts(outcome, instance, gold, fake) {
   const ranking = outcome.answer?.ranking ?? null;
   const found = new Map((ranking ?? []).map((each) => [each.doc_id, each]));
-  const grade = (id) => (instance.qrels?.[id] === undefined ? "" : `grade ${instance.qrels[id]}`);
+  const grade = (id) => (!Object.hasOwn(instance.qrels ?? {}, id) ? "" : `grade ${instance.qrels[id]}`);
   const known = (id) => ({ ...found.get(id), ...instance.passages[id] });
   const list = (ids, about, start = 1) => el("ol", { class: "passages", start }, ids.map((id, at) => passageItem(id, known(id), about(id, at), gold, fake)));
   const parts = [];

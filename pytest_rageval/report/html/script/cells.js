@@ -11,6 +11,7 @@ const TOTALS = ["cost_usd", "tokens", "n"];
 const GAIN = "accuracy - closed_book_accuracy";
 const FEW = 5;
 
+const isUsed = (metric) => Object.hasOwn(USED, metric);
 const isPseudo = (metric) => PSEUDO.includes(metric);
 const isBinary = (metric) => store.metrics[metric]?.binary ?? false;
 const isLower = (metric) => metric !== "n" && (isPseudo(metric) || store.metrics[metric]?.higher_is_better === false);
@@ -40,7 +41,7 @@ function grouped(rows, key) {
 
 /** {mean, n, unscored, ci95} of a metric over rows; `cases` too where cases are repeated. */
 function cellOf(metric, rows) {
-  if (USED[metric]) {
+  if (isUsed(metric)) {
     const asked = rows.filter((row) => store.answered[row]);
     const values = asked.map((row) => usedAt(row, metric)).filter((value) => value !== null);
     const unscored = asked.length - values.length;

@@ -27,6 +27,8 @@ async function entry(kind, at) {
 
 const outcomeAt = (row) => entry("outcomes", row);
 
+const earlierAt = async (row) => (store.sizes.earlier ? entry("earlier", row) : null);
+
 async function instanceAt(row) {
   const code = store.case.codes[row];
   return code < store.questions.length ? entry("instances", code) : null;
