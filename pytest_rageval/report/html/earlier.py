@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.report.html.pairing import case_key, renamed_in
+from pytest_rageval.report.json_text import from_json
 
 __all__ = ["Earlier", "read_earlier"]
 
@@ -30,8 +32,13 @@ class Earlier:
 
 
 def read_earlier(runs: Path, results: Mapping[str, Any]) -> Earlier | None:
-    """Return the answers of the run that results were compared with; None where it is not among ``runs`` any more."""
+    """Return the answers of the run that results were compared with.
+
+    None where it is not among ``runs`` any more, and for results without texts, beside which there are to be none.
+    """
     comparison = results.get("comparison")
+    if any("question" not in from_json(each) for each in islice(results["instances"].values(), 1)):
+        return None
     name = comparison["baseline"]["run"] if comparison else ""
     if not name or Path(name).name != name:
         return None

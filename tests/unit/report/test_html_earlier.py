@@ -18,8 +18,9 @@ def outcome(name: str, text: str | None = "then", **facets: str) -> dict[str, An
     return {**told, "status": status, "answer": answer}
 
 
-def compared(run: str = "r1") -> dict[str, Any]:
-    return {"comparison": {"baseline": {"run": run}, "cases": {"renamed": [["old", "new"]]}}}
+def compared(run: str = "r1", **instance: Any) -> dict[str, Any]:
+    instances = {"q1": instance or {"question": "?"}}
+    return {"instances": instances, "comparison": {"baseline": {"run": run}, "cases": {"renamed": [["old", "new"]]}}}
 
 
 def test_the_same_case_in_the_same_setting_and_repeat() -> None:
@@ -47,7 +48,8 @@ def test_the_run_of_the_baseline_is_read_where_it_is_kept(tmp_path: Path) -> Non
     found = read_earlier(tmp_path, compared())
     assert found is not None
     assert found.of(outcome("q1")) == {"text": "then", "status": "scored"}
-    assert read_earlier(tmp_path, {}) is None
+    assert read_earlier(tmp_path, {"instances": {}}) is None
+    assert read_earlier(tmp_path, compared(passages={})) is None  # texts are left out
     assert read_earlier(tmp_path, compared("gone")) is None
     stored.write_text("{}")
     assert read_earlier(tmp_path, compared()) is None
