@@ -271,9 +271,11 @@ def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None
 
 
 def test_paper_shows_the_verdict_the_matrix_and_the_open_case(opened: Opener, golden: dict[str, Any]) -> None:
-    page = opened(golden, "#case=test_desk.py::test_town[museum-keeper]")
+    page = opened(golden, "#case=test_desk.py::test_town[museum-keeper]", width=760, scheme="dark")
     page.locator("#case-title").wait_for()
     page.emulate_media(media="print")
+    assert page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 760
     for shown in ("#gates", "table.heat", "#charts svg.chart", "#case-title"):
         assert page.locator(shown).first.is_visible()
     for hidden in ("#theme", ".list", "#matrix .controls"):

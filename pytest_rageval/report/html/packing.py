@@ -3,7 +3,7 @@
 What a run of 11,400 cases holds is some 30 MB of JSON. As text in the page it would have to be read before anything
 could be shown, and would be too large for most stores of CI artifacts. So the columns that the page computes with are
 one parcel, and outcomes and instances go in parcels of a few hundred, each as gzip in base64: no letter of the data
-stands in the page as it is, and browsers open gzip by themselves (`DecompressionStream`, since 2023 in all of them).
+stands in the page as it is, and browsers open gzip by themselves (`DecompressionStream`).
 """
 
 from __future__ import annotations

@@ -96,6 +96,12 @@ def test_the_policy_lets_run_what_stands_in_the_page_and_nothing_else() -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", script)
 
 
+def test_every_colour_that_is_used_is_there_in_both_schemes() -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", "".join(html_of(results())), re.DOTALL)
+    colours = dict(re.findall(r"(--[\w-]+): (light-dark\(#\w+, #\w+\));", style))
+    assert set(re.findall(r"var\((--[\w-]+)\)", style)) | {"--s7"} == colours.keys()
+
+
 def test_columns_have_one_entry_an_outcome() -> None:
     given = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
     given["outcomes"][1]["answer"] = None
