@@ -120,6 +120,14 @@ def test_nothing_of_the_data_is_obeyed_and_all_of_it_is_shown(opened: Opener) ->
     assert elements(page) == before
 
 
+def test_half_a_surrogate_pair_is_shown_and_linked(opened: Opener) -> None:
+    page = opened(results([outcome("\ud800", text="\udc00 half"), outcome("\ud801")]))
+    page.get_by_role("listbox").press("Home")
+    page.locator("#detail").get_by_text("U+DC00 half").wait_for()
+    assert page.locator("#case-title bdi").text_content() == "U+D800"
+    assert page.get_by_role("alert").count() == 0
+
+
 def test_what_cannot_be_seen_is_set_apart_from_text_that_says_so(opened: Opener) -> None:
     given = results([outcome("q1", text="\u202eU+202E")])
     page = opened(given, f"#case={given['outcomes'][0]['nodeid']}")

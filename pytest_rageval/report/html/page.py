@@ -5,10 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
@@ -109,6 +111,7 @@ def _template() -> Template:
         loader=FunctionLoader(_text), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     made.filters["shown"] = shown
+    made.filters["in_address"] = partial(quote, safe="", errors="replace")
     return made.get_template("page.html")
 
 

@@ -163,4 +163,9 @@ def test_what_is_not_seen_is_shown_by_its_name(text: str, wanted: str) -> None:
 
 
 def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
+    nothing = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
+    told = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
+    worst = [{"nodeid": "\ud800", "value": None}]
+    page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
+    assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'

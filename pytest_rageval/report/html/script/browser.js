@@ -115,7 +115,7 @@ function select(at, wanted) {
 
 function address(row) {
   try {
-    history.replaceState(null, "", `#case=${encodeURIComponent(store.nodeid[row])}`);
+    history.replaceState(null, "", caseAddress(row));
   } catch { /* a page in a frame without an address of its own */ }
 }
 

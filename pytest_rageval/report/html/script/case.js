@@ -24,7 +24,7 @@ function caseOf(row, outcome, instance, earlier) {
   const fake = (instance.fake ?? []).flat();
   return [
     el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status)),
-    el("p", { class: "nodeid" }, el("a", { href: `#case=${encodeURIComponent(outcome.nodeid)}` }, data(outcome.nodeid))),
+    el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
     questionPart(outcome, instance),
@@ -155,7 +155,7 @@ function elsewherePart(row) {
   const link = (other) => {
     const metric = primaryAt(other);
     const value = metric === null ? null : valueAt(other, metric);
-    return el("li", {}, el("a", { href: `#case=${encodeURIComponent(store.nodeid[other])}` }, data(store.nodeid[other])), " ", statusAt(other) === "scored" && value !== null ? [data(metric), ` ${valueText(value, metric)}`] : statusAt(other));
+    return el("li", {}, el("a", { href: caseAddress(other) }, data(store.nodeid[other])), " ", statusAt(other) === "scored" && value !== null ? [data(metric), ` ${valueText(value, metric)}`] : statusAt(other));
   };
   return el("details", {}, el("summary", {}, "The same case elsewhere: ", counted(others.length, "time")), el("ul", { class: "elsewhere" }, others.slice(0, 100).map(link)));
 }

@@ -38,13 +38,14 @@ async function load() {
   const { columns, ...told } = await unpacked("columns");
   Object.assign(store, told, columns);
   store.rows = columns.nodeid.length;
-  store.byNode = new Map(columns.nodeid.map((nodeid, row) => [nodeid, row]));
+  store.byNode = new Map(columns.nodeid.map((nodeid, row) => [nodeid.toWellFormed(), row]));
   store.testbedOf = new Map(told.testbeds.map((testbed) => [testbed.nodeid, testbed]));
   const apart = told.testbeds.filter((testbed) => testbed.labelled);
   store.apart = new Set(apart.length < told.testbeds.length ? apart.map((testbed) => testbed.nodeid) : []);
   store.facetNames = Object.keys(columns.facets);
 }
 
+const caseAddress = (row) => `#case=${encodeURIComponent(store.nodeid[row].toWellFormed())}`;
 const named = (column, row) => column.values[column.codes[row]];
 const facetAt = (row, facet) => (store.facets[facet] ? named(store.facets[facet], row) : undefined) ?? null;
 const statusAt = (row) => named(store.status, row);
