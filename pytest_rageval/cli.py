@@ -9,15 +9,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NoReturn
 
 from pytest_rageval.commands import agreement_arguments
 from pytest_rageval.errors import RagEvalError
 
 __all__ = ["main"]
 
+CANNOT_RUN = 2
+USAGE_ERROR = 4  # pytest's
+
 CASSETTES = """\
 List the files of recordings and how many of each the newest run of the tests used. FOLDER is the one that the ini
 names as rag_cassettes, which is not read here; it is the folder "cassettes" of the project if not given.
+"""
+
+HISTORY = """\
+Tell how a metric went, run by run as .rageval/runs keeps them or, with --baseline, commit by commit of that file: its
+value, of how many cases, its 95 % interval and the difference to the line before. By default it is the primary metric
+of each testbed, each system apart; runs that were interrupted or narrowed are marked.
 """
 
 IMPORT = """\
@@ -40,6 +50,13 @@ Check datasets before any system answers them: gold answers where they should no
 for the settings, ids, questions that stand twice, and more. Exit status: 0, or 1 where there are errors.
 """
 
+MERGE = """\
+Join the results of all shards of one run (`pytest --rag-shard 1/3`, 2/3, 3/3) to those of the whole, in a new folder
+under .rageval/runs: evaluate the gates, and print the summary that pytest would have printed. Exit status, as
+pytest's: 0 all held, 1 a gate or a test failed, 2 a shard was interrupted, 4 the results are not those of all shards
+of one run.
+"""
+
 SHOW = """\
 Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates. With --html
 draw it as a page instead.
@@ -49,7 +66,8 @@ draw it as a page instead.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status.
 
-    It is 0, or 1 where `lint` found errors or `import` left something, and 2 where a command cannot be run.
+    It is 0, or 1 where `lint` found errors or `import` left something, and 2 where a command cannot be run; that of
+    `merge` is pytest's.
     """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
@@ -64,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with suppress(BrokenPipeError):
             sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
-        return 2
+        return int(arguments.refused)
     return status
 
 
@@ -79,7 +97,10 @@ def _write(lines: Iterator[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("rageval", description="The command beside pytest-rageval.", allow_abbrev=False)
+    parser: argparse.ArgumentParser = _Parser(
+        "rageval", description="The command beside pytest-rageval.", allow_abbrev=False
+    )
+    parser.set_defaults(refused=CANNOT_RUN)
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     cassettes = commands.add_parser(
@@ -101,6 +122,21 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.add_argument("--html", type=Path, metavar="PATH", help="write a page of the run there instead")
     show.set_defaults(run_command=_show)
+    merge = commands.add_parser(
+        "merge", help="join the results of shards, and decide their gates", description=MERGE, allow_abbrev=False
+    )
+    merge.add_argument("shards", nargs="+", metavar="RESULTS", help="a results.json, a folder with it, or a run's name")
+    merge.add_argument("--out", type=Path, metavar="FILE", help="write the joined results.json here too")
+    merge.set_defaults(run_command=_merge, refused=USAGE_ERROR)
+    history = commands.add_parser(
+        "history", help="tell how a metric went, by run or by commit", description=HISTORY, allow_abbrev=False
+    )
+    history.add_argument("--metric", help="this one instead of the primary one of each testbed")
+    history.add_argument("--testbed", help="this one alone, by its name or node id")
+    history.add_argument("--system", help="this one alone, by its name")
+    history.add_argument("--baseline", type=Path, metavar="FILE", help="tell the commits of this baseline")
+    history.add_argument("--json", action="store_true", help="as JSON")
+    history.set_defaults(run_command=_history)
     agreement_arguments.add_to(commands)
     imports = commands.add_parser(
         "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
@@ -161,6 +197,20 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
     return show(arguments.run, arguments.html)
 
 
+def _merge(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.merge import merge
+
+    return merge(arguments.shards, arguments.out)
+
+
+def _history(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.history import history
+    from pytest_rageval.report.history import Wanted
+
+    wanted = Wanted(arguments.metric, arguments.testbed, arguments.system)
+    return history(wanted, arguments.baseline, as_json=arguments.json)
+
+
 def _import(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.imports import import_files
     from pytest_rageval.datasets.imports import Order
@@ -193,6 +243,14 @@ def _lint(arguments: argparse.Namespace) -> Iterator[str]:
     names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
     settings = {name: getattr(arguments, name) for name in names}
     return lint(arguments.datasets, settings, arguments.corpus, strict=arguments.strict, as_json=arguments.json)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Ends with the exit status that its command has for what it refuses."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(self.get_default("refused") or CANNOT_RUN, f"{self.prog}: error: {message}\n")
 
 
 class _Version(argparse.Action):

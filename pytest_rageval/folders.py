@@ -20,7 +20,8 @@ def make_ignored(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("# Created by pytest-rageval.\n*\n", encoding="utf-8")
+        with whole_files(ignore) as (part,):
+            part.write_text("# Created by pytest-rageval.\n*\n", encoding="utf-8")
     return folder
 
 

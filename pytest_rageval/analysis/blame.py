@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from pytest_rageval.analysis.cells import value_of
 from pytest_rageval.analysis.clusters import by_case, case_names, repeated
-from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
+from pytest_rageval.analysis.gates import LOWER, PSEUDO_METRICS, Gate
 from pytest_rageval.analysis.usage import USED, answered, used
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Flaws", "badness", "flaws_of", "worst_of"]
+__all__ = ["WORST", "Flaws", "badness", "flaws_of", "worst_of"]
 
-WORST = 5  # cases a failed gate names
+WORST = 5
+"""How many cases a failed gate names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +62,4 @@ def badness(gate: Gate, value: float | None) -> float:
     """Order values worst first: the lowest for a lower bound, the highest for an upper one."""
     if value is None:
         return float("-inf")
-    return value if gate.op in (">=", ">") else -value
+    return value if gate.op in LOWER else -value

@@ -76,8 +76,8 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
         system: one of them.
 
     Returns:
-        The mean difference in -1..1, of the cases that both were scored on, and Student's interval over these cases;
-        a repeated case has the mean of its repeats.
+        The mean difference in -1..1, of the cases that both were scored on, and the bootstrap's interval over these
+        cases; a repeated case has the mean of its repeats.
     """
     pairs = [(_mean(metric, ours), _mean(metric, theirs)) for ours, theirs in pairs_of(outcomes, system)]
     mean = mean_of([x - y for x, y in pairs if x is not None and y is not None], binary=False, low=-1.0)

@@ -25,7 +25,7 @@ class Corrected:
     Attributes:
         n_labelled: cases that have both.
         n_judged: cases that have the judge's value, the labelled ones among them.
-        raw: the mean of the judge's values, with Student's interval.
+        raw: the mean of the judge's values, with the bootstrap's interval.
         labelled: the mean of people's values alone, likewise.
         value: the corrected mean, in 0..1; None where there are too few labels.
         ci95: its 95 % interval, cut to 0..1; None where people said the same of all labelled cases.

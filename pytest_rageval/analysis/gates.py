@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from pytest_rageval.errors import GateSyntaxError, UnknownNameError, found
 from pytest_rageval.model.facets import ANY, KNEW, MIN_N
 
-__all__ = ["PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
+__all__ = ["LOWER", "PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
 
 PSEUDO_METRICS = ("cost_usd", "error_rate", "latency_p50", "latency_p95", "n", "tokens")
 """What a gate can bound besides metrics."""
+
+LOWER = (">=", ">")
+"""The operators of a lower bound: the higher the value, the better."""
 
 SHAPE = "write metric[facet=value] OP bound, for instance accuracy[noise_rate=0.8] >= 0.7"
 
@@ -28,7 +31,7 @@ _BOUND = re.compile(
     re.DOTALL,
 )
 _COUNT = re.compile(r"0*[1-9][0-9]{0,8}")
-_BASELINE = re.compile(r"baseline(?:\s*-\s*(?P<tolerance>\d+(?:\.\d+)?|\.\d+))?\s*$")
+_BASELINE = re.compile(r"baseline(?:\s*(?P<sign>[-+])\s*(?P<tolerance>\d+(?:\.\d+)?|\.\d+))?\s*$")
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, bound: value >= bound - _EPS,
     ">": lambda value, bound: value > bound + _EPS,
@@ -46,7 +49,7 @@ class Gate:
         metric: a metric's name or a pseudo-metric's.
         slice: facet -> value; "*" wants the gate to hold in every cell of that facet.
         op: one of ``>= > <= <``.
-        bound: the number, a percentage as a share; for a baseline gate minus the tolerance.
+        bound: the number, a percentage as a share; for a baseline gate what the difference from it is bounded by.
         bound_text: the bound as it was written.
         baseline: whether the bound is relative to the committed baseline.
         min_n: how many scored cases a cell needs to be judged; 1 or more.
@@ -94,23 +97,29 @@ def parse_gate(text: str, where: str = "") -> Gate:
     op = bound[1]
     if bound["base"] is not None:
         tail = _BASELINE.match(bound["base"])
-        if tail is None:
-            raise GateSyntaxError(f"{prefix} has a malformed baseline; write baseline or baseline - 0.02")
+        sign = "-" if op in LOWER else "+"
+        if tail is None or tail["sign"] not in (None, sign):
+            raise GateSyntaxError(
+                f"{prefix} has a malformed baseline; write {op} baseline or {op} baseline {sign} 0.02"
+            )
         tolerance = _finite(tail["tolerance"] or "0", prefix)
-        return Gate(head[1], op, -tolerance, bound["base"].strip(), pairs, baseline=True, min_n=min_n)
+        bounded = -tolerance if op in LOWER else tolerance
+        return Gate(head[1], op, bounded, bound["base"].strip(), pairs, baseline=True, min_n=min_n)
     number = _finite(bound["number"], prefix)
     share = number / 100 if bound["percent"] else number
     return Gate(head[1], op, share, bound["number"] + (bound["percent"] or ""), pairs, min_n=min_n)
 
 
 def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
-    """Raise when the gate names a metric or a facet that does not exist, or a bound no mean can reach."""
+    """Raise when the gate names a metric or a facet that does not exist, or a bound that nothing can be held to."""
     where = f"{where}: gate {found(str(gate))}" if where else f"gate {found(str(gate))}"
     if gate.metric not in metrics and gate.metric not in PSEUDO_METRICS:
         raise UnknownNameError("metric", gate.metric, [*metrics, *PSEUDO_METRICS], where)
     for name in gate.slice:
         if name not in facets:
             raise UnknownNameError("facet", name, facets, where)
+    if gate.baseline and gate.metric in PSEUDO_METRICS:
+        raise GateSyntaxError(f"{where} compares {gate.metric} with the baseline, which holds metrics; use a number")
     a_share = gate.metric in metrics or gate.metric == "error_rate"
     if a_share and not gate.baseline and not 0 <= gate.bound <= 1:
         raise GateSyntaxError(f"{where} bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage")

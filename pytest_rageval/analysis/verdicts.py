@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pytest_rageval.analysis.blame import Flaws, badness, flaws_of, worst_of
+from pytest_rageval.analysis.blame import WORST, Flaws, badness, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
+from pytest_rageval.analysis.regression import Against, Regression, regressions
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered, used
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of
@@ -28,6 +29,8 @@ BUDGET = "budget"
 NOT_APPLICABLE = "not_applicable"
 
 REPLAYED = "its answers were replayed, so no time was measured"
+
+NO_BASELINE = "there is no baseline to compare with"
 
 _WORSE_FIRST = ("failed", "passed", "skipped")
 
@@ -67,6 +70,7 @@ class GateResult:
         cells: every cell of a ``facet=*`` gate, as results of their own.
         n_cases: how many cases ``n`` is of, where cases were repeated; else None.
         flaws: of a gate that failed over repeated cases, which always miss and which flip.
+        regression: of a baseline gate, what its pairs say; of ``facet=*`` those of the deciding cell.
     """
 
     gate: Gate
@@ -83,6 +87,7 @@ class GateResult:
     n_cases: int | None = None
     flaws: Flaws | None = None
     unscored: Mapping[str, int] = field(default_factory=dict)
+    regression: Regression | None = None
 
     @property
     def small(self) -> tuple[GateResult, ...]:
@@ -91,17 +96,23 @@ class GateResult:
 
 
 def evaluate(
-    gate: Gate, scope: str, outcomes: Sequence[Outcome], metrics: Mapping[str, MetricInfo], unasked: int = 0
+    gate: Gate,
+    scope: str,
+    outcomes: Sequence[Outcome],
+    metrics: Mapping[str, MetricInfo],
+    unasked: int = 0,
+    against: Against | None = None,
 ) -> GateResult:
     """Return what becomes of ``gate`` over ``outcomes``, the ones in its scope.
 
     Args:
-        gate: the gate; not a baseline gate.
+        gate: the gate.
         scope: the name of its testbed, or "session".
         outcomes: the outcomes in scope; the gate's own slice is applied here.
         metrics: what is known of each metric.
         unasked: cases in scope that were selected and never finished; the gate then is skipped,
             since a part of its cases decides nothing.
+        against: what a baseline gate compares with; None skips it.
     """
     covered = [outcome for outcome in outcomes if matches(outcome.facets, gate.slice)]
     if unasked:
@@ -114,10 +125,15 @@ def evaluate(
         errors = sum(outcome.status == "error" for outcome in possible)
         return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)
     free = [name for name, value in gate.slice.items() if value == ANY]
+    if gate.baseline and against is None:
+        return GateResult(gate, scope, "skipped", slice=gate.slice, reason=NO_BASELINE)
+    parts = list(_apart(gate, free, covered)) if free else [(gate, covered)]
+    cells = [_cell(each, scope, group, metrics) for each, group in parts]
+    if gate.baseline and against is not None:
+        cells = _compared(gate, cells, [group for _, group in parts], against)
     if not free:
-        return _cell(gate, scope, covered, metrics)
-    cells = [_cell(each, scope, group, metrics) for each, group in _apart(gate, free, covered)]
-    worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), badness(gate, cell.value)))
+        return cells[0]
+    worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), *_rank(gate, cell)))
     result = replace(worst, gate=gate, cells=tuple(cells))
     if len(result.small) == len(cells) > 1:
         most = max(map(_size, cells))
@@ -162,10 +178,43 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
         return replace(result, status="failed", reason=why)
     if cell.mean is None:
         return replace(result, status="failed", reason=_nothing(gate, covered))
-    if gate.holds(cell.mean):
+    if gate.baseline or gate.holds(cell.mean):
         return result
     reason = f"{gate.metric} is {gate.missed_by(cell.mean)}"
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
+
+
+def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
+    """Return what sorts cells of one status, the worst first: by their fall where they are compared, else by value."""
+    regression = cell.regression
+    if regression is None or regression.found.delta is None:
+        return 1, badness(gate, cell.value)
+    return int(regression.verdict == "not_worse"), badness(gate, regression.found.delta)
+
+
+def _compared(
+    gate: Gate, cells: Sequence[GateResult], groups: Sequence[Sequence[Outcome]], against: Against
+) -> list[GateResult]:
+    """Return the cells with what they say against the baseline; those that are not judged say nothing."""
+    judged = [at for at, cell in enumerate(cells) if cell.status == "passed"]
+    told = dict(zip(judged, regressions(gate, [groups[at] for at in judged], against), strict=True))
+    return [_decided(cell, told[at], against) if at in told else cell for at, cell in enumerate(cells)]
+
+
+def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult:
+    result = replace(cell, regression=told)
+    fails = told.verdict == "worse" or (told.verdict == "inconclusive" and against.inconclusive == "fail")
+    if not fails:
+        return result
+    found, gate = told.found, cell.gate
+    if found.delta is None:
+        why = f"nothing to compare: none of its {_size(cell)} cases is in the baseline"
+    else:
+        p_text = f"p {told.p_value:.2g}" if told.p_value is not None else ""
+        why = f"{gate.metric} changed by {found.delta:+.4g} against the baseline, {p_text} over {found.n_pairs} cases"
+        why += ", too few to tell it from noise" if told.verdict == "inconclusive" else ""
+    worst = tuple((pair.after.name, pair.after.scores[gate.metric]) for pair in told.broken[:WORST])
+    return replace(result, status="failed", reason=why, worst=worst)
 
 
 def _size(result: GateResult) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -82,14 +83,16 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
 
 
 def results_path(root: Path, run: str | None) -> Path:
-    """Return where the results of the run of that name are, or of the newest run; ``run`` may be the file's own path.
+    """Return where the results of the run of that name are, or of the newest run.
+
+    ``run`` may also be the path of the file, or of the folder that it is in.
 
     Raises:
         SettingError: there is no such run, or it left no results.
     """
     if run is not None and Path(run).is_file():
         return Path(run)
-    folder = _folder(root, run)
+    folder = Path(run) if run is not None and (Path(run) / RESULTS).is_file() else _folder(root, run)
     if folder is None:
         raise SettingError(f"there is no run under {runs_of(root)} yet; run the tests first")
     path = folder / RESULTS
@@ -123,10 +126,4 @@ def _folder(root: Path, run: str | None) -> Path | None:
     runs = runs_of(root)
     if run is not None:
         return runs / run
-    return max((path for path in runs.glob("*") if path.is_dir()), key=_age, default=None)
-
-
-def _age(folder: Path) -> tuple[str, int]:
-    """Return what sorts runs by their start: those of one second are numbered."""
-    started, _, number = folder.name.partition("-")
-    return started, int(number) if number.isdecimal() else 1
+    return max((path for path in runs.glob("*") if path.is_dir()), key=run_age, default=None)

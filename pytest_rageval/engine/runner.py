@@ -10,10 +10,12 @@ from pytest_rageval.engine.readings import Reading
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, found
 from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.metrics.evidence import evidence_of
 from pytest_rageval.metrics.retrieved import NO_TEXTS
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
+from pytest_rageval.model.digests import case_digest, text_digest
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Outcome, Score
@@ -78,6 +80,7 @@ class Runner:
             except CaseError as fault:
                 error = fault
         outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
+        outcome = replace(outcome, said=text_digest(answer.text), evidence=evidence_of(Sample(task.case, answer)))
         knew = scores.get("closed_book_accuracy")
         if knew is None or knew.value is None:
             return outcome
@@ -123,6 +126,7 @@ def outcome_of(
         error=None if error is None else str(error),
         error_type=None if error is None else error.kind,
         calls=calls,
+        data=case_digest(task.case),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rageval.folders import whole_files
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import decode_answer, encode_answer
 
@@ -57,8 +58,9 @@ class SharedAnswers:
         return decode_answer(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
     def keep(self, name: str, answer: Answer) -> None:
-        """Write an answer down for the other processes; the lock has to be held."""
-        (self._folder / f"{name}.json").write_text(json.dumps(encode_answer(answer)), encoding="utf-8")
+        """Write an answer down for the other processes, which else ask themselves; the lock has to be held."""
+        with suppress(OSError), whole_files(self._folder / f"{name}.json") as (part,):
+            part.write_text(json.dumps(encode_answer(answer)), encoding="utf-8")
 
     def forget(self, name: str) -> None:
         """Have the next one that wants an answer ask for it."""

@@ -14,6 +14,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, pars
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.answer_files import recorded_in
+from pytest_rageval.hooks.baseline import refuse_baseline
 from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.judge_options import panels_by_judge
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
     from pytest_rageval.model.case import Case
+    from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Collected", "parametrize", "refuse_baseline"]
+__all__ = ["Collected", "parametrize"]
 
 
 class Collected:
@@ -57,12 +59,15 @@ class Collected:
         testbeds: by node id, in the order they were collected.
         entries: every case, in data order.
         session_gates: gates over the session, each with the option that gives it.
+        shared: the ordinals of the cases that a session's shards run together; None where this is no shard.
         unmatched: those of them that no case of a partial run can meet.
         panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
         retrievers: those that systems of this process are made with.
         trust: what judges are held to, once all is collected.
         versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
+        identity: what decides the scores, once all is collected.
+        taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
     def __init__(
@@ -87,12 +92,16 @@ class Collected:
             for gate in (parse_gate(text, where) for text in texts):
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
+        self.shared: frozenset[int] | None = None
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
+        self.fault: str | None = None
+        self.identity: Mapping[str, Mapping[str, str]] = {}
+        self.taken: dict[pytest.Item, Outcome | None] = {}
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings
@@ -119,6 +128,9 @@ class Collected:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
         expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
+            if self.options.apart:
+                problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
+                raise SettingError(f"{site.where}: {problem}")
             expanded = with_earlier(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
@@ -198,7 +210,7 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.models.settle()
+            self.fault = self.models.settle()
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 
@@ -244,7 +256,7 @@ class Collected:
         self._complete_labels(testbed, cases, where)
         for gate in gates:
             check_gate(gate, testbed.metrics, testbed.facets, where)
-            refuse_baseline(gate, where)
+            refuse_baseline(gate, self.options.baseline, where)
             if not any(matches(case.facets, gate.beforehand) for case in cases):
                 raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
             if gate in testbed.gates:
@@ -277,12 +289,6 @@ def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) ->
     if "request" in metafunc.fixturenames and "request" not in own:
         # Only the fixtures ask for it, and get one of their own; filling it for the test too costs 20 µs a case.
         metafunc.fixturenames.remove("request")
-
-
-def refuse_baseline(gate: Gate, where: str) -> None:
-    """Refuse a gate that needs a baseline, as there is none to compare with."""
-    if gate.baseline:
-        raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; use a number")
 
 
 def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:

@@ -127,7 +127,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
-    from pytest_rageval.hooks.selection import deselected
+    from pytest_rageval.hooks.selection import deselected, of_other_shards
     from pytest_rageval.hooks.session_checks import check_session
 
     collected = config.stash[COLLECTED]
@@ -138,13 +138,33 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     except RagEvalError as error:
         refuse(config, session.nodeid, str(error))
         return
-    if dropped:
-        out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
-        gone = set(map(id, out))
-        items[:] = [item for item in items if id(item) not in gone]
+    shared = _without(items, dropped)
+    if collected.options.shard is not None:
+        collected.shared = frozenset(left - dropped)
+        dropped |= of_other_shards(collected.options.shard, collected.entries, collected.shared)
+    out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
+    if out:
+        items[:] = _without(items, dropped)
         config.hook.pytest_deselected(items=out)
-    _read_corpus(session, items)
+    _read_corpus(session, shared)  # each shard's fingerprint is that of the whole
+    if REFUSED not in config.stash and not config.option.collectonly:
+        _leave_out(session, items)
     _load_embedder(session, items)
+
+
+def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
+    """Return the items that are no cases, and those whose ordinal is not among ``dropped``."""
+    return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
+
+
+def _leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Note what decides the scores, and leave out the cases that are taken over from another run."""
+    from pytest_rageval.hooks.resuming import leave_out
+
+    try:
+        leave_out(session, items)
+    except RagEvalError as error:
+        refuse(session.config, session.nodeid, str(error))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:

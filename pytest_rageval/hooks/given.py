@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.hooks.baseline import BASELINE, BaselineAsked, baseline_asked
 from pytest_rageval.hooks.judge_options import JUDGES, panels
 from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
 from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
@@ -28,6 +30,7 @@ class Options:
         ini_systems: names given in the ini; they yield to an overridden fixture.
         answers: file of recorded answers, or None.
         limit, sample: cases a testbed, or None.
+        shard: which of how many shares of the cases is run, or None for all.
         seed: for assemblies and samples; None leaves it to the marker, then to 0.
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
@@ -39,6 +42,8 @@ class Options:
         top_k: passages a retriever is asked for.
         folders: where the modules of systems are looked for behind Python's own path.
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
+        keep_runs: how many runs are kept; None is all.
+        apart: whether cases of one testbed may run on machines that share nothing.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
         model, judge, embedder: the models, as litellm names them.
@@ -53,6 +58,7 @@ class Options:
         prompts: language -> file that replaces the built-in systems' prompts.
         rejection, error: language -> the sentence that replaces RGB's.
         trust: how well judges have to agree with people.
+        baseline: what the run is compared with.
     """
 
     systems: tuple[str, ...]
@@ -60,6 +66,7 @@ class Options:
     answers: Path | None
     limit: int | None
     sample: int | None
+    shard: tuple[int, int] | None
     seed: int | None
     cli_gates: tuple[str, ...]
     ini_gates: tuple[str, ...]
@@ -74,6 +81,8 @@ class Options:
     top_k: int
     folders: tuple[Path, ...]
     narrowed: bool
+    keep_runs: int | None
+    apart: bool
     texts: bool
     markers: Markers
     model: ModelSetting
@@ -91,6 +100,7 @@ class Options:
     rejection: Mapping[str, str]
     error: Mapping[str, str]
     trust: TrustAsked
+    baseline: BaselineAsked
 
     @property
     def panelists(self) -> list[str]:
@@ -106,7 +116,7 @@ def read_options(config: pytest.Config) -> Options:
         raise SettingError("--rag-limit and --rag-sample exclude each other; give one of them")
     if option.rag_answers and option.rag_system:
         raise SettingError("--rag-answers and --rag-system exclude each other; give one of them")
-    here = config.invocation_params.dir
+    here = _invoked_from(config)
     beside = ini_folder(config)
     rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
     concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
@@ -120,6 +130,7 @@ def read_options(config: pytest.Config) -> Options:
         answers=here / option.rag_answers if option.rag_answers else None,
         limit=option.rag_limit,
         sample=option.rag_sample,
+        shard=option.rag_shard,
         seed=option.rag_seed,
         cli_gates=tuple(option.rag_gate),
         ini_gates=tuple(ini_value(config, "rag_gates")),
@@ -129,6 +140,8 @@ def read_options(config: pytest.Config) -> Options:
         json=_report(here, "--rag-json", option.rag_json),
         html=_report(here, "--rag-html", option.rag_html),
         narrowed=is_narrowed(config),
+        keep_runs=_keep_runs(config),
+        apart=getattr(config, "workerinput", {}).get("rag_apart", False),
         retriever=str(ini_value(config, "rag_retriever")).strip(),
         retriever_params=parameters(ini_value(config, "rag_retriever_params"), "rag_retriever_params", "k1 = 1.2"),
         beside=beside,
@@ -156,6 +169,7 @@ def read_options(config: pytest.Config) -> Options:
         rejection=rejection,
         error=error,
         trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
+        baseline=baseline_asked(option, {name: ini_value(config, name) for name in BASELINE}, here, beside),
     )
 
 
@@ -177,7 +191,18 @@ def is_narrowed(config: pytest.Config) -> bool:
     told: bool | None = getattr(config, "workerinput", {}).get("rag_narrowed")
     if told is not None:
         return told
-    return config.args_source is pytest.Config.ArgsSource.ARGS or bool(getattr(config.option, "lf", False))
+    if getattr(config.option, "lf", False):
+        return True
+    here = config.invocation_params.dir
+    return config.args_source is pytest.Config.ArgsSource.ARGS and config.rootpath not in (
+        Path(os.path.abspath(here / argument)) for argument in config.args
+    )
+
+
+def _invoked_from(config: pytest.Config) -> Path:
+    """Return the folder that paths of the command line are relative to; a worker's may be in a copy of the project."""
+    told: str | None = getattr(config, "workerinput", {}).get("rag_from")
+    return config.invocation_params.dir if told is None else Path(os.path.normpath(config.rootpath / told))
 
 
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
@@ -202,6 +227,16 @@ def _count(config: pytest.Config, name: str) -> int | None:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise SettingError(f"{name} is {found(text)}; write a whole number of 1 or more")
+
+
+def _keep_runs(config: pytest.Config) -> int | None:
+    """Return how many runs are kept; None is all."""
+    text = str(ini_value(config, "rag_keep_runs")).strip()
+    if text == "all":
+        return None
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise SettingError(f"rag_keep_runs is {found(text)}; write how many runs are kept, 1 or more, or all")
 
 
 def _cassettes(config: pytest.Config, beside: Path) -> Path:

@@ -173,10 +173,12 @@ class Models:
         for client in self._clients.values():
             await client.close()
 
-    def settle(self) -> None:
-        """Bring the recordings into their order."""
-        if "cassettes" in self.__dict__ and self.cassettes is not None:
-            self.cassettes.close()
+    def settle(self) -> str | None:
+        """Bring the recordings into their order, and return what kept any from being written."""
+        if "cassettes" not in self.__dict__ or self.cassettes is None:
+            return None
+        self.cassettes.close()
+        return self.cassettes.fault
 
     def setting(self, fixture: str) -> ModelSetting:
         """Return the model that the options name for a fixture."""

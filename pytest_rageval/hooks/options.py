@@ -17,6 +17,8 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-answers", metavar="PATH", help="score recorded answers (JSONL) instead of calling a system")
     add("--rag-limit", type=_positive, metavar="N", help="only the first N cases of each testbed")
     add("--rag-sample", type=_positive, metavar="N", help="N cases of each testbed, stratified over topic x task")
+    add("--rag-shard", type=_shard, metavar="I/N", help="this machine's share of the cases, as 1/3; 'rageval merge' "
+        "joins the results and decides the gates")  # fmt: skip
     add("--rag-seed", type=int, metavar="S", help="seed of assemblies and samples (default: the marker's, else 0)")
     add("--rag-gate", action="append", default=[], metavar="EXPR", help="a gate over the session, for instance "
         "'accuracy[noise_rate=0.8] >= 70%%'; may be repeated")  # fmt: skip
@@ -32,8 +34,16 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report how it varies")
     add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
+    add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
+        "(default: the newest that did not end)")  # fmt: skip
     add("--rag-json", metavar="PATH", help="write results.json here too")
     add("--rag-html", metavar="PATH", help="write a page of the whole run here, one file that a browser opens")
+    add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
+    add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")
+    add("--rag-update-baseline-part", action="store_true", help="write to the baseline what ran, and keep the rest")
+    parser.addini("rag_baseline", "the committed baseline, as --rag-baseline", default="")
+    parser.addini("rag_alpha", "false alarms taken when runs are compared, as a share", default="0.05")
+    parser.addini("rag_inconclusive", "pass, warn or fail where a drop may be noise", default="warn")
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
     parser.addini("rag_corpus", "what is searched: paths, globs or format:path, one a line", type="linelist")
@@ -59,6 +69,7 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("rag_rejection_sentence", "what to say without evidence: 'language: text'", type="linelist")
     parser.addini("rag_error_sentence", "what to say of false passages: 'language: text'", type="linelist")
     parser.addini("rag_report_texts", "whether reports hold texts of data and answers", type="bool", default=True)
+    parser.addini("rag_keep_runs", "how many runs .rageval/runs keeps: a number, or all (default 50)", default="50")
     parser.addini("rag_user_dict", "words that Chinese is cut by beside jieba's: files in its format", type="linelist")
     parser.addini("rag_rejection_markers", "what marks a rejection: 'language: text', one a line", type="linelist")
     parser.addini("rag_error_markers", "what marks a detected error: 'language: text', one a line", type="linelist")
@@ -68,6 +79,13 @@ def _positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return int(number), int(of)
+    raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N, from 1/N to N/N")
 
 
 def _dollars(text: str) -> float:

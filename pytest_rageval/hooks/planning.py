@@ -6,13 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
+from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.collected import Collected
+from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.case import Case
-from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.lines import counted
+from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.testbeds.expand import shortfalls
+from pytest_rageval.testbeds.ids import digest
 
 __all__ = ["plan_of"]
 
@@ -28,14 +32,20 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         collected: every testbed, also those whose cases were all deselected.
         nodes: node id -> entry of each case that will run.
     """
-    plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *unused_answers(collected)))
+    plan = Plan(
+        fingerprint=_fingerprint(collected),
+        identity=collected.identity,
+        notes=(*collected.notes, *unused_answers(collected)),
+    )
     plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
     plan.labels, plan.least_kappas = collected.trust.labels, dict(collected.trust.least)
-    selected: dict[str, dict[int, Case]] = {}
-    for entry in nodes.values():
-        selected.setdefault(entry.testbed.nodeid, {})[entry.ordinal] = entry.case
+    own = sorted({entry.ordinal for entry in nodes.values()})
+    chosen = own if collected.shared is None else sorted(collected.shared)
+    selected: dict[str, list[Case]] = {}
+    for entry in map(collected.entries.__getitem__, chosen):
+        selected.setdefault(entry.testbed.nodeid, []).append(entry.case)
     for testbed in collected.testbeds.values():
         if not testbed.reached:
             continue
@@ -47,13 +57,17 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             generated=testbed.generated,
             asserts=testbed.asserts,
             labelled=testbed.labelled,
-            notes=_short_pools([case for _, case in sorted(selected.get(testbed.nodeid, {}).items())]),
+            notes=_short_pools(selected.get(testbed.nodeid, [])),
         )
         for name, metric in testbed.metrics.items():
             judge = "" if metric.judge_asked is None else metric.judge_asked.name
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
     reached = sum(entry.testbed.reached for entry in collected.entries)
-    plan.unselected = reached - len({entry.ordinal for entry in nodes.values()})
+    plan.unselected = reached - len(chosen)
+    n_left_out = left_out(collected.entries, set(chosen))
+    plan.part = f"{counted(n_left_out, 'case')} left out" if n_left_out else ""
+    plan.narrowed = collected.options.narrowed
+    plan.alpha, plan.inconclusive = collected.options.baseline.alpha, collected.options.baseline.inconclusive
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())
@@ -62,7 +76,17 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             plan.facets.append(dict(entry.case.facets))
         case_id = collected.case_ids[entry.source.name, entry.case.id]
         plan.cases[nodeid] = (case_id, entry.testbed.nodeid, entry.responder.name, places[key])
+    if collected.options.shard is not None:
+        order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)
+        plan.shard = Shard(*collected.options.shard, len(chosen), _selection(collected, chosen), order)
     return plan
+
+
+def _selection(collected: Collected, chosen: Sequence[int]) -> str:
+    """Return a digest of which cases are selected, under which systems and how often."""
+    entries = [collected.entries[ordinal] for ordinal in chosen]
+    parts = [(e.testbed.nodeid, e.name, e.responder.name, e.case.facets.get(REPEAT, "")) for e in entries]
+    return digest(*(part for each in parts for part in each)).hex()[:16]
 
 
 def _fingerprint(collected: Collected) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -10,15 +12,23 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.baseline import joined, why_no_update
+from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
-from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.hooks.keys import RECORDER, RESUMED
+from pytest_rageval.hooks.resuming import Resumed
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
-from pytest_rageval.report.folder import RunFolder, write_atomically
-from pytest_rageval.report.json_text import JsonText, plain
+from pytest_rageval.report.baseline_file import read_baseline, write_baseline
+from pytest_rageval.report.folder import ENDED, HEAD, RunFolder, write_atomically
+from pytest_rageval.report.json_text import plain, to_json
 from pytest_rageval.report.plan import Plan
-from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.pruning import Going, prune
+from pytest_rageval.report.results_json import results_of, versions_of
 from pytest_rageval.report.run import Run
+from pytest_rageval.report.stopped import Head, Stopped
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Recorder", "recorder_of"]
@@ -41,10 +51,15 @@ class Recorder:
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
         self.faults: list[str] = []
         self._planned = False
+        self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
+        self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
+        self.pruned: list[str] = []
         self._folder: RunFolder | None = None
+        self._going: Going | None = None
         try:
             self._folder = RunFolder(config.rootpath, self.run.started)
+            self._going = Going(self._folder.path)
         except OSError as error:
             self.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
@@ -53,26 +68,60 @@ class Recorder:
         if not self._planned:
             self._planned = True
             self.run.plan = plan
+            self.run.baseline, self.run.updates = self._baseline_held(), self.options.baseline.update
+            self.run.taken_over = self._resumed.told(plan)
+            self.faults += self._resumed.warnings(plan)
+            self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
+
+    @property
+    def taken(self) -> list[str]:
+        """Node ids of the cases that are taken over from another run."""
+        return self._resumed.taken(self.run.plan)
+
+    def reports_of(self, nodeid: str) -> Iterator[pytest.TestReport]:
+        """Yield the reports of a case that is taken over."""
+        payload = self._resumed.payload(nodeid, self.run.plan)
+        return reports_of(self._config, self._resumed.stopped.ended[nodeid], payload)
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""
-        outcome = self.run.take(payload["outcome"], payload["instance"])
+        encoded, instances = payload["outcome"], len(self.run.instances)
+        outcome = self.run.take(encoded, payload["instance"])
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
         self.run.versions.update(payload["versions"])
-        self._append(self.run.records[outcome["nodeid"]])
+        if len(self.run.instances) > instances:
+            case_id = encoded["case_id"]
+            line = to_json({"case_id": case_id})[:-1] + f', "instance": {to_json(self.run.instances[case_id])}}}'
+            self._keep(partial(RunFolder.append_ended, line=line))
+        if self._folder is not None:
+            self._endings.take_payload(encoded["nodeid"], payload, self._folder.outcomes)
+        self._keep(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
+
+    def take_report(self, report: pytest.TestReport) -> None:
+        """Note how a case's test goes on; once it has ended a session may take it over from this one."""
+        if report.nodeid in self.run.plan.cases:
+            line = self._endings.take_report(report)
+            if line is not None:
+                self._keep(partial(RunFolder.append_ended, line=line))
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
         """Count calls that belong to no outcome: made ahead of tests that never ran, or by no case."""
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
 
-    def settle(self, crashed: Mapping[str, str], *, interrupted: bool) -> None:
+    def take_fault(self, fault: str | None) -> None:
+        """Have the summary tell once what a process could not write."""
+        if fault is not None and fault not in self.faults:
+            self.faults.append(fault)
+
+    def settle(self, crashed: Mapping[str, str], failed: Iterable[str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
 
         Args:
             crashed: node id -> message of each item whose worker died; one that ended before that has its outcome.
+            failed: node ids of the tests that failed.
             interrupted: whether the user ended the session.
         """
         for nodeid, message in crashed.items():
@@ -80,28 +129,36 @@ class Recorder:
             if lost is not None:
                 nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
-        self.run.interrupted = interrupted
+        self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
         self.run.weigh_judges()
         self.run.evaluate_gates()
 
-    def finish(self) -> bool:
-        """Write results.json and the reports that options name, and return whether all of the latter went well."""
+    def finish(self, exitstatus: int) -> bool:
+        """Write results.json, to the folder and to ``--rag-json``, the page, and the baseline.
+
+        Returns whether what was asked for went well; what goes into the folder was not.
+        """
+        self.run.exitstatus = exitstatus
         run_id = self._folder.id if self._folder else ""
         finished = datetime.now(timezone.utc)
         results = results_of(self.run, run_id, finished, self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
-            whole = not (self.options.narrowed or self.run.interrupted or self.run.plan.unselected)
+            plan = self.run.plan
+            whole = not (plan.narrowed or plan.part or plan.shard or self.run.interrupted)
             scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
             complete = whole and scored and not self.run.unfinished()
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
             self._written(self._folder.path / "used-recordings.txt", note)
-        if self._folder is not None:
-            self._written(self._folder.path / "results.json", partial(self._folder.finish, results))
+        folder = self._folder
+        if folder is not None and self._written(folder.path / "results.json", partial(folder.finish, results)):
+            self._end(folder)
+            self._prune(folder)
         path = self.options.json
-        done = path is None or self._written(path, partial(write_atomically, path, results))
-        return self._drawn(results) and done
+        went_well = path is None or self._written(path, partial(write_atomically, path, results))
+        went_well = self._drawn(results) and went_well
+        return self._update_baseline(run_id) and went_well
 
     def _drawn(self, results: Mapping[str, Any]) -> bool:
         path = self.options.html
@@ -112,12 +169,58 @@ class Recorder:
         runs = self._folder.path.parent if self._folder else None
         return self._written(path, partial(write_html, path, results, runs))
 
-    def _append(self, record: JsonText) -> None:
+    def _baseline_held(self) -> Snapshot | None:
+        """Return what the run is compared with; what cannot be read is told where it is collected."""
+        path = self.options.baseline.path
+        if path is None or not path.exists():
+            return None
+        try:
+            return read_baseline(path)
+        except RagEvalError:
+            return None
+
+    def _update_baseline(self, run_id: str) -> bool:
+        """Write the baseline, where that is wanted, and return whether it went well."""
+        asked = self.options.baseline
+        if asked.path is None or not asked.update:
+            return True
+        why = why_no_update(self.run, asked)
+        if why:
+            self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
+            return False
+        now = replace(self.run.snapshot(), run=run_id, versions=versions_of(self.run))
+        return self._written(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
+
+    def _prune(self, folder: RunFolder) -> None:
+        """Remove the runs that are too old to be kept."""
+        if self._going is not None:
+            self._going.end()
+        if self.options.keep_runs is not None:
+            with suppress(OSError):
+                self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
+
+    def _head(self, *, ended: bool) -> Head:
+        """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
+        plan, before = self.run.plan, self._resumed.stopped
+        part = self.options.narrowed or plan.unselected
+        rest = sorted(before.cases - plan.cases.keys()) if part else []
+        left = len(set(rest) - before.ended.keys()) + self.run.unfinished().total()
+        left += sum(o.status == "skipped" and o.error_type != "skipped" for o in self.run.outcomes.values())
+        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None)
+
+    def _end(self, folder: RunFolder) -> None:
+        """Say that the run came to its end; where every case did too, nobody can go on with it."""
+        head = self._head(ended=True)
+        told = self._written(folder.path / HEAD, partial(folder.write_head, head.dumps()))
+        if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
+            self._written(folder.path / ENDED, folder.forget_ended)
+
+    def _keep(self, write: Callable[[RunFolder], object]) -> None:
         folder = self._folder
         if folder is None:
             return
         try:
-            folder.append(record)
+            write(folder)
         except OSError as error:
             folder.close()
             self._folder = None

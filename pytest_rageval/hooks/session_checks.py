@@ -5,7 +5,8 @@ from __future__ import annotations
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.hooks.answer_files import ignored_keys
-from pytest_rageval.hooks.collected import Collected, refuse_baseline
+from pytest_rageval.hooks.baseline import check_baseline, refuse_baseline
+from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.trust import trust_held
 from pytest_rageval.model.facets import matches
 
@@ -19,6 +20,7 @@ def check_session(collected: Collected) -> None:
     computes is computed by all.
     """
     options = collected.options
+    check_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     named = (entry.responder.name for entry in collected.entries if entry.responder.named)
     collected.named.load(named, collected.catalog.systems)
@@ -40,7 +42,7 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
     """Refuse a gate that no case can meet, unless it is a standing one and the run is but a part of the project."""
     standing = where == "rag_gates" and collected.options.narrowed
     check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if standing else facets, where)
-    refuse_baseline(gate, where)
+    refuse_baseline(gate, collected.options.baseline, where)
     if any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if not standing:

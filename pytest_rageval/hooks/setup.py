@@ -29,6 +29,8 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)
+    if config.option.rag_resume is not None:
+        _find_run(config)
 
 
 def registered(config: pytest.Config) -> Catalog:
@@ -51,5 +53,14 @@ def _check_gates(gates: list[str]) -> None:
     try:
         for gate in gates:
             parse_gate(gate, "--rag-gate")
+    except RagEvalError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _find_run(config: pytest.Config) -> None:
+    from pytest_rageval.hooks.resuming import find_run
+
+    try:
+        find_run(config)
     except RagEvalError as error:
         raise pytest.UsageError(str(error)) from None

@@ -22,7 +22,7 @@ _FOUND = pytest.StashKey[tuple[str, ...]]()
 def shared_folder(config: pytest.Config) -> Path | None:
     """Return the folder that workers share until the last has ended, which need not be there yet.
 
-    None in a session of one process.
+    None in a session of one process, and where workers are on several machines.
     """
     told: str | None = getattr(config, "workerinput", {}).get("rag_shared")
     return None if told is None else Path(told)
@@ -43,8 +43,8 @@ def existing_recordings(config: pytest.Config) -> tuple[str, ...] | None:
     return None if told is None else tuple(told)
 
 
-def tell_worker(config: pytest.Config, workerinput: dict[str, Any]) -> None:
-    """Put what is shared into a worker's input."""
+def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bool) -> None:
+    """Put what is shared into a worker's input; workers that are ``alone`` share no folder."""
     from pytest_rageval.hooks.given import read_options
 
     try:
@@ -58,7 +58,8 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any]) -> None:
             config.stash[_FOUND] = existing(options.cassettes)
         found = config.stash[_FOUND]
         workerinput["rag_recordings"] = list(found)
-    workerinput["rag_shared"] = str(_folder(config))
+    if not alone:
+        workerinput["rag_shared"] = str(_folder(config))
 
 
 def _folder(config: pytest.Config) -> Path:

@@ -62,8 +62,12 @@ def settle(path: Path, keep: Callable[[str], bool] = lambda key: True) -> int:
             path.unlink(missing_ok=True)
         elif settled != data:
             part = path.with_name(f".{path.name}.part")  # always the same name: however many are killed, one is left
-            part.write_bytes(settled)
-            part.replace(path)
+            try:
+                part.write_bytes(settled)
+                part.replace(path)
+            except OSError:
+                part.unlink(missing_ok=True)
+                raise
         return len(index) - len(kept)
 
 
@@ -114,5 +118,7 @@ def _explained(path: Path, done: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        problem = f"recordings cannot be {done} here ({reason}); correct the rights, or choose another folder"
+        problem = (
+            f"recordings cannot be {done} here ({reason}); make room, correct the rights, or choose another folder"
+        )
         raise DataError(str(path), problem) from error

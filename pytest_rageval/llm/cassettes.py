@@ -39,6 +39,9 @@ class Cassettes:
         there: names of the files that were there when the session began, as its main process saw them with `existing`;
             None in that process itself.
 
+    Attributes:
+        fault: one sentence on what could not be written, so that the next session has to ask again; None if nothing.
+
     Raises:
         SettingError: there is no such mode.
     """
@@ -48,6 +51,7 @@ class Cassettes:
             raise SettingError(f"the record mode cannot be {found(mode)}; {did_you_mean(mode, MODES)}")
         self.folder = folder
         self.mode = mode
+        self.fault: str | None = None
         self._there = frozenset(existing(folder) if there is None else there)
         self._lock = threading.Lock()
         self._indices: dict[str, Index] = {}
@@ -82,13 +86,20 @@ class Cassettes:
             return request.key in self._index(file_name(request.kind, request.model))
 
     def record(self, request: Request, response: Mapping[str, Any]) -> None:
-        """Write down the response, builtins of JSON, at once. Secrets of the environment are masked in it."""
+        """Write down the response, builtins of JSON, at once. Secrets of the environment are masked in it.
+
+        Where that fails, the response is no worse for it: this session has it, and ``fault`` tells.
+        """
         name = file_name(request.kind, request.model)
         text = to_line(request, response)
         with self._lock:
+            index = self._index(name)
             self._written.add(name)
-            append(self.folder / name, text)
-            self._index(name)[request.key] = Line(0, text)
+            try:
+                append(self.folder / name, text)
+            except DataError as error:
+                self.fault = self.fault or str(error)
+            index[request.key] = Line(0, text)
 
     def close(self) -> None:
         """Sort what was written, so that the same recordings are the same bytes in whatever order they were made.

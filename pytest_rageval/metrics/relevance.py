@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.matching import fold, slot_hits
@@ -81,10 +82,15 @@ def _by_answers(ranking: Ranking, instance: Instance) -> dict[str, int]:
 
 
 def _by_overlap(ranking: Ranking, instance: Instance) -> dict[str, int]:
-    said = {item.doc_id: words(fold(item.text)) for item in by_rank(ranking)}
+    said = {item.doc_id: item.text for item in by_rank(ranking)}
     grades = dict.fromkeys(said, 0)
-    for at, text in enumerate(_positives(instance)):
-        gold = words(fold(text))
-        runs = {name: overlap(each, gold) for name, each in said.items()}
+    for at, gold in enumerate(_positives(instance)):
+        runs = {name: _run(text, gold) for name, text in said.items()}
         grades[max(runs, key=runs.__getitem__) if any(runs.values()) else f"\0{at}"] = 1  # no document's id
     return grades
+
+
+@lru_cache(maxsize=256)
+def _run(text: str, gold: str) -> int:
+    """Return the overlap of two texts: several metrics of one answer ask for the same ones."""
+    return overlap(words(fold(text)), words(fold(gold)))

@@ -42,6 +42,9 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "error": None if outcome.error is None else plain_text(outcome.error),
         "error_type": outcome.error_type,
         "calls": None if outcome.calls is None else _encode_calls(outcome.calls),
+        "data": outcome.data,
+        "said": outcome.said,
+        "evidence": plain_number(outcome.evidence),
     }
     return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
 
@@ -63,6 +66,9 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         error_type=plain["error_type"],
         calls=None if calls is None else Calls(**calls),
         history=tuple(Turn(**turn) for turn in plain["history"]) if "history" in plain else None,
+        data=plain.get("data", ""),
+        said=plain.get("said", ""),
+        evidence=plain.get("evidence"),
     )
 
 

@@ -68,6 +68,9 @@ class Outcome:
         error_type: the kind of error.
         calls: what models were asked for it; None when the session's models were not asked at all.
         history: the turns before it with what the system had answered; None where they are those of its record.
+        data: digest of what was asked and judged; "" where it is not known.
+        said: digest of the answer's text; "" where there is no answer.
+        evidence: share in 0..1 of the evidence for the gold answer that the system had; None where it is unknown.
     """
 
     nodeid: str
@@ -83,3 +86,6 @@ class Outcome:
     error_type: str | None = None
     calls: Calls | None = None
     history: tuple[Turn, ...] | None = None
+    data: str = ""
+    said: str = ""
+    evidence: float | None = None

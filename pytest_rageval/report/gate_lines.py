@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_rageval.analysis.attribution import causes_of
 from pytest_rageval.analysis.blame import Flaws
+from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.comparison_lines import causes_text, p_text
 from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
 
 __all__ = ["gate_failure", "gate_lines"]
@@ -26,6 +29,10 @@ def gate_failure(result: GateResult) -> str:
         f"95 % interval {interval(result.ci95)}",
         f"bound {result.gate.op} {result.gate.bound_text}",
     ]
+    if result.regression is not None:
+        facts[-1:] = [f"bound {result.gate.op} {result.gate.bound_text}", *_against(result.regression)]
+        if result.regression.broken:
+            facts.append(f"broke: {causes_text(causes_of(result.regression.broken))}")
     if result.cells:
         failed = sum(cell.status == "failed" for cell in result.cells)
         facts.append(f"worst cell {_place(result)} ({failed} of {len(result.cells)} cells fail)")
@@ -52,7 +59,10 @@ def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
         if result.scope != scope:
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
-        yield Line(ascii_safe(_gate_text(result, room)), _STYLE[result.status])
+        undecided = _undecided(result)
+        yield Line(ascii_safe(_gate_text(result, room)), "yellow" if undecided else _STYLE[result.status])
+        if undecided:
+            yield Line(ascii_safe(f"            {undecided}"), "yellow")
         if result.flaws is not None:
             yield Line(ascii_safe(f"            {_flaws_text(result.flaws)}"))
 
@@ -69,9 +79,36 @@ def _gate_text(result: GateResult, room: int) -> str:
         facts.append(f"worst at {_place(result)}")
     if result.status == "skipped":
         facts = [result.reason or ""]
+    if result.regression is not None:
+        facts += _against(result.regression)
     if result.small:
         facts.append(_small_text(result))
     return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
+
+
+def _against(told: Regression) -> list[str]:
+    """Return what a gate's pairs say against the baseline."""
+    found = told.found
+    if found.delta is None:
+        return ["nothing to compare in the baseline"]
+    least = [] if found.least_drop is None else [f"could show {found.least_drop:.3g}"]
+    change = f"was {number(found.baseline)}, {found.delta:+.3g} {interval(found.ci95)}"
+    return [change, f"{p_text(told.p_value)} over {counted(found.n_pairs, 'case')}", *least]
+
+
+def _undecided(result: GateResult) -> str:
+    """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
+    if result.status != "passed":
+        return ""
+    cells = [c for c in result.cells or (result,) if c.regression and c.regression.verdict == "inconclusive"]
+    if not cells:
+        return ""
+    if not result.cells:
+        return "inconclusive: beyond the tolerance, and too few cases to tell it from noise"
+    places = few_of(tuple(map(_place, cells)), 3)
+    return (
+        f"inconclusive in {len(cells)} of {len(result.cells)} cells: too few cases to tell a drop from noise ({places})"
+    )
 
 
 def _place(cell: GateResult) -> str:

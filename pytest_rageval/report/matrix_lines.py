@@ -11,7 +11,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["matrix_blocks", "matrix_lines"]
+__all__ = ["matrix_blocks", "matrix_lines", "matrix_rows", "matrix_title"]
 
 ALL = "all"  # the margin of sums
 MICRO = "micro"
@@ -25,7 +25,7 @@ def matrix_lines(matrices: Iterable[Matrix], width: int) -> Iterator[Line]:
         yield Line("")
         shows = _legend(matrix)
         notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
-        yield Line(ascii_safe(_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
+        yield Line(ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
         said.add(shows)
         for block in matrix_blocks(matrix, width):
             yield Line("")
@@ -41,19 +41,22 @@ def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
     The last columns and rows are the means of rows and columns: micro, over their cases, and macro, over their cells.
     Sums have one margin, of all. Of more than `MOST` rows or columns the first are shown; results.json has them all.
     """
+    head, *columns = map(list, zip(*matrix_rows(matrix), strict=True))
+    return blocks_of(head, columns, width)
+
+
+def matrix_rows(matrix: Matrix) -> list[list[str]]:
+    """Return the matrix as rows of texts, the head first; see `matrix_blocks`."""
     rows = list(_rows(matrix))
-    lines = [_line(matrix, cells, margin) for _, cells, margin in rows]
-    sums = matrix.metric in TOTALS
-    names = [ALL] if sums else [MICRO, MACRO]
-    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *(label for label, *_ in rows)]
+    names = [ALL] if matrix.metric in TOTALS else [MICRO, MACRO]
+    lines = [[label, *_line(matrix, cells, margin)] for label, cells, margin in rows]
     if len(matrix.rows) > 1:
-        head += names
-        lines.append(_line(matrix, matrix.col_margin, matrix.total))
-        if not sums:
+        lines.append([names[0], *_line(matrix, matrix.col_margin, matrix.total)])
+        if matrix.metric not in TOTALS:
             ends = [macro_average(matrix.row_margin), matrix.total_macro]
-            lines.append([_macro_text(matrix, value) for value in [*matrix.col_macro[:MOST], *ends]])
-    columns = [list(column) for column in zip([*matrix.cols[:MOST], *names], *lines, strict=True)]
-    return blocks_of(head, columns if len(matrix.cols) > 1 else columns[: len(matrix.cols)], width)
+            lines.append([MACRO, *(_macro_text(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
+    table = [[f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names], *lines]
+    return table if len(matrix.cols) > 1 else [row[: 1 + len(matrix.cols)] for row in table]
 
 
 def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
@@ -78,7 +81,8 @@ def _macro_text(matrix: Matrix, value: float | None) -> str:
     return ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
 
 
-def _title(matrix: Matrix) -> str:
+def matrix_title(matrix: Matrix) -> str:
+    """Return what a matrix is of: ``accuracy by topic x task``, with its system where there are several."""
     system = matrix.system + (f" - {matrix.minus}" if matrix.minus else "")
     return f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}" + (f" · {system}" if system else "")
 

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pytest_rageval.analysis.regression import Policy
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Plan", "TestbedPlan"]
+__all__ = ["Plan", "Shard", "TestbedPlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,29 @@ class TestbedPlan:
         return self.metrics[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a session knows that runs one share of the cases.
+
+    Attributes:
+        number: which share it is, from 1.
+        of: how many there are.
+        cases: how many cases all of them run together.
+        selection: a digest of which cases these are.
+        places: where each case of this share stands among them in data order, in the order of the plan; None for an
+            outcome that was not planned.
+    """
+
+    number: int
+    of: int
+    cases: int
+    selection: str
+    places: tuple[int | None, ...]
+
+    def __str__(self) -> str:
+        return f"shard {self.number} of {self.of}"
+
+
 @dataclass(slots=True)
 class Plan:
     """The testbeds and the selected cases of a session.
@@ -63,9 +87,15 @@ class Plan:
         unmatched_gates: those of them that no case of this part of the project can meet.
         fingerprint: sha256 of the data files and the settings.
         notes: sentences the summary prints as warnings.
-        unselected: how many cases of the testbeds do not run.
+        unselected: how many cases of the testbeds do not run, on no shard.
+        shard: which share of the cases the session runs; None where it runs all.
         labels: people's labels of answers, that judges are measured by.
         least_kappas: judge, or "" for every other, -> the least kappa with them for its scores to count.
+        part: why the run has not all cases of its testbeds, or "".
+        narrowed: whether it may not have all testbeds of the project, as paths are given.
+        alpha: how many false alarms a comparison with the baseline takes, as a share.
+        inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
+        identity: what decides the scores, as `Head` has it.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -77,8 +107,14 @@ class Plan:
     fingerprint: str = ""
     notes: tuple[str, ...] = ()
     unselected: int = 0
+    shard: Shard | None = None
     labels: tuple[Label, ...] = ()
     least_kappas: Mapping[str, float] = field(default_factory=dict)
+    part: str = ""
+    narrowed: bool = False
+    alpha: float = 0.05
+    inconclusive: Policy = "warn"
+    identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -102,8 +138,14 @@ class Plan:
             fingerprint=plain["fingerprint"],
             notes=tuple(plain["notes"]),
             unselected=plain["unselected"],
+            shard=plain["shard"] and Shard(**{**plain["shard"], "places": tuple(plain["shard"]["places"])}),
             labels=tuple(Label(**label) for label in plain["labels"]),
             least_kappas=plain["least_kappas"],
+            part=plain["part"],
+            narrowed=plain["narrowed"],
+            alpha=plain["alpha"],
+            inconclusive=plain["inconclusive"],
+            identity=plain["identity"],
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,10 +11,13 @@ from pytest_rageval.analysis.deployment import Stage
 from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.model.facts import RETRIEVE
-from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.baseline_file import snapshot_of
+from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -24,7 +27,7 @@ __all__ = ["run_of"]
 def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     """Return the run that a results.json tells of, its gates evaluated anew, and which matrix was wanted.
 
-    The run holds nothing to report as JSON: it is for `summary_lines`, not for another results.json.
+    All that the run was reported with can be drawn from it again, results.json too.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
@@ -32,6 +35,12 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     told = results["run"]
     run = Run(datetime.fromisoformat(told["started"]), _plan(results), interrupted=told["interrupted"])
     run.outcomes = {plain["nodeid"]: decode_outcome(plain) for plain in results["outcomes"]}
+    run.outcomes |= _with_stand_ins(results, run.outcomes)
+    run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
+    run.instances = dict(results["instances"])
+    run.texts = all("question" in instance for instance in results["instances"].values())
+    run.versions = dict(told["versions"])
+    run.failed, run.exitstatus = tuple(told.get("failed", ())), told.get("exitstatus", 0)
     claimed = asdict(calls_of(run.outcomes.values(), Calls()))
     unclaimed: dict[str, Any] = {
         key: None if total is None else total - (claimed[key] or 0) for key, total in results["usage"].items()
@@ -43,6 +52,8 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
     run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
     run.trusts = [Trust(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results.get("trust", ())]
+    if "baseline" in results:
+        run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 
@@ -64,4 +75,31 @@ def _plan(results: Mapping[str, Any]) -> Plan:
         fingerprint=results["run"]["fingerprint"],
         notes=tuple(plain["notes"]),
         unselected=plain["unselected"],
+        part=plain.get("part", ""),
+        narrowed=plain.get("narrowed", False),
+        alpha=plain.get("alpha", 0.05),
+        inconclusive=plain.get("inconclusive", "warn"),
+        shard=_shard(results),
+        labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
+        least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
     )
+
+
+def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return the outcomes of a shard without texts, digests in their place, by which labels find their answers."""
+    answers = results["plan"].get("dealt", {}).get("answers", ())
+    told = zip(outcomes.items(), answers, strict=bool(answers))
+    return {
+        nodeid: replace(outcome, answer=replace(outcome.answer, text=text))
+        for (nodeid, outcome), text in told
+        if outcome.answer is not None
+    }
+
+
+def _shard(results: Mapping[str, Any]) -> Shard | None:
+    if "shard" not in results["run"]:
+        return None
+    told, dealt = results["run"]["shard"], results["plan"]["dealt"]
+    if len(dealt["places"]) != len(results["outcomes"]) + len(results["plan"]["unfinished"]):
+        raise ValueError("a place is wanted of each outcome and of each unfinished case")
+    return Shard(told["number"], told["of"], dealt["cases"], dealt["selection"], tuple(dealt["places"]))

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from importlib.metadata import version
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
+from pytest_rageval.analysis.labelled import stand_in
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
-from pytest_rageval.report.plan import TestbedPlan
+from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
+from pytest_rageval.report.plan import Shard, TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.totals import totals_of
+from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["results_of", "schema"]
+__all__ = ["results_of", "schema", "versions_of"]
 
 SCHEMA = 1
-_PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
@@ -38,7 +40,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         finished: when it ended.
         choice: which matrix stands in ``matrix``.
     """
-    outcomes = run.ordered()
+    outcomes, shard = run.ordered(), run.plan.shard
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     ballots = [_encode_ballots(each) for each in run.ballots()]
@@ -53,12 +55,16 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             "id": run_id,
             "started": run.started.isoformat(timespec="seconds"),
             "duration_s": round((finished - run.started).total_seconds(), 3),
-            "versions": _versions() | run.versions,
+            "versions": versions_of(run),
             "fingerprint": run.plan.fingerprint,
             "interrupted": run.interrupted,
-        },
+            "exitstatus": run.exitstatus,
+            "failed": list(run.failed),
+        }
+        | ({"shard": {"number": shard.number, "of": shard.of}} if shard else {}),
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": _encode_plan(run, choice),
+        "totals": [asdict(each) | {"ci95": _pair(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
@@ -75,6 +81,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
             ("repeats", repeats),
             ("correlations", correlations),
             ("deployment", deployment),
+            *encode_comparison(run, choice),
         )
         if value
     }
@@ -87,8 +94,9 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+def versions_of(run: Run) -> dict[str, str]:
+    """Return the versions of what decided a run's scores."""
+    return versions() | run.versions
 
 
 def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
@@ -113,7 +121,27 @@ def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "unfinished": {node: planned[1] for node, planned in plan.cases.items() if node not in run.outcomes},
         "notes": list(plan.notes),
         "view": asdict(choice),
-    }
+        "part": plan.part,
+        "narrowed": plan.narrowed,
+        "alpha": plan.alpha,
+        "inconclusive": plan.inconclusive,
+    } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
+
+
+def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
+    """Return what joining a shard with the others takes beside its outcomes."""
+    plan = run.plan
+    places = dict(zip(plan.cases, shard.places, strict=True))
+    nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
+    dealt = {"cases": shard.cases, "selection": shard.selection, "places": [places.get(node) for node in nodes]}
+    if not plan.least_kappas:
+        return dealt
+    labels = [asdict(label) | {"where": PurePath(label.where).name} for label in plan.labels]
+    if not run.texts:
+        labels = [label | {"text": "", "answer": label["answer"] and stand_in(label["answer"])} for label in labels]
+        answers = [outcome.answer and stand_in(outcome.answer.text) for outcome in run.ordered()]
+        dealt = dealt | {"answers": answers}
+    return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
 
 
 def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
@@ -129,15 +157,14 @@ def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "n": result.n,
         "n_errors": result.n_errors,
         "ci95": _pair(result.ci95),
-        "baseline": None,
-        "p_value": None,
-        "verdict": None,
+        **encode_regression(result.regression),
         "reason": reason,
         "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
             | _cases(c.n_cases)
             | ({"reason": c.reason} if c.status == "skipped" else {})
+            | ({} if c.regression is None else encode_regression(c.regression))
             for c in result.cells
         ],
     } | _cases(result.n_cases)

@@ -9,10 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from pytest_rageval.analysis.ballots import Ballots, ballots_of
+from pytest_rageval.analysis.comparison import Comparison, compare
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.regression import Against
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.usage import calls_of
@@ -22,9 +25,11 @@ from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_t
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.plain import Plain
 from pytest_rageval.report import views
 from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
+from pytest_rageval.report.snapshots import against, snapshot_of_outcomes
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
 __all__ = ["NamedGate", "Run"]
@@ -60,14 +65,19 @@ class Run:
         versions: what else than installed packages decided scores: the embedding model and its revision.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
+        baseline: what the run is compared with, or None.
+        updates: whether this run becomes the baseline, so that its gates have none to be held to.
+        failed: node ids of the tests that failed, sorted; gates are none of them.
+        exitstatus: pytest's.
+        taken_over: what the summary says of cases that another run had ended, or "".
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
     started: datetime
     plan: Plan = field(default_factory=Plan)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    records: dict[str, JsonText] = field(default_factory=dict)
-    instances: dict[str, JsonText] = field(default_factory=dict)
+    records: dict[str, JsonText | Plain] = field(default_factory=dict)
+    instances: dict[str, JsonText | Plain] = field(default_factory=dict)
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
@@ -75,7 +85,14 @@ class Run:
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
+    baseline: Snapshot | None = None
+    updates: bool = False
+    failed: tuple[str, ...] = ()
+    exitstatus: int = 0
+    taken_over: str = ""
     texts: bool = True
+    _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
+    _against: Against | None = field(default=None, init=False, repr=False)
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
     _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
@@ -89,8 +106,7 @@ class Run:
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
         self.outcomes[nodeid] = decode_outcome(encoded)
-        self._correlations = None
-        self._drawn.clear()
+        self._changed()
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
         if instance is not None and encoded["case_id"] not in self.instances:
@@ -113,7 +129,12 @@ class Run:
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them."""
+        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them.
+
+        A shard, which has but a part of the labelled answers, leaves that to who joins it with the others.
+        """
+        if self.plan.shard is not None:
+            return
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
         scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
         wanted = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
@@ -127,12 +148,13 @@ class Run:
                 encoded = encode_outcome(left)
                 self.outcomes[nodeid] = left
                 self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
-        self._correlations = None
-        self._drawn.clear()
+        self._changed()
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
         groups, unfinished = views.groups(self.ordered()), self.unfinished()
+        known = None if self.updates else self.baseline
+        self._against = None if known is None else against(known, self.snapshot(), self.plan)
         self.gates = []
         for nodeid, testbed in self.plan.testbeds.items():
             for text in testbed.gates:
@@ -147,6 +169,25 @@ class Run:
                 result = replace(result, reason="no case of this session matches it")
             self.gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
         return self.gates
+
+    def snapshot(self) -> Snapshot:
+        """Return the run as others are compared with it; what only tells of judges is no part of it."""
+        started = self.started.isoformat(timespec="seconds")
+        return snapshot_of_outcomes(self.plan, self.outcomes.values(), self._set_apart(), started)
+
+    def comparison(self, choice: MatrixChoice) -> Comparison | None:
+        """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
+        if self.baseline is not None and self.plan.shard is None and choice not in self._compared:
+            self._compared[choice] = compare(
+                self.baseline,
+                self.snapshot(),
+                (choice.rows, choice.cols),
+                alpha=self.plan.alpha,
+                known=self.plan.testbeds if self.plan.narrowed else None,
+                whole=not (self.plan.part or self.interrupted),
+                all_cells=False,
+            )
+        return self._compared.get(choice)
 
     def undecided(self) -> list[str]:
         """Return the names of testbeds that no gate and no assertion decides."""
@@ -212,13 +253,22 @@ class Run:
             self._drawn[draw, choice] = draw(self.plan, measured, choice)
         return self._drawn[draw, choice]
 
+    def _changed(self) -> None:
+        """Forget what was computed from the outcomes."""
+        self._correlations = None
+        self._drawn.clear()
+        self._compared.clear()
+
     def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
         if self.interrupted:
             return GateResult(gate, scope, "skipped", slice=gate.slice, reason="the session was interrupted")
+        if self.plan.shard is not None:
+            reason = f"this is {self.plan.shard}; rageval merge decides it"
+            return GateResult(gate, scope, "skipped", slice=gate.slice, reason=reason)
         if "system" not in gate.slice and len({outcome.system for outcome in outcomes}) > 1:
             each = replace(gate, slice={**gate.slice, "system": ANY})  # systems are compared, never averaged
-            return replace(evaluate(each, scope, outcomes, self.plan.metrics, unfinished), gate=gate)
-        return evaluate(gate, scope, outcomes, self.plan.metrics, unfinished)
+            return replace(evaluate(each, scope, outcomes, self.plan.metrics, unfinished, self._against), gate=gate)
+        return evaluate(gate, scope, outcomes, self.plan.metrics, unfinished, self._against)
 
     def _set_apart(self) -> set[str]:
         """Return the testbeds of labelled answers, which tell nothing of the systems under test beside them."""

@@ -8,6 +8,7 @@ from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.ballot_lines import ballot_lines
+from pytest_rageval.report.comparison_lines import comparison_lines
 from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
@@ -21,7 +22,7 @@ from pytest_rageval.report.tables import curve_blocks
 from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["summary_lines"]
+__all__ = ["counts_text", "summary_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
@@ -35,13 +36,18 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             failed gates.
     """
     if verbosity > -2:
-        yield Line(_counts(run), "bold")
+        yield Line(counts_text(run), "bold")
+        if run.taken_over:
+            yield Line(ascii_safe(run.taken_over))
         yield from error_kinds(run)
         yield from model_calls(run)
         yield from matrix_lines([*run.matrices(choice), *run.differences(choice), *run.gains(choice)], width)
         if verbosity > -1:
             yield from _curves(run, width)
             yield from dialogue_lines(run, width)
+        comparison = run.comparison(choice)
+        if comparison is not None:
+            yield from comparison_lines(comparison, width, run.plan.alpha)
         yield from trust_lines(run, width)
         yield from ballot_lines(run, width)
         yield from repeat_lines(run, width)
@@ -53,7 +59,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield from _warnings(run)
 
 
-def _counts(run: Run) -> str:
+def counts_text(run: Run) -> str:
+    """Return how many cases there were and how they ended, and under which systems."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
     n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
@@ -68,7 +75,8 @@ def _counts(run: Run) -> str:
     if run.plan.unselected:
         parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
-    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}")
+    shard = f" · {run.plan.shard}" if run.plan.shard else ""
+    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{shard}")
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:

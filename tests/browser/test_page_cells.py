@@ -9,6 +9,7 @@ from pages import Opener
 from shown_cells import cells_of, choose, rows_of, same
 from written import NOISE, case, failed, outcome, results
 
+from pytest_rageval.analysis.paired import paired
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.views import MatrixChoice
 
@@ -87,6 +88,25 @@ def test_the_difference_to_the_baseline_has_the_interval_of_the_comparison(
     assert fares[2] is not None
     assert fares[2][0] == pytest.approx(cell["delta"])
     assert "minus the baseline" in page.locator("table.heat caption").inner_text()
+
+
+def test_other_differences_to_the_baseline_have_the_interval_of_a_comparison(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
+    page = opened(golden)
+    choose(page, "matrix", "Show", "baseline")
+    choose(page, "matrix", "Rows", "noise_rate")
+    before = {"0": ([1, 1, 0], [1, 1, 1]), "0.4": ([1, 1, 1], [1, 0, 1]), "0.8": ([1, 0, 1], [0, 0, 1])}
+    for row, (then, now) in zip(cells_of(page), before.values(), strict=False):
+        wanted = paired([float(x) for x in then], [float(x) for x in now])
+        shown = row[-1]
+        assert shown is not None
+        assert shown[:3] == (pytest.approx(wanted.delta), 3, 0)
+        assert shown[3] == pytest.approx(wanted.ci95)
+    choose(page, "matrix", "Metric", "rouge_l")
+    choose(page, "matrix", "Of", "all")
+    choose(page, "matrix", "Show", "baseline")
+    assert cells_of(page)[-1][-1] == (0.0, 9, 0, (0.0, 0.0))
 
 
 def test_few_cases_and_unscored_ones_are_marked(opened: Opener) -> None:

@@ -56,6 +56,11 @@ RUNS: dict[str, tuple[Row, str, str]] = {
         "1 of 1 gate failed",
         "3 errors",
     ),
+    "a test failed": (
+        results([outcome()], gates=[gate()], run={"failed": [outcome()["nodeid"]], "exitstatus": 1}),
+        "1 test failed",
+        "",
+    ),
     "one case": (results([outcome()]), "No gate decides this run", ""),
     "one system": (several(1), "The gate holds", ""),
     "five systems": (several(5), "The gate holds", ""),
@@ -77,6 +82,8 @@ def test_a_run_has_a_page(opened: Opener, name: str) -> None:
         row.click()
         page.locator("#case-title").wait_for()
     assert page.get_by_role("alert").count() == 0
+    if name == "a test failed":
+        assert page.locator(".named summary").inner_text() == "Tests that failed: 1"
     if name == "empty":
         assert "Nothing was measured" in page.locator("#matrix").inner_text()
     if name == "all errors":

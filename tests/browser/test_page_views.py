@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
+from jsonschema import Draft202012Validator
 from pages import Opener, violations
 from written import TOWN, case, gate, instance, outcome, results
+
+from pytest_rageval.report.results_json import schema
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -66,6 +69,7 @@ def read_case(page: Page, nodeid: str) -> None:
 
 def test_the_page_of_a_run_that_is_written_by_hand(opened: Opener, golden: dict[str, Any], fixtures_dir: Path) -> None:
     """With RAGEVAL_WRITE_GOLDEN set, what the page holds now is what is wanted from now on."""
+    Draft202012Validator(schema()).validate(golden)
     page = opened(golden)
     read_case(page, "test_desk.py::test_town[tram-keeper]")
     for details in page.locator("#detail details, figure details").all():

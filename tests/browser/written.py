@@ -49,6 +49,9 @@ def outcome(name: str = "q1", system: str = "keeper", testbed: str = TOWN, **mor
         "error": None,
         "error_type": None,
         "calls": None,
+        "data": "",
+        "said": "",
+        "evidence": None,
     } | more
 
 
@@ -104,6 +107,8 @@ def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None,
         "versions": {"python": "3.12.1", "pytest-rageval": "0.1.0"},
         "fingerprint": "sha256:5eed",
         "interrupted": False,
+        "exitstatus": 0,
+        "failed": [],
     }
     plan = {
         "metrics": {name: METRICS[name] for name in METRICS if name in metrics},
@@ -112,6 +117,10 @@ def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None,
         "unselected": 0,
         "unfinished": {},
         "notes": [],
+        "part": "",
+        "narrowed": False,
+        "alpha": 0.05,
+        "inconclusive": "warn",
         "view": {"metric": None, "rows": None, "cols": None},
     }
     return {

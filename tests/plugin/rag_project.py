@@ -129,10 +129,18 @@ class Project:
         self.file("test_it.py", test.replace("{arguments}", f", {arguments}" if arguments else ""))
 
     def run(
-        self, *args: str, subprocess: bool = False, json_path: str | None = "results.json", randomly: bool = False
+        self,
+        *args: str,
+        subprocess: bool = False,
+        json_path: str | None = "results.json",
+        randomly: bool = False,
+        fresh: bool = True,
     ) -> Run:
-        """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema."""
-        if (self.path / ".rageval").is_dir():
+        """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema.
+
+        Runs before it are removed, unless it is not ``fresh``.
+        """
+        if fresh and (self.path / ".rageval").is_dir():
             shutil.rmtree(self.path / ".rageval")
         if json_path is not None:
             (self.path / json_path).unlink(missing_ok=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.statistics import Interval, mean_of, quantile, wilson_interval
+from pytest_rageval.analysis.statistics import Interval, bootstrap_interval, mean_of, quantile, wilson_interval
 
 SHARES = st.floats(0, 1)
 HITS = st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -70,6 +70,13 @@ def test_the_order_of_the_values_does_not_matter(values: list[float], random: ob
     shuffled = list(values)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert mean_of(shuffled, binary=False) == mean_of(values, binary=False)
+
+
+@given(st.lists(SHARES, min_size=2, max_size=40))
+def test_turning_the_values_round_turns_the_interval_round(values: list[float]) -> None:
+    interval, turned = bootstrap_interval(values, low=-1.0), bootstrap_interval([-value for value in values], low=-1.0)
+    assert interval is not None
+    assert turned == (-interval[1], -interval[0])
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), SHARES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_rageval.report.html.pairing import Pairing
+from pytest_rageval.report.html.pairing import Paired
 from pytest_rageval.report.json_text import from_json
 
 __all__ = ["columns_of"]
@@ -33,12 +33,12 @@ class _Coded:
         return {"values": list(self._table), "codes": self.codes}
 
 
-def columns_of(results: Mapping[str, Any], pairing: Pairing | None) -> tuple[dict[str, Any], list[str]]:
+def columns_of(results: Mapping[str, Any], paired: Paired | None) -> tuple[dict[str, Any], list[str]]:
     """Return the outcomes as columns, in their order, and the texts of their answers, "" for none.
 
     Args:
         results: what results.json holds; outcomes and instances may be JSON text.
-        pairing: the cases of the baseline, where there is one.
+        paired: the cases of the baseline, where there is one.
 
     Returns:
         Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status`` and
@@ -62,8 +62,9 @@ def columns_of(results: Mapping[str, Any], pairing: Pairing | None) -> tuple[dic
         for name, value in outcome["facets"].items():
             facets.setdefault(name, _Coded()).add(value, row)
         _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
-        if pairing is not None:
-            _put(before, pairing.scores(outcome), row)
+        case_before = paired.scored.get(outcome["nodeid"]) if paired else None
+        if case_before is not None:
+            _put(before, case_before.scores, row)
         answer = outcome["answer"]
         usage = (answer and answer["usage"]) or {}
         for name, values in used.items():

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from pytest_rageval.report.lines import counted, dollars, few_of, interval, number
 
-__all__ = ["Verdict", "comparison_of", "gates_of", "notes_of", "tiles_of", "verdict_of"]
+__all__ = ["Verdict", "comparison_of", "failed_tests_of", "gates_of", "notes_of", "tiles_of", "verdict_of"]
 
 NAMED = 200  # cases of a kind that are listed
 
 
 class Verdict(NamedTuple):
-    """What the gates decided: ``kind`` is "passed", "failed" or "open"."""
+    """What gates and tests decided: ``kind`` is "passed", "failed" or "open"."""
 
     kind: str
     text: str
@@ -22,10 +22,12 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
-    """Return what the gates decided, and what else has to be known of it."""
+    """Return what gates and tests decided, and what else has to be known of it."""
     states = Counter(gate["status"] for gate in results["gates"])
     unfinished = len(results["plan"]["unfinished"])
+    tests = len(results["run"].get("failed", ()))
     more = [
+        *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
         *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] else ()),
         *([f"{counted(errors, 'error')}"] if errors else ()),
         *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
@@ -33,6 +35,8 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
     total = sum(states.values())
     if states["failed"]:
         kind, text = "failed", f"{states['failed']} of {counted(total, 'gate')} failed"
+    elif tests:
+        kind, text = "failed", f"{counted(tests, 'test')} failed"
     elif results["run"]["interrupted"]:
         kind, text = "open", "Interrupted: no gate was judged"
     elif not results["outcomes"]:
@@ -69,6 +73,12 @@ def gates_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [_gate(gate) for gate in sorted(results["gates"], key=lambda gate: order[gate["status"]])]
 
 
+def failed_tests_of(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tests that failed on their own; gates are none of them."""
+    failed = results["run"].get("failed", ())
+    return _listed([(nodeid, "") for nodeid in failed])
+
+
 def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the comparison with the baseline as text, None where there was none."""
     comparison = results.get("comparison")
@@ -83,11 +93,11 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
         "cases": [
             ("compared", cases["compared"]),
             *counts,
-            ("errors", cases["errors"]),
-            ("answers changed", cases["answers_changed"]),
+            ("not scored", len(cases["errors"])),
+            ("other answers, same scores", cases["answers_changed"]),
         ],
-        "whole": [_compared(each) for each in whole],
-        "cells": [_compared(each) for each in apart],
+        "whole": [_compared(each, results) for each in whole],
+        "cells": [_compared(each, results) for each in apart],
         "broken": _named(whole, "broken"),
         "fixed": _named(whole, "fixed"),
     }
@@ -121,6 +131,8 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
         "where": f"worst at {where}" if gate["cells"] and where else "",
         "cells": [_cell(cell) for cell in gate["cells"]],
         "baseline": "" if gate["baseline"] is None else number(gate["baseline"]),
+        "delta": _delta(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",
+        "n_pairs": gate.get("n_pairs"),
         "p_value": "" if gate["p_value"] is None else number(gate["p_value"]),
         "verdict": (gate["verdict"] or "").replace("_", " "),
         "reason": gate["reason"] or "",
@@ -139,15 +151,16 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _compared(each: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
     causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
     return {
+        "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
         "metric": each["metric"],
         "system": each["system"],
         "where": ", ".join(f"{key}={value}" for key, value in each["slice"].items()),
         "baseline": number(each["baseline"]),
         "value": number(each["value"]),
-        "delta": "–" if each["delta"] is None else f"{each['delta']:+.3f}",
+        "delta": _delta(each["delta"]),
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
         "p_holm": number(each["p_holm"]),
         "n_pairs": each["n_pairs"],
@@ -159,6 +172,12 @@ def _compared(each: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _delta(delta: float | None, ci95: Sequence[float] | None = None) -> str:
+    """Return ``-0.030``, and its interval where there is one."""
+    text = "–" if delta is None else f"{delta:+.3f}"
+    return text if ci95 is None else f"{text} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+
+
 def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
     """Return the cases that broke or were mended in any metric, each with the metrics: (node id, metrics)."""
     found: dict[str, list[str]] = {}
@@ -166,6 +185,10 @@ def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]
         for nodeid in each[key]:
             found.setdefault(nodeid, []).append(each["metric"])
     named = [(nodeid, ", ".join(dict.fromkeys(metrics))) for nodeid, metrics in found.items()]
+    return _listed(named)
+
+
+def _listed(named: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {"n": len(named), "cases": named[:NAMED], "more": max(0, len(named) - NAMED)}
 
 

@@ -18,7 +18,7 @@ from pytest_rageval.report.html import headline
 from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.earlier import Earlier, read_earlier
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack, parcels_of
-from pytest_rageval.report.html.pairing import pairing_of
+from pytest_rageval.report.html.pairing import paired_of
 from pytest_rageval.report.html.visible import UNSEEN, shown
 from pytest_rageval.report.json_text import from_json, to_json
 
@@ -54,12 +54,14 @@ def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None)
     check_jinja2()
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_files(path) as (part,), part.open("w", encoding="utf-8", errors="replace") as stream:
-        stream.writelines(html_of(results, None if runs is None else read_earlier(runs, results)))
+        stream.writelines(html_of(results, runs))
 
 
-def html_of(results: Mapping[str, Any], earlier: Earlier | None = None) -> Iterator[str]:
-    """Yield the page of a run piece by piece, each parcel of its texts made when its turn comes."""
-    columns, answers = columns_of(results, pairing_of(results))
+def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[str]:
+    """Yield the page of a run piece by piece, each parcel of its texts made when its turn comes; see `write_html`."""
+    paired = paired_of(results)
+    earlier = read_earlier(runs, results, paired) if runs and paired else None
+    columns, answers = columns_of(results, paired)
     statuses = Counter(columns["status"]["values"][code] for code in columns["status"]["codes"])
     questions = [from_json(each).get("question", "") for each in results["instances"].values()]
     script, style = _script(), _text("page.css")
@@ -67,6 +69,7 @@ def html_of(results: Mapping[str, Any], earlier: Earlier | None = None) -> Itera
         run=results["run"],
         verdict=headline.verdict_of(results, statuses["error"]),
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
+        failed=headline.failed_tests_of(results),
         gates=headline.gates_of(results),
         comparison=headline.comparison_of(results),
         notes=headline.notes_of(results),

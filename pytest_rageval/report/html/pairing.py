@@ -2,55 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Pairing", "case_key", "pairing_of", "renamed_in"]
+from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.analysis.measured import Measured
+from pytest_rageval.analysis.pairing import pair_up
+from pytest_rageval.model.facets import KNEW
+from pytest_rageval.report.baseline_file import snapshot_of
+from pytest_rageval.report.json_text import from_json
 
-_OF_A_RUN = ("repeat", "knew", "system")
-"""Facets that a case of the baseline does not have."""
+__all__ = ["CaseKey", "Paired", "case_key", "paired_of"]
 
-Key = tuple[str, str, str, frozenset[tuple[str, str]]]
+_NOT_OF_A_CASE = (REPEAT, KNEW, "system")
+
+CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 
 
-class Pairing:
-    """The baseline's cases by what they are, for outcomes to be looked up among them.
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The baseline's cases by the node ids of outcomes.
 
-    Args:
-        cases: as the baseline file has them.
-        renamed: id -> the id that the baseline has for it.
-        changed: node ids of outcomes that were asked something else than in the baseline.
+    Attributes:
+        scored: those that both runs scored, and that are still the same.
+        known: these, and those that one of the runs did not score.
     """
 
-    def __init__(self, cases: Iterable[Mapping[str, Any]], renamed: Mapping[str, str], changed: Iterable[str]) -> None:
-        self._scores: dict[Key, Mapping[str, float | None]] = {
-            case_key(case["testbed"], case["case"], case): case["scores"] for case in cases
-        }
-        self._renamed = renamed
-        self._changed = frozenset(changed)
-
-    def scores(self, outcome: Mapping[str, Any]) -> Mapping[str, float | None]:
-        """Return what the outcome's case scored in the baseline, by metric; nothing where it is not comparable."""
-        if outcome["nodeid"] in self._changed:
-            return {}
-        name = self._renamed.get(outcome["case_id"], outcome["case_id"])
-        return self._scores.get(case_key(outcome["testbed"], name, outcome), {})
+    scored: Mapping[str, Measured]
+    known: Mapping[str, Measured]
 
 
-def pairing_of(results: Mapping[str, Any]) -> Pairing | None:
-    """Return the baseline's cases that results tell of; None where they were compared with none."""
-    baseline, comparison = results.get("baseline"), results.get("comparison")
-    if not baseline or not comparison:
+def paired_of(results: Mapping[str, Any]) -> Paired | None:
+    """Return the baseline's cases beside those of results; None where these were compared with none."""
+    if "baseline" not in results or "comparison" not in results:
         return None
-    return Pairing(baseline["cases"], renamed_in(results), comparison["cases"]["changed"])
+    before = snapshot_of(results["baseline"]).cases
+    found = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
+    scored = {node: pair.before for pair in found.pairs for node in pair.after.nodes}
+    return Paired(scored, scored | {node: pair.before for pair in found.failed for node in pair.after.nodes})
 
 
-def renamed_in(results: Mapping[str, Any]) -> dict[str, str]:
-    """Return the id of each case that was renamed -> the id that the baseline has for it."""
-    return {new: old for old, new in results["comparison"]["cases"]["renamed"]}
+def case_key(outcome: Mapping[str, Any]) -> CaseKey:
+    """Return what tells an outcome's case from others, as `Measured.key` does."""
+    facets = sorted(item for item in outcome["facets"].items() if item[0] not in _NOT_OF_A_CASE)
+    return outcome["testbed"], outcome["case_id"], outcome["system"], tuple(facets)
 
 
-def case_key(testbed: str, name: str, case: Mapping[str, Any]) -> Key:
-    """Return what a case or outcome is the same by in two runs: repeats of a case are one."""
-    facets = frozenset(item for item in case["facets"].items() if item[0] not in _OF_A_RUN)
-    return testbed, name, case["system"], facets
+def _measured(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
+    """Yield the cases of outcomes, with no more of them than they are paired by."""
+    runs: dict[CaseKey, list[tuple[str, str, bool]]] = {}
+    for outcome in outcomes:
+        if outcome["status"] != "skipped":
+            told = outcome["nodeid"], outcome.get("data", ""), outcome["status"] == "scored"
+            runs.setdefault(case_key(outcome), []).append(told)
+    for (testbed, case, system, facets), group in runs.items():
+        data = next((data for _, data, _ in group if data), "")
+        failed = not any(scored for *_, scored in group)
+        nodes = tuple(node for node, *_ in group)
+        yield Measured(testbed, case, system, dict(facets), data, failed=failed, nodes=nodes)

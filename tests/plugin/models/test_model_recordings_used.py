@@ -115,8 +115,6 @@ def test_a_folder_that_cannot_be_written_is_told(project: Project, openai_server
     asks(project, openai_server.base_url, rows("a"))
     (project.path / FILE).mkdir(parents=True)
     run = project.run("--rag-record-mode", "all")
-    assert (run.status, run.statuses) == (1, {"a": "error"})
-    assert (
-        f"{FILE}: recordings cannot be written here (Is a directory); correct the rights" in run.outcomes["a"]["error"]
-    )
+    assert (run.status, run.statuses) == (0, {"a": "scored"})
+    run.said(f"warning: *{FILE}: recordings cannot be written here (Is a directory); make room, correct the rights*")
     assert "Traceback" not in run.text + run.result.stderr.str()

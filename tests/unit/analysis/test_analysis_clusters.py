@@ -9,17 +9,17 @@ from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.analysis.clusters import by_case, case_names
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
-from pytest_rageval.analysis.statistics import Mean, mean_of, mean_of_cases, t_interval, wilson_interval
+from pytest_rageval.analysis.statistics import Mean, bootstrap_interval, mean_of, mean_of_cases, wilson_interval
 from pytest_rageval.analysis.verdicts import MetricInfo, evaluate
 
 
-def test_a_mean_is_of_the_cases_means_with_students_interval_over_them() -> None:
+def test_a_mean_is_of_the_cases_means_with_the_bootstraps_interval_over_them() -> None:
     outcomes = [*repeats("a", 1.0, 1.0, 1.0), *repeats("b", 1.0, 0.0, 0.0), *repeats("c", 0.0, 0.0, 1.0)]
     means = [1.0, 1 / 3, 1 / 3]
     cell = cell_of("accuracy", True, outcomes)
     assert cell.mean == pytest.approx(5 / 9)
     assert (cell.n, cell.n_cases, cell.n_unscored) == (9, 3, 0)
-    assert cell.ci95 == pytest.approx(t_interval(means))
+    assert cell.ci95 == pytest.approx(bootstrap_interval(means))
     assert cell.ci95 != wilson_interval(5, 9)
 
 
@@ -71,7 +71,7 @@ def test_the_error_rate_is_of_cases_too() -> None:
     outcomes = [*repeats("a", 1.0, None), *repeats("b", 1.0, 1.0), *repeats("c", None, None)]
     cell = cell_of("error_rate", True, outcomes)
     assert (cell.mean, cell.n, cell.n_cases) == (0.5, 6, 3)
-    assert cell.ci95 == pytest.approx(t_interval([0.5, 0.0, 1.0]))
+    assert cell.ci95 == pytest.approx(bootstrap_interval([0.5, 0.0, 1.0]))
 
 
 def test_a_failed_gate_tells_what_always_misses_from_what_flips() -> None:

@@ -8,7 +8,7 @@ from outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, Cell, cell_of, difference_of
 from pytest_rageval.analysis.matrix import distinct, matrix_of, present
-from pytest_rageval.analysis.statistics import t_interval, wilson_interval
+from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
 from pytest_rageval.model.outcome import Outcome, Score
 
 OUTCOMES = [
@@ -48,9 +48,9 @@ def test_where_nothing_was_scored_there_is_no_mean() -> None:
     assert cell_of("accuracy", True, []) == Cell(None, 0, 0, None)
 
 
-def test_values_that_are_no_rate_take_students_interval() -> None:
+def test_values_that_are_no_rate_take_the_bootstraps_interval() -> None:
     outcomes = [outcome("a", 0.2), outcome("b", 0.4), outcome("c", 0.9)]
-    assert cell_of("accuracy", False, outcomes) == Cell(0.5, 3, 0, t_interval([0.2, 0.4, 0.9]))
+    assert cell_of("accuracy", False, outcomes) == Cell(0.5, 3, 0, bootstrap_interval([0.2, 0.4, 0.9]))
 
 
 def test_rows_and_columns_are_sorted_numbers_as_numbers_and_nothing_last() -> None:
@@ -121,8 +121,8 @@ def test_systems_are_compared_on_the_cases_that_both_were_scored_on() -> None:
     theirs = under("a", *(outcome(name, y, topic="A", task="qa") for name, (_, y) in pairs), failed("q5", topic="A"))
     for both in (ours + theirs, theirs[::-1] + ours):
         matrix = matrix_of("accuracy", False, both, "topic", "task", "b", "a")
-        assert matrix.cells == ((Cell(0.5, 3, 2, t_interval([1.0, 0.0, 0.5], -1.0)), Cell(None, 0, 1, None)),)
-        assert matrix.total == Cell(0.5, 3, 3, t_interval([1.0, 0.0, 0.5], -1.0))
+        assert matrix.cells == ((Cell(0.5, 3, 2, bootstrap_interval([1.0, 0.0, 0.5], -1.0)), Cell(None, 0, 1, None)),)
+        assert matrix.total == Cell(0.5, 3, 3, bootstrap_interval([1.0, 0.0, 0.5], -1.0))
         assert matrix.is_difference
     turned = matrix_of("accuracy", False, ours + theirs, "topic", "task", "a", "b")
     assert turned.total.mean == -0.5
@@ -131,7 +131,7 @@ def test_systems_are_compared_on_the_cases_that_both_were_scored_on() -> None:
 def test_of_repeated_cases_the_means_are_compared() -> None:
     ours = under("b", *repeats("q1", 1.0, 0.0), *repeats("q2", 1.0, None))
     theirs = under("a", *repeats("q1", 0.0, 0.0), *repeats("q2", 0.5, 1.0), *repeats("q3", 1.0, 1.0))
-    assert difference_of("accuracy", [*ours, *theirs], "b") == Cell(0.375, 2, 1, t_interval([0.5, 0.25], -1.0))
+    assert difference_of("accuracy", [*ours, *theirs], "b") == Cell(0.375, 2, 1, bootstrap_interval([0.5, 0.25], -1.0))
 
 
 def test_the_gain_is_the_difference_between_the_systems_with_and_without_retrieval() -> None:
@@ -147,7 +147,7 @@ def test_the_gain_is_the_difference_between_the_systems_with_and_without_retriev
     difference = matrix_of("accuracy", False, apart, "topic", "task", "llm", "closed_book")
     assert gain.rows == ("A", "B")
     assert (gain.cells, gain.row_margin, gain.total) == (difference.cells, difference.row_margin, difference.total)
-    assert gain.total.ci95 == t_interval([x - y for _, x, y, _ in rows], -1.0)
+    assert gain.total.ci95 == bootstrap_interval([x - y for _, x, y, _ in rows], -1.0)
 
 
 def test_a_matrix_of_many_cells_is_linear() -> None:

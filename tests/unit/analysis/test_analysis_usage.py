@@ -8,7 +8,7 @@ from outcome_samples import failed, outcome, repeats, skipped
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
-from pytest_rageval.analysis.statistics import t_interval, wilson_interval
+from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.verdicts import GateResult, evaluate
 from pytest_rageval.model.answer import Usage
@@ -147,7 +147,7 @@ def test_the_gain_is_the_mean_of_differences_of_the_same_cases() -> None:
         both("d", Score(1.0), Score(0.0)), both("e", Score(1.0), Score(reason="parse_error")),
         both("f", Score(reason="not_applicable"), Score(1.0)), failed("g"),
     ]  # fmt: skip
-    assert cell_of(GAIN, False, outcomes) == Cell(0.25, 4, 3, t_interval([1.0, 0.0, -1.0, 1.0], low=-1.0))
+    assert cell_of(GAIN, False, outcomes) == Cell(0.25, 4, 3, bootstrap_interval([1.0, 0.0, -1.0, 1.0], low=-1.0))
 
 
 def test_the_gain_may_be_a_loss_with_an_interval_that_says_so() -> None:

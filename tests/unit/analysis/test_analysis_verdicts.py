@@ -4,7 +4,7 @@ import pytest
 from outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.statistics import t_interval, wilson_interval
+from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
 from pytest_rageval.analysis.verdicts import NOT_ASKED, GateResult, MetricInfo, evaluate
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome
@@ -37,7 +37,7 @@ def test_a_bound_that_is_missed_fails_with_the_worst_cases() -> None:
     assert result.reason == "token_f1 is 0.2857"
     assert ids(result) == ["e", "b", "d", "g", "f"]
     assert [value for _, value in result.worst] == [0.0, 0.1, 0.1, 0.2, 0.3]
-    assert result.ci95 == t_interval(list(values.values()))
+    assert result.ci95 == bootstrap_interval(list(values.values()))
 
 
 def test_the_worst_of_an_upper_bound_are_the_highest() -> None:
@@ -209,9 +209,9 @@ def test_cost_and_tokens_are_sums_and_unknown_where_a_part_is() -> None:
         assert result.reason == f"{result.gate.metric} is unknown, as 1 of 3 answers do not tell it"
 
 
-def test_a_metric_of_which_nothing_is_known_takes_students_interval() -> None:
+def test_a_metric_of_which_nothing_is_known_takes_the_bootstraps_interval() -> None:
     outcomes = [outcome("a", 0.0, metric="mine"), outcome("b", 1.0, metric="mine"), outcome("c", 1.0, metric="mine")]
-    assert judge("mine >= 0", outcomes).ci95 == t_interval([0.0, 1.0, 1.0])
+    assert judge("mine >= 0", outcomes).ci95 == bootstrap_interval([0.0, 1.0, 1.0])
 
 
 KNOWN = "accuracy[knew=true] >= 0.5"

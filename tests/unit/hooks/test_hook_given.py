@@ -70,3 +70,28 @@ def test_what_cannot_be_used_is_named(pytester: pytest.Pytester, args: list[str]
     with pytest.raises(SettingError) as caught:
         given(pytester, *args)
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("args", "narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
+)
+def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], narrowed: bool) -> None:
+    pytester.makeini("[pytest]")
+    pytester.mkdir("tests")
+    pytester.makepyfile(test_a="def test_b(): pass")
+    assert given(pytester, *args).narrowed is narrowed
+    assert given(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
+
+
+@pytest.mark.parametrize(("text", "kept"), [("3", 3), ("all", None)])
+def test_how_many_runs_are_kept(pytester: pytest.Pytester, text: str, kept: int | None) -> None:
+    assert given(pytester).keep_runs == 50
+    pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
+    assert given(pytester).keep_runs == kept
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
+def test_no_run_at_all_cannot_be_kept(pytester: pytest.Pytester, text: str) -> None:
+    pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
+    with pytest.raises(SettingError, match=f"^rag_keep_runs is '{text}'; write how many runs are kept, 1 or more, or"):
+        given(pytester)

@@ -15,7 +15,6 @@ import pytest
 from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
-from pytest_rageval.report.html.pairing import pairing_of
 from pytest_rageval.report.html.visible import shown
 from pytest_rageval.report.json_text import to_json
 
@@ -120,30 +119,6 @@ def test_columns_have_one_entry_an_outcome() -> None:
 def test_a_case_that_has_no_instance_comes_after_those_that_have_one() -> None:
     columns, _ = columns_of(results(outcome("lost"), instances={"q1": {"passages": {}}}), None)
     assert columns["case"] == {"values": ["q1", "lost"], "codes": [1]}
-
-
-def test_cases_are_paired_with_those_of_the_baseline() -> None:
-    def before(name: str, value: float, **facets: str) -> dict[str, Any]:
-        return {"testbed": "t.py::t", "case": name, "system": "mine", "facets": facets, "scores": {"accuracy": value}}
-
-    known = [before("q1", 0.25), before("q2", 0.5, noise_rate="0.4"), before("old", 0.75), before("q4", 1.0)]
-    outcomes = [
-        outcome("q1", 1.0, repeat="1"),
-        outcome("q1", 1.0, repeat="2", knew="true"),
-        outcome("q2", 1.0, noise_rate="0.4"),
-        outcome("q2", 1.0, noise_rate="0.8"),
-        outcome("new", 1.0),
-        outcome("q4", 1.0),
-        outcome("q1", 1.0, "other"),
-    ]
-    told = {"renamed": [["old", "new"]], "changed": [outcomes[5]["nodeid"]]}
-    given = results(*outcomes, baseline={"cases": known}, comparison={"cases": told})
-    columns, _ = columns_of(given, pairing_of(given))
-    assert columns["before"] == {"accuracy": [0.25, 0.25, 0.5, None, 0.75, None, None]}
-
-
-def test_results_without_a_comparison_have_no_pairs() -> None:
-    assert pairing_of(results(outcome("q1"))) is None
 
 
 @pytest.mark.parametrize(

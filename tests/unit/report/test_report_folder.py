@@ -93,6 +93,21 @@ def test_a_file_where_the_folder_belongs_is_an_os_error(tmp_path: Path) -> None:
     assert (tmp_path / ".rageval").read_text() == "mine"
 
 
+def test_a_note_of_recordings_is_whole_or_not_there(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, text: str, **_: object) -> None:
+        path.write_bytes(text[: len(text) // 2].encode())
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space"):
+        folder.note_recordings(["a", "b"], complete=True)
+    assert sorted(os.listdir(folder.path)) == [
+        "ended.jsonl",
+        "outcomes.jsonl",
+    ]  # half of it would have the other recordings pruned
+    folder.close()
+
+
 RESULTS = {
     "schema": 1,
     "none": None,

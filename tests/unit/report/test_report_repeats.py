@@ -13,7 +13,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.gate_lines import gate_failure
-from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.json_text import plain, to_json
 from pytest_rageval.report.plan import Plan, TestbedPlan
 from pytest_rageval.report.results_json import results_of, schema
 from pytest_rageval.report.run import Run
@@ -115,7 +115,7 @@ def test_several_systems_have_a_row_each() -> None:
     run = run_of(RUNS)
     other = run_of({name: values[::-1] for name, values in RUNS.items()}, system="other")
     for nodeid, record in other.records.items():
-        run.take({**json.loads(record), "nodeid": f"{nodeid}-other"}, None)
+        run.take({**json.loads(to_json(record)), "nodeid": f"{nodeid}-other"}, None)
     assert [(each.system, each.flips) for each in run.repeats()] == [("mine", ("flaky",)), ("other", ("flaky",))]
     assert "test_a (mine)" in text_of(run)
     assert "test_a (other) flips: flaky" in text_of(run)

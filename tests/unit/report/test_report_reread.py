@@ -14,6 +14,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.plan import Shard
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.results_json import results_of, schema
 from pytest_rageval.report.run import Run
@@ -40,6 +41,26 @@ def same(run: Run, choice: MatrixChoice = VIEWS[0]) -> None:
 @pytest.mark.parametrize("texts", [True, False])
 def test_the_summary_is_the_same(choice: MatrixChoice, texts: bool) -> None:
     same(finished_run(texts=texts), choice)
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_the_results_are_the_same(texts: bool) -> None:
+    run = finished_run(texts=texts)
+    run.failed, run.exitstatus = (f"{NOISE}[q1]",), 1
+    run.versions = {"embedder": "e5"}
+    made = written(run)
+    read, choice = run_of(made)
+    assert plain(results_of(read, "r1", FINISHED, choice)) == made
+
+
+def test_a_shard_is_still_one() -> None:
+    run = finished_run()
+    run.plan.shard = Shard(2, 3, 11, "whole", (7, 3, 9, 5))
+    made = written(run)
+    assert made["plan"]["dealt"]["places"] == [7, 3, 5, 9]  # the unfinished case last
+    read, choice = run_of(made)
+    assert plain(results_of(read, "r1", FINISHED, choice)) == made
+    same(run)
 
 
 @pytest.mark.parametrize("unclaimed", [Calls(3, 1, 2, 10, 5, 0.5, 0.25), Calls(1, 0, 1, None, None, None, None)])

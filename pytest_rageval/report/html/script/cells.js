@@ -65,15 +65,20 @@ function cellOf(metric, rows) {
   return { ...meanOf(values, binary, low), unscored: rows.length - values.length };
 }
 
-/** The mean difference, case by case, with Student's interval; `pairs` are [rows, values of the other side]. */
-function differenceOf(metric, pairs) {
+/** The mean difference, case by case; `pairs` are [rows, values of the other side], `rates` whether 0/1 values have an interval of their own. */
+function differenceOf(metric, pairs, rates = false) {
   const differences = [];
+  const means = [];
   for (const [rows, others] of pairs) {
     const ours = rows.map((row) => valueAt(row, metric)).filter((value) => value !== null);
     const theirs = others.filter((value) => value !== null);
-    if (ours.length && theirs.length) differences.push(average(ours) - average(theirs));
+    if (!ours.length || !theirs.length) continue;
+    means.push(average(ours), average(theirs));
+    differences.push(average(ours) - average(theirs));
   }
-  return { ...meanOf(differences, false, -1), unscored: pairs.length - differences.length };
+  const found = meanOf(differences, false, -1);
+  if (rates && means.length && means.every((mean) => mean === 0 || mean === 1)) found.ci95 = bonettPrice(differences);
+  return { ...found, unscored: pairs.length - differences.length };
 }
 
 const againstSystem = (metric, rows, minus) =>
@@ -89,6 +94,7 @@ const againstBaseline = (metric, rows) =>
   differenceOf(
     metric,
     [...grouped(rows, (row) => unitOf(row)).values()].map((each) => [each, [store.before[metric]?.[each[0]] ?? null]]),
+    true,
   );
 
 /** The rows that a view is of: not skipped, of one system or of all (""), of the testbeds that are wanted. */

@@ -71,6 +71,7 @@ function fromResults(view, rows) {
   const pairs = new Set(rows.filter((row) => store.before[view.metric]?.[row] != null && valueAt(row, view.metric) !== null).map((row) => unitOf(row)));
   const found = store.comparisons.find((each) => {
     if (each.metric !== view.metric || each.system !== view.system || each.n_pairs !== pairs.size) return false;
+    if (!rows.every((row) => named(store.testbed, row) === each.testbed)) return false;
     return Object.entries(each.slice).every(([facet, value]) => rows.every((row) => facetAt(row, facet) === value));
   });
   if (!found || found.delta === null) return null;

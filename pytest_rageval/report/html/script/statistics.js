@@ -27,19 +27,32 @@ function tQuantile(df) {
   );
 }
 
-/** Student's interval of a mean, cut to low..1. */
-function student(values, low) {
+/** The bootstrap's interval of a mean in its closed form (ABC), with Student's quantile, cut to low..1. */
+function bootstrap(values, low) {
   const n = values.length;
   if (n < 2) return null;
   const mean = average(values);
-  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (n - 1));
-  const half = (tQuantile(n - 1) * deviation) / Math.sqrt(n);
-  return [Math.max(low, mean - half), Math.min(1, mean + half)];
+  const deviations = values.map((value) => value - mean);
+  const squares = sum(deviations.map((deviation) => deviation ** 2));
+  if (squares === 0) return [mean, mean];
+  const acceleration = sum(deviations.map((deviation) => (deviation / Math.sqrt(squares)) ** 3)) / 6;
+  const [error, t] = [Math.sqrt(squares / (n - 1) / n), tQuantile(n - 1)];
+  const [below, above] = [acceleration - t, acceleration + t].map((w) => mean + (error * w) / (1 - acceleration * w) ** 2);
+  return [Math.max(low, below), Math.min(1, above)];
+}
+
+/** Bonett and Price's interval of the mean difference of paired 0/1 values. */
+function bonettPrice(differences) {
+  const n = differences.length + 2;
+  const share = (wanted) => (differences.filter((each) => each === wanted).length + 1) / n;
+  const [up, down] = [share(1), share(-1)];
+  const half = Z * Math.sqrt((up + down - (up - down) ** 2) / n);
+  return [Math.max(-1, up - down - half), Math.min(1, up - down + half)];
 }
 
 function meanOf(values, binary, low = 0) {
   if (!values.length) return { mean: null, n: 0, ci95: null };
-  const ci95 = binary ? wilson(sum(values), values.length) : student(values, low);
+  const ci95 = binary ? wilson(sum(values), values.length) : bootstrap(values, low);
   return { mean: average(values), n: values.length, ci95 };
 }
 

@@ -1,0 +1,204 @@
+"""A run against an earlier one: what broke, what was mended, and which of it is no noise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from pytest_rageval.analysis.attribution import Cause, causes_of
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.pairing import Pair, Pairing, pair_up
+from pytest_rageval.model.facets import above, place_of, sort_key
+
+__all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A metric of a testbed under a system, over all its cases or those of a cell, in two runs.
+
+    Attributes:
+        testbed: the testbed's node id, in the later run.
+        metric: the metric's name.
+        system: the system's name, in the later run.
+        slice: the cell; {} for all cases.
+        found: what the pairs tell.
+        broken: the cases whose value is worse, the worst first.
+        fixed: those whose value is better, the best first.
+        causes: how many of the broken ones have each cause.
+        p_holm: the two-sided p of a cell, corrected over all cells of the metric; of all cases their own.
+        q_value: the share of false alarms among the cells that are called different at this p, for exploration.
+    """
+
+    testbed: str
+    metric: str
+    system: str
+    slice: Mapping[str, str]
+    found: Paired
+    broken: tuple[Pair, ...] = ()
+    fixed: tuple[Pair, ...] = ()
+    causes: Mapping[Cause, int] = field(default_factory=dict)
+    p_holm: float | None = None
+    q_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side.
+
+    Attributes:
+        before, after: the runs.
+        pairing: which case is which.
+        compared: for each testbed, system and metric, the primary one first, all cases and then each cell.
+    """
+
+    before: Snapshot
+    after: Snapshot
+    pairing: Pairing
+    compared: tuple[Compared, ...] = ()
+
+    @property
+    def same_fingerprint(self) -> bool:
+        """Whether both are of the same data and settings."""
+        return self.before.fingerprint == self.after.fingerprint
+
+    @property
+    def answers_changed(self) -> int:
+        """How many answers changed while no score of theirs did."""
+        return sum(
+            not pair.same_answer and bool(pair.before.said) and pair.before.scores == pair.after.scores
+            for pair in self.pairing.pairs
+        )
+
+    @property
+    def overall(self) -> tuple[Compared, ...]:
+        """What was compared over all cases of a testbed."""
+        return tuple(each for each in self.compared if not each.slice)
+
+
+def compare(
+    before: Snapshot,
+    after: Snapshot,
+    axes: tuple[str | None, str | None] = (None, None),
+    *,
+    alpha: float,
+    known: Collection[str] | None = None,
+    whole: bool = True,
+    all_cells: bool = True,
+) -> Comparison:
+    """Return two runs side by side.
+
+    Args:
+        before: the earlier run, as a committed baseline.
+        after: the later one.
+        axes: the facets whose values, two by two, are the cells; None leaves one to the cases.
+        alpha: how many false alarms are taken, as a share.
+        known: the testbeds of ``before`` that ``after`` could have had; None for all.
+        whole: whether ``after`` has all cases of its testbeds; what a part of them lacks is not gone.
+        all_cells: whether every metric is compared in every cell, or the primary ones only.
+    """
+    pairing = pair_up([case for case in before.cases if known is None or case.testbed in known], after.cases)
+    if not whole:
+        pairing = replace(pairing, gone=())
+    groups: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairing.pairs:
+        groups.setdefault((pair.after.testbed, pair.after.system), []).append(pair)
+    compared: list[Compared] = []
+    for nodeid, testbed in after.testbeds.items():
+        for (of, system), pairs in groups.items():
+            for number, metric in enumerate(testbed.metrics if of == nodeid else ()):
+                info = after.metrics.get(metric)
+                better_up = info is None or info.higher_is_better
+                whole_of_it = _compared(nodeid, metric, system, {}, pairs, better_up, alpha, 1)
+                if whole_of_it.found.n_pairs:
+                    compared.append(whole_of_it)
+                    if all_cells or not number:
+                        compared += _cells(whole_of_it, pairs, _axes(pairs, axes), better_up, alpha)
+    return Comparison(before, after, pairing, tuple(compared))
+
+
+def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
+    """Return the pairs with a value of the metric on both sides."""
+    return [pair for pair in pairs if metric in pair.before.scores and metric in pair.after.scores]
+
+
+def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1) -> Paired:
+    """Return what pairs that both have the metric tell of it.
+
+    The case is the unit: one that is there under several settings counts once, with the mean over them, as its answers
+    are not independent of each other. ``cells`` is how many are decided on together.
+    """
+    settings: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairs:
+        settings.setdefault((pair.after.testbed, pair.after.case), []).append(pair)
+    before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
+    after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
+    return paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
+
+
+def broken_of(pairs: Iterable[Pair], metric: str, *, higher_is_better: bool) -> tuple[Pair, ...]:
+    """Return those of the pairs that became worse, by the metric that both have, the worst first."""
+    sign = 1 if higher_is_better else -1
+    changes = [(sign * (pair.after.scores[metric] - pair.before.scores[metric]), pair) for pair in pairs]
+    worse = sorted(((by, pair) for by, pair in changes if by < 0), key=lambda each: (each[0], each[1].after.name))
+    return tuple(pair for _, pair in worse)
+
+
+def _compared(
+    testbed: str,
+    metric: str,
+    system: str,
+    where: Mapping[str, str],
+    pairs: Sequence[Pair],
+    better_up: bool,
+    alpha: float,
+    cells: int,
+) -> Compared:
+    scored = both_scored(pairs, metric)
+    found = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
+    broken = broken_of(scored, metric, higher_is_better=better_up)
+    fixed = broken_of(scored, metric, higher_is_better=not better_up)
+    return Compared(testbed, metric, system, where, found, broken, fixed, causes_of(broken), found.p_value)
+
+
+def _cells(
+    over: Compared, pairs: Sequence[Pair], axes: tuple[str, str], better_up: bool, alpha: float
+) -> Iterator[Compared]:
+    """Yield the cells of a comparison, corrected over all of them; none where there is but one."""
+    groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
+    for pair in both_scored(pairs, over.metric):
+        groups.setdefault(tuple(place_of(pair.after.facets, axis) for axis in axes), []).append(pair)
+    if len(groups) < 2:
+        return
+    told = [
+        _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, better_up, alpha, len(groups))
+        for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
+    ]
+    p_values = [each.found.p_value for each in told]
+    for each, p_holm, q_value in zip(told, holm(p_values), benjamini_hochberg(p_values), strict=True):
+        yield replace(each, p_holm=p_holm, q_value=q_value)
+
+
+def _axes(pairs: Sequence[Pair], wanted: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Return the facets of rows and columns: topic and task where cases have them."""
+    rows, cols = wanted
+    values: dict[str, set[str]] = {}
+    for pair in pairs:
+        for name, value in pair.after.facets.items():
+            values.setdefault(name, set()).add(value)
+    several = "noise_rate" if len(values.get("noise_rate", ())) > 1 else "ability"
+    return rows or ("topic" if "topic" in values else "dataset"), cols or ("task" if "task" in values else several)
+
+
+def _slice(place: tuple[tuple[str, str], ...], axes: tuple[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for axis, (over, value) in zip(axes, place, strict=True):
+        found |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
+    return found
+
+
+def _order(place: tuple[tuple[str, str], ...]) -> list[tuple[int, float, str]]:
+    return [sort_key(name) for pair in place for name in pair]

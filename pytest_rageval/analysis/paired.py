@@ -1,0 +1,171 @@
+"""Two runs over the same cases: what changed, and whether that is more than chance.
+
+Sources: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+Psychometrika 12 (1947), exact; R. A. Fisher, "The design of experiments" (1935), the permutation of signs; B. Phipson
+and G. K. Smyth, "Permutation p-values should never be zero", SAGMB 9 (2010); D. G. Bonett and R. M. Price, "Adjusted
+Wald confidence interval for a difference of binomial proportions based on paired data", JEBS 37 (2012).
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
+
+from pytest_rageval.analysis.planning import at_least, least_drop
+from pytest_rageval.analysis.statistics import LEVEL, Interval, bootstrap_interval
+
+__all__ = ["Paired", "paired"]
+
+ROUNDING = 1e-9
+ENUMERATED = 13  # pairs that differ, up to which every way of giving them signs is tried
+FIRST = 2_000  # draws, after which a test that is far from alpha is done
+FOR_EACH = 20  # draws that are expected below alpha / cells
+FEWEST, VALUES, AT_A_TIME = 9_999, 4_000_000, 250_000  # draws, and eights of signs
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A baseline and a new run over the same cases.
+
+    Attributes:
+        n_pairs: cases that both have a value for.
+        baseline: mean of the baseline's values; None of no pairs.
+        value: mean of the new ones.
+        delta: value - baseline.
+        ci95: the 95 % interval of delta; None where n cannot give one.
+        p_value: two-sided: how likely chance alone makes a difference this great.
+        p_worse: one-sided: how likely chance alone makes it this much worse.
+        n_worse: cases that became worse, beyond rounding.
+        n_better: cases that became better.
+        least_drop: the smallest true drop that so many pairs, with as much change, show with 80 % power, see
+            `pytest_rageval.analysis.planning`; None where no drop can be shown.
+        changing: share of the cases that change by chance, 0..1, as `cases_needed` takes it: of 0/1 values that of all
+            that changed, of graded ones the mean square of the changes in steps.
+        step: by how much a case falls that breaks for good, 0..1, likewise: of 0/1 values 1, of graded ones the mean
+            of what the cases have to lose, weighted by it.
+    """
+
+    n_pairs: int
+    baseline: float | None
+    value: float | None
+    delta: float | None
+    ci95: Interval | None
+    p_value: float | None
+    p_worse: float | None
+    n_worse: int
+    n_better: int
+    least_drop: float | None
+    changing: float = 0.0
+    step: float = 1.0
+
+
+def paired(
+    baseline: Sequence[float],
+    value: Sequence[float],
+    *,
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+    cells: int = 1,
+) -> Paired:
+    """Return what two runs over the same cases say of each other; one value a case, in 0..1, in the same order.
+
+    The p-values are those of the permutation of the changes' signs. Where all changes are equally great, as of 0/1
+    values, it is McNemar's exact test; of up to 13 changes every permutation is tried; else some are drawn, with a seed
+    that the sizes of the changes make, and p is (b + 1) / (B + 1). The order of the cases changes nothing, and with the
+    sides swapped delta changes its sign and ``p_value`` stays.
+
+    The interval is Bonett and Price's for 0/1 values, else the bootstrap's, see `bootstrap_interval`.
+
+    Args:
+        baseline: values of the one run.
+        value: values of the other one.
+        higher_is_better: whether a lower value is a worse one.
+        alpha: level at which the difference is to be decided.
+        cells: how many tests are decided together, with Holm's correction: there are draws enough for them, and
+            ``least_drop`` is that of alpha / cells, the level of the first one.
+    """
+    n = len(baseline)
+    if not n:
+        return Paired(0, None, None, None, None, None, None, 0, 0, None)
+    changes = [after - before for before, after in zip(baseline, value, strict=True)]
+    worse = sorted((-c if higher_is_better else c for c in changes if abs(c) > ROUNDING), key=lambda c: (abs(c), c))
+    n_worse = sum(c > 0 for c in worse)
+    step = _step([*baseline, *value] if higher_is_better else [1 - x for x in (*baseline, *value)])
+    changing = min(1.0, math.fsum(c * c for c in worse) / n / step**2)
+    p_value, p_worse = _p_values(worse, alpha, cells)
+    return Paired(
+        n_pairs=n,
+        baseline=fmean(baseline),
+        value=fmean(value),
+        delta=math.fsum(changes) / n,
+        ci95=_interval(baseline, value, changes),
+        p_value=p_value,
+        p_worse=p_worse,
+        n_worse=n_worse,
+        n_better=len(worse) - n_worse,
+        least_drop=least_drop(n, changing=changing, step=step, alpha=alpha / cells),
+        changing=changing,
+        step=step,
+    )
+
+
+def _step(losable: Sequence[float]) -> float:
+    """Return by how much cases fall that lose all they have, as steps of one size that sum and spread as much."""
+    total = math.fsum(losable)
+    return math.fsum(x * x for x in losable) / total if total > ROUNDING else 1.0
+
+
+def _interval(baseline: Sequence[float], value: Sequence[float], changes: Sequence[float]) -> Interval | None:
+    if not {*baseline, *value} <= {0.0, 1.0}:
+        return bootstrap_interval(changes, low=-1.0)
+    n = len(changes) + 2
+    up, down = (changes.count(1.0) + 1) / n, (changes.count(-1.0) + 1) / n
+    half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * math.sqrt((up + down - (up - down) ** 2) / n)
+    return (max(-1.0, up - down - half), min(1.0, up - down + half))
+
+
+def _p_values(worse: Sequence[float], alpha: float, cells: int) -> tuple[float, float]:
+    """Return the two-sided and the one-sided p-value of changes that are positive for the worse, by their greatness."""
+    n = len(worse)
+    sizes = [abs(change) for change in worse]
+    if not n:
+        return 1.0, 1.0
+    if sizes[-1] - sizes[0] <= ROUNDING:
+        n_worse = sum(change > 0 for change in worse)
+        return min(1.0, 2 * at_least(max(n_worse, n - n_worse), n)), at_least(n_worse, n)
+    total = math.fsum(worse)
+    if n <= ENUMERATED:
+        return _enumerated(sizes, total)
+    return _drawn(sizes, total, alpha, cells)
+
+
+def _enumerated(sizes: Sequence[float], total: float) -> tuple[float, float]:
+    sums = [0.0]
+    for size in sizes:
+        sums = [*(each + size for each in sums), *(each - size for each in sums)]
+    beyond = sum(abs(each) >= abs(total) - ROUNDING for each in sums)
+    return beyond / len(sums), sum(each >= total - ROUNDING for each in sums) / len(sums)
+
+
+def _drawn(sizes: list[float], total: float, alpha: float, cells: int) -> tuple[float, float]:
+    import numpy as np
+
+    n = len(sizes)
+    steps = np.array(sizes + [0.0] * (-n % 8)).reshape(-1, 8)
+    generator = np.random.default_rng(zlib.crc32(steps.tobytes()))
+    signs = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    eights, at = steps @ signs.T, np.arange(len(steps))  # the sum of each eight sizes under each byte of signs
+    draws = max(int(2 * cells / alpha), min(max(FEWEST, int(FOR_EACH * cells / alpha)), VALUES // len(at)))
+    done = beyond = above = 0
+    while done < draws:
+        some = min(draws - done, max(1, AT_A_TIME // len(at)), FIRST if not done else draws)
+        sums = eights[at, generator.integers(0, 256, (some, len(at)), np.uint8)].sum(axis=1)
+        beyond += int((np.abs(sums) >= abs(total) - ROUNDING).sum())
+        above += int((sums >= total - ROUNDING).sum())
+        done += some
+        if FIRST <= done < draws and beyond > 4 * alpha * done:
+            break
+    return (beyond + 1) / (done + 1), (above + 1) / (done + 1)

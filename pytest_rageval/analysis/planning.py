@@ -1,0 +1,178 @@
+"""What a paired test can show: its power, the smallest drop that it finds, and how many cases a smaller one needs.
+
+The model: a share of the pairs changes by chance, as many up as down, and a drop makes more of them go down, all by the
+same step. The test is the exact one-sided sign test of the pairs that changed, which for 0/1 values (step 1) is
+McNemar's. For graded values the step is by how much a case falls that breaks for good, and the share that changes by
+chance is that whose changes have the variance which the changes have: a drop that is spread over more cases is found
+more easily. A test of changes that are all for the worse needs five of them at 0.05, so that even of runs that never
+vary a drop has to be that great.
+
+Sources: R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
+(1987); Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+Psychometrika 12 (1947).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from statistics import NormalDist
+
+__all__ = ["POWER", "at_least", "cases_needed", "least_drop", "power_of"]
+
+POWER = 0.8
+"""How likely a drop should be found."""
+
+MANY = 40  # pairs that change by chance, from which the normal approximation is as good
+ALL = 2 * MANY  # pairs that change at all, likewise
+CLOSE = 1e-4  # to the wanted power
+STEPS = 60  # at most, in which a drop is sought
+NOTHING = 1e-9  # a probability that adds nothing
+MOST = 10_000_000  # cases, beyond which a plan is none
+
+_NORMAL = NormalDist()
+
+
+def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> float:
+    """Return how likely the one-sided test of ``n`` pairs finds a true drop; step 1.
+
+    Exact, but from 40 pairs that change by chance on Connor's normal approximation, corrected for continuity.
+
+    Args:
+        n: pairs.
+        drop: share of pairs that go down less those that go up, in 0..1.
+        changing: share of pairs that change by chance, in 0..1.
+        alpha: level of the test.
+    """
+    total = min(1.0, changing + drop)
+    if n * changing < MANY and n * total < ALL:
+        return _exact(n, total, drop, alpha)
+    spread = math.sqrt(n * max(total - drop * drop, 1e-12))
+    return _NORMAL.cdf((n * drop - 1 - _NORMAL.inv_cdf(1 - alpha) * math.sqrt(n * total)) / spread)
+
+
+def least_drop(
+    n: int, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
+) -> float | None:
+    """Return the smallest drop, in 0..1 and above 0, that ``n`` pairs show with this power; None where none is shown.
+
+    Args:
+        n: pairs.
+        changing: share of pairs that change by chance, in 0..1.
+        step: by how much a pair changes, in 0..1 and above 0.
+        alpha: level of the one-sided test; of a family of m under Holm, alpha / m is on the safe side.
+        power: how likely it should be found, in 0..1.
+    """
+    share = _least_share(n, changing, alpha, power)
+    return None if share is None else share * step
+
+
+def cases_needed(
+    drop: float, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
+) -> int | None:
+    """Return the smallest number of cases that show ``drop`` with this power; the arguments are `least_drop`'s.
+
+    Returns:
+        The number; None where ten million are too few, or the drop is above the step.
+    """
+    share = drop / step
+    if not 0 < share <= 1:
+        return None
+
+    def shown(n: int) -> bool:
+        return power_of(n, share, changing=changing, alpha=alpha) >= power
+
+    total = min(1.0, changing + share)
+    many = math.ceil(min(MANY / max(changing, 1 / MOST), ALL / total))
+    fewest = bisect_left(range(many), True, key=lambda n: _tail(_unanimous(alpha), n, (total + share) / 2) >= power)
+    exact = next(filter(shown, range(fewest, many)), None)  # power rises in waves, so that each number is tried
+    n = exact or bisect_left(range(MOST), True, lo=many, key=shown)
+    return n if n < MOST else None
+
+
+def at_least(successes: int, n: int) -> float:
+    """Return the probability of ``successes`` or more heads of ``n`` fair coins, from exact integers."""
+    throws = 1 << n
+    if successes > n - successes + 1:
+        return _heads(successes, n) / throws
+    return (throws - _heads(n - successes + 1, n)) / throws
+
+
+def _heads(successes: int, n: int) -> int:
+    """Return of how many of the 2^n throws of n coins at least ``successes`` are heads."""
+    total, ways = 0, 1
+    for tails in range(n - successes + 1):
+        total += ways
+        ways = ways * (n - tails) // (tails + 1)
+    return total
+
+
+def _unanimous(alpha: float) -> int:
+    """Return how many pairs must change, all of them for the worse, to pass the test."""
+    return max(1, math.ceil(-math.log2(alpha) - 1e-9))
+
+
+@lru_cache(maxsize=4096)
+def _least_share(n: int, changing: float, alpha: float, power: float) -> float | None:
+    """Return the least share that must go down: false position (Illinois), from the normal approximation on."""
+    z = _NORMAL.inv_cdf(1 - alpha) + _NORMAL.inv_cdf(power)
+    guess = ((z + math.sqrt(z * z + 4 * (n * changing + 1))) / 2) ** 2 / n - changing
+    low, below, high = 0.0, -power, min(1.0, guess)
+    while (above := power_of(n, high, changing=changing, alpha=alpha) - power) < 0:
+        if high == 1:
+            return None
+        low, below, high = high, above, min(1.0, 1.2 * high)
+    side, excess = 0, above
+    for _ in range(STEPS):
+        if excess < CLOSE:
+            break
+        middle = (low * above - high * below) / (above - below)
+        found = power_of(n, middle, changing=changing, alpha=alpha) - power
+        if found < 0:
+            low, below, above, side = middle, found, above / (2 if side < 0 else 1), -1
+        else:
+            high, above, excess, below, side = middle, found, found, below / (2 if side > 0 else 1), 1
+    return high
+
+
+@lru_cache(maxsize=4096)
+def _critical(n: int, alpha: float) -> int:
+    """Return how many of ``n`` changed pairs must be worse to pass the test; n + 1 where no number passes."""
+    worse = n + 1
+    while worse > 0 and at_least(worse - 1, n) <= alpha:
+        worse -= 1
+    return worse
+
+
+def _exact(n: int, total: float, drop: float, alpha: float) -> float:
+    """Return the power, summed over how many pairs change."""
+    down = (1 + drop / total) / 2
+    return min(
+        1.0,
+        sum(
+            chance * _tail(_critical(changed, alpha), changed, down)
+            for changed, chance in enumerate(_binomial(n, total))
+            if chance > NOTHING
+        ),
+    )
+
+
+def _tail(successes: int, n: int, share: float) -> float:
+    """Return the probability of ``successes`` or more of ``n``, each with probability ``share``."""
+    return 1 - sum(islice(_binomial(n, share), successes))
+
+
+def _binomial(n: int, share: float) -> Iterator[float]:
+    """Yield the probabilities of 0, 1, 2 ... of ``n``, each with probability ``share``, until they are next to none."""
+    if share >= 1:
+        yield from (float(found == n) for found in range(n + 1))
+        return
+    chance, odds = (1 - share) ** n, share / (1 - share)
+    for found in range(n + 1):
+        yield chance
+        if found > n * share and chance < NOTHING:
+            return
+        chance *= odds * (n - found) / (found + 1)

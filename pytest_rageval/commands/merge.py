@@ -1,0 +1,99 @@
+"""``rageval merge``: the results of all shards joined, and what pytest would have said of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.commands.runs import results_path, rootdir, stored_run
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.folder import RunFolder, write_atomically
+from pytest_rageval.report.gate_lines import gate_failure
+from pytest_rageval.report.joining import NO_TESTS, Part, joined
+from pytest_rageval.report.json_text import to_json
+from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.terminal import summary_lines
+
+__all__ = ["merge"]
+
+
+def merge(shards: Sequence[str], out: Path | None) -> Generator[str, None, int]:
+    """Join shards to a run in a folder of its own, yield the lines of its summary and return pytest's exit status.
+
+    It is that of all their tests and gates: 0 where they held, 1 where something failed, 2 where a shard was
+    interrupted.
+
+    Args:
+        shards: paths of files results.json or of folders with one, or names of runs.
+        out: where the joined results.json is written too, or None.
+
+    Raises:
+        SettingError: results cannot be read, or are not those of all shards of one run.
+    """
+    root = rootdir(Path.cwd())
+    stored = [stored_run(root, shard) for shard in shards]
+    paths = [results_path(root, shard) for shard in shards]
+    parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
+    run, choice = joined(parts), stored[0].choice
+    finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
+    kept = _Kept(root, out)
+    results = results_of(run, kept.name, finished, choice)
+    kept.write(run, results)
+    yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
+    for line in summary_lines(run, choice, shutil.get_terminal_size().columns, 0):
+        yield line.text
+    yield from (f"warning: {fault}" for fault in kept.faults)
+    yield from _failures(run, parts)
+    return run.exitstatus or int(kept.lacks_out)
+
+
+def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
+    """Yield how each gate failed, then the names of the tests and gates that did, and of shards that tell no reason."""
+    failed = [gate for gate in run.gates if gate.result.status == "failed"]
+    for gate in failed:
+        yield ""
+        yield gate_failure(gate.result)
+    silent = [part for part in parts if part.run.exitstatus not in (0, NO_TESTS) and not part.run.failed]
+    if failed or run.failed or silent:
+        yield ""
+    yield from (ascii_safe(f"FAILED {nodeid}") for nodeid in (*run.failed, *(gate.nodeid for gate in failed)))
+    for part in silent:
+        yield f"{part.name} ended with exit status {part.run.exitstatus}, and no test that failed"
+
+
+class _Kept:
+    """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest; and FILE."""
+
+    def __init__(self, root: Path, out: Path | None) -> None:
+        self.faults: list[str] = []
+        self.lacks_out = False
+        self._out = out
+        self._folder: RunFolder | None = None
+        try:
+            self._folder = RunFolder(root, datetime.now(timezone.utc))
+        except OSError as error:
+            self.faults.append(f"nothing is kept in {root / '.rageval'}: {error.strerror or error}")
+
+    @property
+    def name(self) -> str:
+        return "" if self._folder is None else self._folder.id
+
+    def write(self, run: Run, results: Mapping[str, Any]) -> None:
+        if self._folder is not None:
+            try:
+                for outcome in run.ordered():
+                    self._folder.append(to_json(run.records[outcome.nodeid]))
+                self._folder.finish(results)
+                self._folder.forget_ended()
+            except OSError as error:
+                self.faults.append(f"{self._folder.path} could not be written: {error.strerror or error}")
+        if self._out is not None:
+            try:
+                write_atomically(self._out, results)
+            except OSError as error:
+                self.lacks_out = True
+                self.faults.append(f"{self._out} could not be written: {error.strerror or error}")

@@ -1,0 +1,112 @@
+"""What is left of the past: the runs under ``.rageval/runs``, and the commits of a baseline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.commands.runs import RESULTS
+from pytest_rageval.errors import SettingError
+from pytest_rageval.report.baseline_file import snapshot_of
+from pytest_rageval.report.folder import run_age
+from pytest_rageval.report.history import Entry, Unread
+from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.totals import Total, totals_of, totals_of_baseline
+
+__all__ = ["past_commits", "past_runs"]
+
+REST = '"instances": '
+"""How the first line of a results.json begins that tells of single cases."""
+
+UNSHAPED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+def past_runs(root: Path) -> list[Entry | Unread]:
+    """Return the runs of a project, oldest first."""
+    folders = (path for path in (root / ".rageval" / "runs").glob("*") if path.is_dir())
+    return [_run(folder) for folder in sorted(folders, key=run_age)]
+
+
+def past_commits(path: Path) -> list[Entry | Unread]:
+    """Return the commits that changed a baseline, oldest first.
+
+    Raises:
+        SettingError: there is no git, no repository, or no such commit.
+    """
+    log = _git(path, "log", "--reverse", "--format=%H%x00%cI%x00%s", "--", path.name).split("\n")[:-1]
+    if not log:
+        raise SettingError(f"no commit has {path}; commit it, or leave --baseline out for the runs of this machine")
+    return [_commit(path, *line.split("\0")) for line in log]
+
+
+def _run(folder: Path) -> Entry | Unread:
+    try:
+        return _entry(folder)
+    except FileNotFoundError:
+        return Unread(folder.name, f"as it left no {RESULTS}, cut short or still going on")
+    except OSError as error:
+        return Unread(folder.name, error.strerror or str(error))
+    except UNSHAPED:
+        return Unread(folder.name, f"as its {RESULTS} is cut short or of another version")
+
+
+def _commit(path: Path, commit: str, when: str, subject: str) -> Entry | Unread:
+    try:
+        baseline = snapshot_of(json.loads(_git(path, "show", f"{commit}:./{path.name}")))
+        testbeds = {node: (each.name, each.metrics[0]) for node, each in baseline.testbeds.items()}
+        return Entry(commit, when, totals_of_baseline(baseline), testbeds, subject=subject)
+    except SettingError:
+        return Unread(commit, "as it removed the file")
+    except UNSHAPED:
+        return Unread(commit, "as the file is no baseline there, or of another version")
+
+
+def _entry(folder: Path) -> Entry:
+    """Return what a run tells of itself; of its results.json only the head is read, where the totals stand there."""
+    with (folder / RESULTS).open(encoding="utf-8") as stream:
+        head = "".join(takewhile(lambda line: not line.startswith(REST), stream))
+        try:
+            results = json.loads(f"{head.rstrip().removesuffix(',')}\n}}")
+            totals = [Total(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results["totals"]]
+        except UNSHAPED:  # of an older version, or written anew by another program
+            stream.seek(0)
+            results = json.load(stream)
+            run, _ = run_of(results)
+            totals = totals_of(run.plan, run.ordered())
+    testbeds = results["testbeds"]
+    told = {node: each for node, each in testbeds.items() if not each.get("labelled")} or testbeds
+    primary = {node: (each["name"], each["metrics"][0]) for node, each in told.items()}
+    return Entry(folder.name, results["run"]["started"], totals, primary, _marks(results))
+
+
+def _marks(results: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return how a run was no whole run."""
+    run, plan = results["run"], results["plan"]
+    shard = run.get("shard")
+    told = [
+        "interrupted" if run["interrupted"] else "",
+        f"shard {shard['number']}/{shard['of']}" if shard else "",
+        f"{len(plan['unfinished'])} not run" if plan["unfinished"] else "",
+        plan.get("part", ""),
+    ]
+    return tuple(filter(None, told))
+
+
+def _git(path: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own git
+            ["git", "-C", str(path.parent), *arguments],  # noqa: S607
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        problem = f"git cannot be run ({error.strerror or error})"
+        raise SettingError(f"{problem}; install it, or leave --baseline out") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise SettingError(f"git cannot tell the history of {path} ({said}); name a file in a repository")
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,135 @@
+"""``--rag-baseline`` and what goes with it: what a run is compared with, and when it may become that."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from pytest_rageval.errors import SettingError, found
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_rageval.analysis.gates import Gate
+    from pytest_rageval.analysis.measured import Snapshot
+    from pytest_rageval.analysis.regression import Policy
+    from pytest_rageval.report.run import Run
+
+__all__ = [
+    "BASELINE",
+    "BaselineAsked",
+    "baseline_asked",
+    "check_baseline",
+    "joined",
+    "refuse_baseline",
+    "why_no_update",
+]
+
+BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive")
+"""The settings of the ini."""
+
+POLICIES = ("pass", "warn", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineAsked:
+    """What is wanted of a baseline.
+
+    Attributes:
+        path: the file; None where there is none.
+        update: whether the run is written to it.
+        part: whether a part of the project may be.
+        alpha: how many false alarms are taken, as a share.
+        inconclusive: what becomes of a drop that cannot be told from noise.
+    """
+
+    path: Path | None = None
+    update: bool = False
+    part: bool = False
+    alpha: float = 0.05
+    inconclusive: Policy = "warn"
+
+
+def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineAsked:
+    """Return what the command line and the ini want of a baseline, checked for form."""
+    given, standing = getattr(option, "rag_baseline", None), str(ini["rag_baseline"]).strip()
+    path = here / given if given else beside / standing if standing else None
+    update, part = getattr(option, "rag_update_baseline", False), getattr(option, "rag_update_baseline_part", False)
+    if update and part:
+        raise SettingError("--rag-update-baseline and --rag-update-baseline-part exclude each other; give one of them")
+    if path is None and (update or part):
+        raise SettingError("there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini")
+    if path is not None and path.is_dir():
+        raise SettingError(f"the baseline {found(str(path))} is a directory; name a file")
+    policy = str(ini["rag_inconclusive"]).strip()
+    if policy not in POLICIES:
+        raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
+    return BaselineAsked(path, update or part, part, _alpha(str(ini["rag_alpha"])), cast("Policy", policy))
+
+
+def check_baseline(asked: BaselineAsked) -> None:
+    """Refuse a baseline that cannot be read, or that is not there and is not about to be written."""
+    if asked.path is None or (asked.update and not asked.path.exists()):
+        return
+    if not asked.path.exists():
+        raise SettingError(f"there is no baseline {asked.path} yet; write it with --rag-update-baseline")
+    if asked.part or not asked.update:  # what is written anew may have been broken
+        from pytest_rageval.report.baseline_file import read_baseline
+
+        read_baseline(asked.path)
+
+
+def refuse_baseline(gate: Gate, asked: BaselineAsked, where: str) -> None:
+    """Refuse a gate that needs a baseline where none is named."""
+    if gate.baseline and asked.path is None:
+        how = "name it with --rag-baseline or as rag_baseline in the ini"
+        raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; {how}")
+
+
+def why_no_update(run: Run, asked: BaselineAsked) -> str:
+    """Return why a run cannot become the baseline, or ""."""
+    errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
+    skipped = sum(outcome.status == "skipped" for outcome in run.outcomes.values())
+    missing = run.unfinished().total()
+    if run.plan.shard is not None:
+        return f"this is {run.plan.shard}, and a baseline is of whole runs"
+    if run.interrupted or missing:
+        return "the session was interrupted" if run.interrupted else f"{missing} cases did not run"
+    if errors or skipped:
+        return f"{errors} cases ended in an error" if errors else f"{skipped} cases were skipped"
+    if not run.outcomes:
+        return "no case ran"
+    why = "" if asked.part else run.plan.part or _missing(run)
+    return f"{why}; run all tests, or keep the rest with --rag-update-baseline-part" if why else ""
+
+
+def joined(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
+    """Return what the baseline is to be: the run or, where it is but a part, what it measured in the place of that."""
+    old = run.baseline
+    if not asked.part or old is None:
+        return now
+    fresh = {case.key for case in now.cases}
+    kept = [case for case in old.cases if case.key not in fresh]
+    cases = sorted((*kept, *now.cases), key=lambda case: case.key)
+    metrics, testbeds = {**old.metrics, **now.metrics}, {**old.testbeds, **now.testbeds}
+    return replace(now, metrics=metrics, testbeds=testbeds, cases=tuple(cases))
+
+
+def _missing(run: Run) -> str:
+    """Return which testbeds of the baseline a run for which paths were given does not have, or ""."""
+    if run.baseline is None or not run.plan.narrowed:
+        return ""
+    missing = sorted(set(run.baseline.testbeds) - set(run.plan.testbeds))
+    return f"{missing[0]} did not run" if missing else ""
+
+
+def _alpha(text: str) -> float:
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = math.nan
+    if not 0 < alpha < 0.5:
+        raise SettingError(f"rag_alpha is {found(text.strip())}; write a share above 0 and below 0.5, such as 0.05")
+    return alpha

@@ -1,0 +1,144 @@
+"""The committed baseline: a run's measures as JSON, one line for each case and system, so that a diff is a review."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.folders import whole_files
+
+__all__ = ["BASELINE_SCHEMA", "read_baseline", "snapshot_of", "snapshot_to_plain", "write_baseline"]
+
+BASELINE_SCHEMA = 1
+
+_line = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+
+
+def write_baseline(path: Path, snapshot: Snapshot) -> None:
+    """Write a baseline, at once or not at all; the same measures give the same bytes, but for the run's own head.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(_lines(snapshot_to_plain(snapshot)))
+
+
+def read_baseline(path: Path) -> Snapshot:
+    """Return the baseline of a file.
+
+    Raises:
+        DataError: the file holds no baseline, or one of another version; it says the line where there is one.
+        SettingError: it cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not") from error
+    again = "resolve the conflict or write it anew with --rag-update-baseline"
+    try:
+        plain = json.loads(text)
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise DataError(f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}") from error
+    version = plain.get("schema") if isinstance(plain, dict) else None
+    if version != BASELINE_SCHEMA:
+        wanted = f"wanted {BASELINE_SCHEMA}; write it anew with --rag-update-baseline"
+        raise DataError(str(path), f"the baseline's schema is {found(version)}, {wanted}")
+    try:
+        return snapshot_of(plain, path.name)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(str(path), f"this is no baseline ({type(error).__name__}: {error}); {again}") from error
+
+
+def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
+    """Return a baseline as builtins, in the shape that the file has."""
+    return {
+        "schema": BASELINE_SCHEMA,
+        "run": {"id": snapshot.run, "started": snapshot.started},
+        "fingerprint": snapshot.fingerprint,
+        "versions": dict(snapshot.versions),
+        "metrics": {name: asdict(snapshot.metrics[name]) for name in sorted(snapshot.metrics)},
+        "testbeds": {
+            nodeid: {"name": testbed.name, "metrics": list(testbed.metrics)}
+            for nodeid, testbed in sorted(snapshot.testbeds.items())
+        },
+        "cases": [_plain(case) for case in snapshot.cases],
+    }
+
+
+def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
+    """Return the baseline that `snapshot_to_plain` wrote.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: it is not in that shape.
+    """
+    return Snapshot(
+        run=plain["run"]["id"],
+        started=plain["run"]["started"],
+        fingerprint=plain["fingerprint"],
+        versions=dict(plain["versions"]),
+        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+        testbeds={
+            nodeid: MeasuredTestbed(each["name"], tuple(each["metrics"])) for nodeid, each in plain["testbeds"].items()
+        },
+        cases=tuple(map(_measured, plain["cases"])),
+        path=path,
+    )
+
+
+def _lines(plain: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the file's text: a case a line, and each metric and testbed."""
+    mark = "{\n"
+    for key, value in plain.items():
+        yield f"{mark}{_line(key)}: "
+        if key in ("metrics", "testbeds") and value:
+            yield "{\n" + ",\n".join(f" {_line(name)}: {_line(each)}" for name, each in value.items()) + "\n}"
+        elif key == "cases" and value:
+            yield "[\n" + ",\n".join(map(_line, value)) + "\n]"
+        else:
+            yield _line(value)
+        mark = ",\n"
+    yield "\n}\n"
+
+
+def _plain(case: Measured) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "testbed": case.testbed,
+        "case": case.case,
+        "system": case.system,
+        "scores": {name: case.scores[name] for name in sorted(case.scores)},
+        "evidence": case.evidence,
+        "said": list(case.said),
+        "data": case.data,
+        "facets": {name: case.facets[name] for name in sorted(case.facets)},
+    }
+    return plain | ({"failed": True} if case.failed else {})
+
+
+def _measured(plain: Mapping[str, Any]) -> Measured:
+    scores = {str(name): float(value) for name, value in plain["scores"].items()}
+    if not all(0 <= value <= 1 for value in scores.values()):
+        raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
+    evidence = plain["evidence"]
+    return Measured(
+        testbed=str(plain["testbed"]),
+        case=str(plain["case"]),
+        system=str(plain["system"]),
+        facets={str(name): str(value) for name, value in plain["facets"].items()},
+        data=str(plain["data"]),
+        said=tuple(map(str, plain["said"])),
+        evidence=None if evidence is None else float(evidence),
+        scores=scores,
+        failed=bool(plain.get("failed", False)),
+    )

@@ -1,0 +1,151 @@
+"""A run beside its baseline, as a section of the summary: what broke, what was mended, and which of it is no noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_rageval.analysis.attribution import CAUSES, Cause
+from pytest_rageval.analysis.comparison import Compared, Comparison
+from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
+from pytest_rageval.report.tables import blocks_of
+
+__all__ = ["causes_text", "change_text", "comparison_lines", "p_text"]
+
+NAMED = 10  # cases that are named of those that broke, or were mended
+
+
+def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
+    """Yield what was compared, the primary metrics and all that changed, and what broke and was mended."""
+    yield Line("")
+    yield Line(ascii_safe(_head(comparison)))
+    overall = comparison.overall
+    if not overall:
+        yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
+        return
+    changed = [each for each in overall if each.broken or each.fixed]
+    shown = [each for each in changed if _is_primary(each, comparison) or _is_sure(each, alpha)]
+    if shown:
+        for block in blocks_of(["", *(_name(each, comparison) for each in shown)], _columns(shown), width):
+            yield Line("")
+            yield from map(Line, block)
+        yield Line("")
+    yield from _told(comparison, shown, alpha)
+    if len(changed) > len(shown):
+        yield Line(f"{counted(len(changed) - len(shown), 'metric')} more changed within noise; results.json has them")
+
+
+def change_text(each: Compared, comparison: Comparison) -> str:
+    """Return in words what became of a metric, over all cases or in a cell."""
+    found = each.found
+    over = "" if found.delta is None else f" by {abs(found.delta):.3g}"
+    verb = "fell" if (found.delta or 0) < 0 else "rose"
+    where = f" in ({' x '.join(each.slice.values())})" if each.slice else ""
+    cells = sum(bool(o.slice) and _row(o) == _row(each) for o in comparison.compared)
+    corrected = f" after correction over {cells} cells" if each.slice else ""
+    return f"{_name(each, comparison)}{where} {verb}{over}, {p_text(each.p_holm)}{corrected}"
+
+
+def causes_text(causes: Mapping[Cause, int]) -> str:
+    """Return what broke cases, the causes that there are: ``retrieval 5, generation 2``."""
+    return ", ".join(f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause))
+
+
+def p_text(p_value: float | None) -> str:
+    """Return ``p 0.041``, and of a small one ``p < 0.0001``."""
+    if p_value is None:
+        return "no p"
+    return f"p {p_value:.2g}" if p_value >= 0.0001 else "p < 0.0001"
+
+
+def _head(comparison: Comparison) -> str:
+    before, pairing = comparison.before, comparison.pairing
+    parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
+    sorts = {
+        "renamed": pairing.renamed,
+        "new": pairing.new,
+        "gone": pairing.gone,
+        "changed": pairing.changed,
+        "not scored": pairing.failed,
+    }
+    parts += [f"{len(cases)} {what}" for what, cases in sorts.items() if cases]
+    if not comparison.same_fingerprint:
+        parts.append("its data or settings were others")
+    return f"against {before.path or before.run}, of {before.started}: {', '.join(parts)}"
+
+
+def _columns(shown: Sequence[Compared]) -> list[list[str]]:
+    return [
+        ["was", *(number(each.found.baseline) for each in shown)],
+        ["now", *(number(each.found.value) for each in shown)],
+        ["change", *(_signed(each.found.delta) for each in shown)],
+        ["95 %", *(interval(each.found.ci95) for each in shown)],
+        ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
+        ["n", *(str(each.found.n_pairs) for each in shown)],
+        ["broke", *(str(len(each.broken)) for each in shown)],
+        ["mended", *(str(len(each.fixed)) for each in shown)],
+        ["could show", *(number(each.found.least_drop) for each in shown)],
+    ]
+
+
+def _told(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> Iterator[Line]:
+    for each in shown:
+        if each.broken:
+            why = f" ({causes_text(each.causes)})"
+            yield Line(ascii_safe(f"{_name(each, comparison)}: broke {_names(each.broken)}{why}"))
+        if each.fixed:
+            yield Line(ascii_safe(f"{_name(each, comparison)}: mended {_names(each.fixed)}"))
+    sure = [each for each in comparison.compared if _is_sure(each, alpha)]
+    for each in sure:
+        text = change_text(each, comparison)
+        if each.slice and each.broken:
+            text += f"; broke: {causes_text(each.causes)}"
+        yield Line(ascii_safe(text), _style(each, comparison))
+    if not sure:
+        yield Line("no score changed" if not shown else "nothing here that is not noise")
+        yield from _least(comparison)
+    if comparison.answers_changed:
+        changed = counted(comparison.answers_changed, "case")
+        yield Line(f"{changed} with another answer and the same scores")
+
+
+def _least(comparison: Comparison) -> Iterator[Line]:
+    """Yield the smallest drops that could have been seen, of the primary metrics."""
+    primary = [each for each in comparison.overall if _is_primary(each, comparison)]
+    known = sorted((each.found.least_drop, _name(each, comparison)) for each in primary if each.found.least_drop)
+    if known:
+        told = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
+        yield Line(ascii_safe(f"the smallest drops that could have been seen: {told}"))
+
+
+def _style(each: Compared, comparison: Comparison) -> Style:
+    info = comparison.after.metrics.get(each.metric)
+    rose = (each.found.delta or 0) > 0
+    return "green" if rose == (info is None or info.higher_is_better) else "red"
+
+
+def _is_primary(each: Compared, comparison: Comparison) -> bool:
+    return comparison.after.testbeds[each.testbed].metrics[0] == each.metric
+
+
+def _is_sure(each: Compared, alpha: float) -> bool:
+    return each.p_holm is not None and each.p_holm <= alpha and bool(each.found.delta)
+
+
+def _row(each: Compared) -> tuple[str, str, str]:
+    return each.testbed, each.metric, each.system
+
+
+def _name(each: Compared, comparison: Comparison) -> str:
+    several = len(comparison.after.systems) > 1
+    testbed = comparison.after.testbeds[each.testbed].name
+    return f"{testbed} {each.metric}" + (f" ({each.system})" if several else "")
+
+
+def _names(pairs: Sequence[Pair]) -> str:
+    return few_of(tuple(pair.after.case for pair in pairs), NAMED)
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.4g}" if value else "0"

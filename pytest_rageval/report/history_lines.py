@@ -1,0 +1,68 @@
+"""A history for a terminal: a table for each series, with a line of sparks over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.history import Point, Series, Unread
+from pytest_rageval.report.lines import few_of, interval, number
+from pytest_rageval.report.tables import ABSENT, table_lines
+
+__all__ = ["BLOCKS", "history_lines", "sparkline"]
+
+BLOCKS, ASCII = "▁▂▃▄▅▆▇█", "_.-~=+*#"
+"""The levels of a spark, lowest first."""
+
+COLUMNS = ("when", "value", "n", "errors", "95 %", "delta", "notes")
+
+LONGEST = 20
+"""Of a name: a run's is shorter, and so much of a commit's hash is enough."""
+
+
+def history_lines(
+    series: Sequence[Series], unread: Sequence[Unread], label: str, width: int, *, blocks: bool
+) -> Iterator[str]:
+    """Yield a history as text.
+
+    Args:
+        series: at least one, each with at least one point.
+        unread: what could not be read.
+        label: "run" or "commit".
+        width: columns of the terminal.
+        blocks: whether the terminal knows Unicode's block elements.
+    """
+    for each in series:
+        head = ascii_safe(f"{each.name} · {each.metric} · system {each.system}")
+        room = max(8, width - len(head) - 2)
+        whole = [point.total.value for point in each.points if not point.entry.marks]
+        yield f"{head}  {sparkline(whole[-room:], blocks=blocks)}"
+        yield ""
+        yield from table_lines(
+            [(label, "when", "value", "n", "errors", "95 %", "delta", "notes"), *map(_row, each.points)]
+        )
+        yield ""
+    for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):
+        yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[:LONGEST] for each in group), 5)}')}"
+
+
+def sparkline(values: Sequence[float | None], *, blocks: bool) -> str:
+    """Return a character for each value, from the lowest of them to the highest; a space for none."""
+    known = [value for value in values if value is not None]
+    levels = BLOCKS if blocks else ASCII
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    step = (high - low) / (len(levels) - 1)
+    middle = levels[len(levels) // 2]
+    return "".join(
+        " " if value is None else levels[round((value - low) / step)] if step else middle for value in values
+    ).rstrip()
+
+
+def _row(point: Point) -> tuple[str, ...]:
+    entry, total = point.entry, point.total
+    delta = ABSENT if point.delta is None else f"{point.delta:+.4f}"
+    when = entry.when[:16].replace("T", " ")
+    marks = ", ".join(entry.marks)
+    value, n, errors = number(total.value), str(total.n), str(total.n_errors)
+    return entry.name[:LONGEST], when, value, n, errors, interval(total.ci95), delta, marks

@@ -1,0 +1,171 @@
+"""What a gate on a baseline is worth: how often it raises a false alarm, and how often it finds a true drop.
+
+    python tests/benchmarks/regressions.py [--experiments N]
+
+Wished: of runs of which nothing became worse at most 5 % fail, under one gate and under one over 80 cells; of a drop of
+10 points over 300 cases 80 % are found, and so are about 80 % of the drops that are told as the least that show.
+
+Every experiment draws cases, a baseline and a new run over them. Most cases are right or wrong in every run, the others
+are right now and then; the graded scores of half of the cases vary from run to run. The drop breaks some of the cases
+for good: whichever these are, their score is 0. A gate fails where the drop passes its tolerance and the one-sided
+p-value, after Holm's correction over its cells, is at most 0.05.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from measuring import table
+from numpy.typing import NDArray
+
+from pytest_rageval.analysis.multiplicity import holm
+from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.planning import least_drop
+
+ALPHA = 0.05
+CELLS = 80
+MEAN = 0.8  # of the runs without a drop
+FLAKY = 0.2  # share of cases that are right now and then
+
+Run = list[float]
+Shares = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A metric and how often a case is asked; whether its score is 0 or 1."""
+
+    name: str
+    binary: bool
+    repeats: int = 1
+
+    def shares(self, n: int, draw: np.random.Generator) -> Shares:
+        """Return what the cases' scores are in the mean."""
+        if not self.binary:
+            own: Shares = draw.beta(4, 1, n)
+            return own
+        steady = draw.random(n) < (MEAN - FLAKY / 2) / (1 - FLAKY)
+        return np.where(draw.random(n) < FLAKY, draw.beta(2, 2, n), steady)
+
+    def scores(self, shares: Shares, draw: np.random.Generator) -> Shares:
+        """Return a run's scores of the cases."""
+        size = (self.repeats, len(shares))
+        if self.binary:
+            hits: Shares = (draw.random(size) < shares).mean(axis=0)
+            return hits
+        noise = draw.normal(0, 0.15, size) * (np.arange(len(shares)) % 2)
+        noisy: Shares = np.clip(shares + noise, 0, 1).mean(axis=0)
+        return noisy
+
+
+KINDS = (
+    Kind("0/1", binary=True),
+    Kind("0/1, 3 repeats", binary=True, repeats=3),
+    Kind("graded", binary=False),
+    Kind("graded, 3 repeats", binary=False, repeats=3),
+)
+
+
+def runs(kind: Kind, n: int, drop: float, draw: np.random.Generator) -> tuple[Run, Run]:
+    """Return two runs over ``n`` cases, the new one lower by ``drop`` in the mean."""
+    shares = kind.shares(n, draw)
+    broken = draw.random(n) < drop / MEAN
+    before, after = kind.scores(shares, draw), np.where(broken, 0.0, kind.scores(shares, draw))
+    return before.tolist(), after.tolist()
+
+
+def fails(cells: list[Paired], tolerance: float = 0.0) -> bool:
+    """Return whether a gate over the cells fails."""
+    decided = zip(cells, holm([cell.p_worse for cell in cells]), strict=True)
+    return any((cell.delta or 0) < -tolerance and p is not None and p <= ALPHA for cell, p in decided)
+
+
+def alarms(kind: Kind, n: int, cells: int, experiments: int) -> float:
+    """Return the share of gates that fail though nothing became worse."""
+    return fmean(
+        fails([paired(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells) for _ in range(cells)])
+        for draw in _draws(experiments)
+    )
+
+
+def found(kind: Kind, n: int, drop: float, tolerance: float, experiments: int) -> float:
+    """Return the share of drops for which a gate fails."""
+    return fmean(fails([paired(*runs(kind, n, drop, draw), alpha=ALPHA)], tolerance) for draw in _draws(experiments))
+
+
+def found_as_told(kind: Kind, n: int, cells: int, experiments: int) -> tuple[float, float]:
+    """Return the mean of the least drops that runs without one tell, and the share of such drops that are found."""
+    told, hits = list[float](), 0
+    for draw in _draws(experiments):
+        least = paired(*runs(kind, n, 0.0, draw), alpha=ALPHA, cells=cells).least_drop
+        if least is None or least > MEAN:
+            raise SystemExit(f"{n} cases are too few")
+        told.append(least)
+        p_worse = paired(*runs(kind, n, least, draw), alpha=ALPHA, cells=cells).p_worse
+        hits += p_worse is not None and p_worse <= ALPHA / cells
+    return fmean(told), hits / experiments
+
+
+def found_by_plan(n: int, changing: float, cells: int, experiments: int) -> tuple[float, float]:
+    """Return the least drop for such change of 0/1 scores, and the share of such drops that are found."""
+    least = least_drop(n, changing=changing, alpha=ALPHA / cells)
+    if least is None:
+        raise SystemExit(f"{n} cases are too few")
+    total, hits = min(1.0, changing + least), 0
+    for draw in _draws(experiments):
+        at = draw.random(n)
+        worse, better = at < (total + least) / 2, (at >= (total + least) / 2) & (at < total)
+        before, after = np.where(worse, 1.0, 0.0).tolist(), np.where(better, 1.0, 0.0).tolist()
+        p_worse = paired(before, after, alpha=ALPHA, cells=cells).p_worse
+        hits += p_worse is not None and p_worse <= ALPHA / cells
+    return least, hits / experiments
+
+
+def _draws(experiments: int) -> Iterator[np.random.Generator]:
+    return map(np.random.default_rng, range(experiments))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--experiments", type=int, default=300, help="of each row; over 80 cells a quarter")
+    experiments = parser.parse_args().experiments
+    started = time.perf_counter()
+    rows = [["false alarms, wished at most 5 %", "cases", "cells", "gates that fail"]]
+    for kind in KINDS:
+        for n, cells, of in ((300, 1, experiments), (142 if kind.binary else 40, CELLS, experiments // 4)):
+            rows.append([kind.name, f"{n}", f"{cells}", _share(alarms(kind, n, cells, of), of)])
+    print(table(rows))
+    rows = [["a drop of 10 points, wished 80 %", "cases", "tolerance", "found"]]
+    for kind in KINDS:
+        for tolerance in (0.0, 0.02):
+            share = found(kind, 300, 0.1, tolerance, experiments)
+            rows.append([kind.name, "300", f"{tolerance}", _share(share, experiments)])
+    print(table(rows))
+    rows = [["the least drop that shows, wished about 80 %", "cases", "cells", "points", "found"]]
+    for kind in KINDS:
+        for n, cells in ((100, 1), (300, 1), (300, CELLS)):
+            least, share = found_as_told(kind, n, cells, experiments)
+            rows.append([kind.name, f"{n}", f"{cells}", f"{100 * least:.1f}", _share(share, experiments)])
+    for n, changing, cells in ((20, 0.0, 1), (300, 0.0, 1), (300, 0.1, 1), (300, 0.3, 1), (142, 0.1, CELLS)):
+        least, share = found_by_plan(n, changing, cells, experiments)
+        rows.append(
+            [f"0/1, {changing:.0%} change", f"{n}", f"{cells}", f"{100 * least:.1f}", _share(share, experiments)]
+        )
+    print(table(rows))
+    print(f"{time.perf_counter() - started:.0f} s")
+
+
+def _share(share: float, experiments: int) -> str:
+    """Return a share with its standard error."""
+    return f"{share:.1%} ± {math.sqrt(share * (1 - share) / experiments):.1%}"
+
+
+if __name__ == "__main__":
+    main()

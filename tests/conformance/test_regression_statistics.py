@@ -1,0 +1,111 @@
+"""Paired tests and their corrections against scipy and statsmodels, on two recorded systems that people labelled."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.paired import paired
+
+SYSTEMS = ("claude-2", "gpt-4-1106-preview")
+N = 150
+
+Answers = dict[str, dict[str, dict[str, str]]]
+Sides = tuple[list[float], list[float]]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def answers(rageval_data: Path) -> Answers:
+    """Return system -> question's id -> its recorded answer, with its label."""
+    source = rageval_data / "financebench"
+    if not source.is_dir():
+        pytest.skip(f"FinanceBench is not at {source}")
+    return {
+        system: {row["financebench_id"]: row for row in rows_of(source / f"{system}_inContext.jsonl")}
+        for system in SYSTEMS
+    }
+
+
+def sides(answers: Answers) -> Sides:
+    """Return whether people called each answer right, under the one system and under the other."""
+    one, other = (answers[system] for system in SYSTEMS)
+    before, after = ([float(side[case]["label"] == "Correct Answer") for case in one] for side in (one, other))
+    return before, after
+
+
+def table(before: Sequence[float], after: Sequence[float]) -> list[list[int]]:
+    """Return how many cases are right in both, in the first only, in the second only, and in none."""
+    both = list(zip(before, after, strict=True))
+    return [[both.count((x, y)) for y in (1.0, 0.0)] for x in (1.0, 0.0)]
+
+
+def test_the_two_systems_differ_as_mcnemar_says(answers: Answers) -> None:
+    before, after = sides(answers)
+    told = paired(before, after)
+    counts = table(before, after)
+    assert (told.n_pairs, told.n_worse, told.n_better) == (N, counts[0][1], counts[1][0])
+    assert told.p_value == pytest.approx(mcnemar(counts, exact=True).pvalue)
+    assert told.p_worse == pytest.approx(
+        stats.binomtest(counts[0][1], counts[0][1] + counts[1][0], alternative="greater").pvalue
+    )
+    assert told.delta == pytest.approx((sum(after) - sum(before)) / N)
+    assert told.p_worse is not None
+    assert told.p_worse < 0.05
+    assert told.ci95 is not None
+    assert told.ci95[1] < 0
+
+
+def test_of_every_part_of_the_questions_the_test_is_that_of_statsmodels(answers: Answers) -> None:
+    before, after = sides(answers)
+    for start, size in itertools.product(range(0, N, 10), (5, 20, 60, N)):
+        one, other = before[start : start + size], after[start : start + size]
+        assert paired(one, other).p_value == pytest.approx(mcnemar(table(one, other), exact=True).pvalue)
+
+
+def test_corrections_over_cells_are_those_of_scipy_and_statsmodels(answers: Answers) -> None:
+    before, after = sides(answers)
+    cells = [slice(at, at + size) for size in (10, 30, N) for at in range(0, N, size)]
+    p_values = [paired(before[cell], after[cell]).p_value for cell in cells]
+    assert len({*p_values}) > 3
+    raw = [p for p in p_values if p is not None]
+    assert holm(p_values) == pytest.approx(multipletests(raw, method="holm")[1])
+    assert benjamini_hochberg(p_values) == pytest.approx(multipletests(raw, method="fdr_bh")[1])
+    assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(raw))
+
+
+def similarity(answer: str, gold: str) -> float:
+    """Return the share of words that the two have in common."""
+    one, other = set(answer.lower().split()), set(gold.lower().split())
+    return len(one & other) / len(one | other)
+
+
+def test_their_graded_scores_differ_as_scipys_permutations_say(answers: Answers) -> None:
+    one, other = (answers[system] for system in SYSTEMS)
+    before, after = (
+        [similarity(side[c]["model_answer"], str(side[c]["gold_answer"])) for c in one] for side in (one, other)
+    )
+    told = paired(before, after)
+    for alternative, got in (("two-sided", told.p_value), ("less", told.p_worse)):
+        wanted = stats.permutation_test(
+            (after, before),
+            lambda x, y, axis=-1: np.mean(x - y, axis=axis),
+            permutation_type="samples", alternative=alternative, n_resamples=5_000, vectorized=True, random_state=1,
+        ).pvalue  # fmt: skip
+        assert got == pytest.approx(wanted, abs=0.03)
+    drawn = stats.bootstrap(
+        (np.subtract(after, before),), np.mean, n_resamples=5_000, random_state=np.random.default_rng(1)
+    ).confidence_interval
+    assert told.ci95 == pytest.approx(tuple(drawn), abs=0.08 * (drawn.high - drawn.low))

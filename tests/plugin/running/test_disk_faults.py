@@ -1,0 +1,73 @@
+"""A disk that is full, and two sessions that write in one folder: told in a sentence, and no outcome is harmed."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from rag_project import RIGHT, Mode, Project, cases, validate
+
+RECORDED = """
+    import os
+    from pytest_rageval import recorded
+
+    if "FULL" in os.environ:
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
+
+    import pytest
+
+    @recorded(name="desk")
+    def answer(query):
+        return query.question.partition(" ")[2].partition(" ")[0]
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return answer
+"""
+MANY = cases(*(f"{RIGHT} {number}" for number in range(40)))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a limit on the size of files")
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.says(MANY, "gates=['accuracy >= 1']", conftest=RECORDED)
+    record = ("-p", "no:cacheprovider", "--rag-record-mode")
+    with monkeypatch.context() as patched:
+        patched.setenv("FULL", "1")
+        full = project.run(*args, *record, "new_episodes", subprocess=True, json_path=None)
+    assert full.status == 0
+    full.said("40 cases: 40 scored, 0 errors *", "*PASSED*accuracy >= 1*")
+    (outcomes,) = project.path.glob(".rageval/runs/*/outcomes.jsonl")
+    warnings = [line for line in full.result.outlines if line.startswith("warning: ")]
+    assert warnings == [
+        f"warning: outcomes are no longer kept in {outcomes.parent}: File too large",
+        f"warning: {project.path / 'cassettes' / 'system-desk.jsonl'}: recordings cannot be written here "
+        "(File too large); make room, correct the rights, or choose another folder",
+    ]
+    assert os.listdir(project.path / "cassettes") == ["system-desk.jsonl"]
+    if not args:  # what was cut short is read as what is not there, and then mended
+        replayed = project.run(*record, "none")
+        assert 0 < list(replayed.statuses.values()).count("error") < 40
+        assert project.run(*record, "new_episodes").status == 0
+
+
+def test_two_sessions_of_workers_share_a_folder(project: Project) -> None:
+    project.says(MANY[:10], "gates=['accuracy >= 1']", conftest=RECORDED)
+    args = ("-n2", "--rag-record-mode=new_episodes")
+    both = [project.started(*args, f"--rag-json={name}.json") for name in ("one", "two")]
+    assert [process.wait(60) for process in both] == [0, 0]
+    asked = [json.loads((project.path / f"{name}.json").read_text()) for name in ("one", "two")]
+    kept = [json.loads(path.read_text()) for path in project.path.glob(".rageval/runs/*/results.json")]
+    assert sorted(kept, key=_id) == sorted(asked, key=_id)
+    for results in kept:
+        validate(results)
+        assert [outcome["status"] for outcome in results["outcomes"]] == ["scored"] * 10
+    recordings = (project.path / "cassettes" / "system-desk.jsonl").read_bytes().splitlines()
+    assert len({line for line in recordings if json.loads(line)}) == len(recordings) == 10
+    assert recordings == sorted(recordings)
+
+
+def _id(results: dict[str, dict[str, str]]) -> str:
+    return results["run"]["id"]

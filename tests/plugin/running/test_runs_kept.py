@@ -1,0 +1,42 @@
+"""How many runs are kept."""
+
+from __future__ import annotations
+
+import pytest
+from rag_project import RIGHT, Mode, Project, cases
+
+MOVED = """
+def pytest_configure():
+    import pathlib
+    if pathlib.Path("runs").exists():
+        pathlib.Path(".rageval").mkdir()
+        pathlib.Path("runs").rename(".rageval/runs")
+"""
+
+
+def old(project: Project, *names: str) -> None:
+    """Make runs that are there when the tests begin."""
+    project.says(cases(RIGHT))
+    project.file("conftest.py", (project.path / "conftest.py").read_text() + MOVED)
+    for name in names:
+        (project.path / "runs" / name).mkdir(parents=True)
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_older_runs_are_removed_and_that_is_said(project: Project, args: Mode) -> None:
+    old(project, "20260101T000000", "20260101T000001", "20260101T000001-2")
+    project.file("pytest.ini", "[pytest]\nrag_keep_runs = 2\n")
+    run = project.run(*args)
+    assert run.status == 0
+    run.said("runs removed, as rag_keep_runs says: 20260101T000000, 20260101T000001")
+    kept = {path.name for path in (project.path / ".rageval" / "runs").iterdir()}
+    assert kept == {"20260101T000001-2", run.results["run"]["id"]}
+    assert {path.name for path in (project.path / ".rageval").iterdir()} == {".gitignore", "runs"}
+
+
+def test_fifty_are_kept(project: Project) -> None:
+    old(project, *(f"20260101T0000{second}" for second in range(10, 60)))
+    run = project.run()
+    assert run.status == 0
+    run.said("runs removed, as rag_keep_runs says: 20260101T000010")
+    assert len(list((project.path / ".rageval" / "runs").iterdir())) == 50

@@ -1,0 +1,75 @@
+"""The workflow of the example: its jobs fit together, and its commands do what they are there for."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rag_project import Project, cases
+
+from pytest_rageval.cli import main
+
+WORKFLOW = Path(__file__).parents[3] / "example_project" / ".github" / "workflows" / "rag.yml"
+BODY = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], gates=["accuracy >= {bound}"])
+    def test_it(rag):
+        assert rag.case.id != "{fails}"
+"""
+
+
+@pytest.fixture
+def jobs() -> Any:
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+
+
+def command(job: Any, name: str) -> str:
+    """Return the one command of a job that has ``name`` in it."""
+    (found,) = [step["run"] for step in job["steps"] if f"{name} " in step.get("run", "") and "pip" not in step["run"]]
+    assert isinstance(found, str)
+    return found
+
+
+def used(job: Any, action: str) -> Any:
+    (found,) = [step for step in job["steps"] if step.get("uses", "").startswith(f"actions/{action}@")]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("bound", "fails", "status"), [(0.6, "", 0), (0.9, "q2", 1)], ids=["all holds", "a test and a gate fail"]
+)
+def test_the_jobs_together_fail_as_one_run(
+    project: Project, jobs: Any, bound: float, fails: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.says(cases("say Paris", "say Paris", "say Rome", "say Paris"))
+    project.file("test_it.py", BODY.replace("{bound}", str(bound)).replace("{fails}", fails))
+    job, kept, fetched = jobs["shard"], used(jobs["shard"], "upload-artifact"), used(jobs["gates"], "download-artifact")
+    assert jobs["gates"]["needs"] == "shard"
+    assert jobs["gates"]["if"] == kept["if"] == "${{ !cancelled() }}"  # a failed test keeps no gate from its decision
+    shards = job["strategy"]["matrix"]["shard"]
+    assert f"/{len(shards)} " in command(job, "pytest")
+    for shard in shards:
+        line, name = (
+            text.replace("${{ matrix.shard }}", str(shard)) for text in (command(job, "pytest"), kept["with"]["name"])
+        )
+        run = project.run(*shlex.split(line)[3:], json_path=None)
+        assert run.status in (0, status)
+        assert fnmatch(name, fetched["with"]["pattern"])
+        folder = project.path / fetched["with"]["path"] / name
+        folder.mkdir(parents=True)
+        for path in kept["with"]["path"].split():
+            shutil.move(project.path / path, folder / path)
+    rageval, *arguments = shlex.split(command(jobs["gates"], "rageval"))
+    assert rageval == "rageval"
+    given = [path for word in arguments for path in (sorted(map(str, project.path.glob(word))) or [word])]
+    assert len(given) == len(arguments) + len(shards) - 1
+    assert main(given) == status
+    assert (project.path / used(jobs["gates"], "upload-artifact")["with"]["path"]).is_file()
+    assert "4 cases: 4 scored, 0 errors" in capsys.readouterr().out
+    assert project.run().status == status

@@ -1,0 +1,50 @@
+"""Shards of a run, joined, are the run that was not cut."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rag_project import Project, validate
+from sharded_project import EVERYTHING, merged, prepare, shards, timeless
+
+from pytest_rageval.cli import main
+
+
+def written(project: Project, name: str = "merged.json") -> Any:
+    results = json.loads((project.path / name).read_text(encoding="utf-8"))
+    validate(results)
+    return results
+
+
+@pytest.mark.parametrize("people", ["agreeing", "contrary and texts left out"])
+def test_three_shards_are_one_run(project: Project, people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    agreeing = people == "agreeing"
+    prepare(project, contrary=not agreeing, ini="" if agreeing else "rag_report_texts = false")
+    whole = project.run(*EVERYTHING)
+    each = shards(project, 3, *EVERYTHING, last=("-n2",) if agreeing else ())
+    for at, shard in enumerate(each, 1):
+        assert shard.results["run"]["shard"] == {"number": at, "of": 3}
+        assert {(gate["status"], gate["reason"]) for gate in shard.results["gates"]} == {
+            ("skipped", f"this is shard {at} of 3; rageval merge decides it")
+        }
+        assert "trust" not in shard.results
+        assert shard.results["outcomes"]
+    status, lines = merged(project, 3, capsys)
+    results = written(project)
+    assert timeless(results) == timeless(whole.results)
+    assert status == whole.status == 1
+    assert results["trust"][0]["problem"] is None if agreeing else "kappa" in results["trust"][0]["problem"]
+    assert {"dialogues", "repeats", "correlations", "deployment", "differences"} <= results.keys()
+    assert {gate["status"] for gate in results["gates"]} == {"passed", "failed"}
+    told = whole.result.outlines
+    begin = next(at for at, line in enumerate(told) if "= rag =" in line) + 1
+    end = next(at for at, line in enumerate(told) if "= short test summary" in line)
+    assert lines[1 : end - begin + 1] == told[begin:end]
+    failed = [line for line in lines if line.startswith("FAILED ")]
+    n_failed = whole.result.parseoutcomes()["failed"]
+    assert len(failed) == n_failed + whole.result.parseoutcomes().get("errors", 0)
+    assert "FAILED test_it.py::test_noise[gate: accuracy >= 0.5]" in failed
+    assert main(["show"]) == 0  # the newest run is the joined one
+    assert capsys.readouterr().out.splitlines()[1:] == told[begin:end]

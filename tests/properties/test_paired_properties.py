@@ -1,0 +1,127 @@
+"""What comparing two runs must always hold."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.paired import paired
+from pytest_rageval.analysis.planning import cases_needed, least_drop, power_of
+
+RATES = st.sampled_from([0.0, 1.0])
+THIRDS = st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0])
+GRADED = st.floats(0, 1)
+
+
+def runs(values: st.SearchStrategy[float]) -> st.SearchStrategy[tuple[list[float], list[float]]]:
+    pairs = st.lists(st.tuples(values, values), min_size=1, max_size=30)
+    return pairs.map(lambda cases: ([old for old, _ in cases], [new for _, new in cases]))
+
+
+RUNS = st.one_of([runs(RATES), runs(THIRDS), runs(GRADED)])
+
+
+@given(RUNS, st.booleans())
+def test_a_run_against_itself_finds_nothing(drawn: tuple[list[float], list[float]], up: bool) -> None:
+    told = paired(drawn[0], drawn[0], higher_is_better=up)
+    assert (told.delta, told.p_value, told.p_worse, told.n_worse, told.n_better) == (0, 1, 1, 0, 0)
+    if told.ci95 is not None:
+        assert told.ci95[0] <= 0 <= told.ci95[1]
+
+
+@given(RUNS)
+def test_swapping_the_sides_flips_the_signs(drawn: tuple[list[float], list[float]]) -> None:
+    one, other = paired(*drawn), paired(*reversed(drawn))
+    assert one.delta is not None
+    assert other.delta == -one.delta
+    assert (other.baseline, other.value) == (one.value, one.baseline)
+    assert (other.n_worse, other.n_better) == (one.n_better, one.n_worse)
+    assert (other.p_value, other.least_drop, other.step) == (one.p_value, one.least_drop, one.step)
+    assert other.ci95 == (None if one.ci95 is None else (-one.ci95[1], -one.ci95[0]))
+    assert other.changing == one.changing
+    less = paired(*reversed(drawn), higher_is_better=False)
+    assert (less.p_worse, less.n_worse, less.n_better) == (one.p_worse, one.n_worse, one.n_better)
+
+
+@given(RUNS, st.randoms(use_true_random=False))
+def test_the_order_of_the_cases_changes_nothing(drawn: tuple[list[float], list[float]], order: random.Random) -> None:
+    cases = list(zip(*drawn, strict=True))
+    order.shuffle(cases)
+    assert paired([old for old, _ in cases], [new for _, new in cases]) == paired(*drawn)
+
+
+@given(RUNS, st.sampled_from([1, 5, 80]))
+def test_probabilities_are_above_zero_and_the_interval_holds_the_difference(
+    drawn: tuple[list[float], list[float]], cells: int
+) -> None:
+    told = paired(*drawn, cells=cells)
+    assert told.delta is not None
+    assert told.p_value is not None
+    assert told.p_worse is not None
+    assert 0 < told.p_value <= 1
+    assert 0 < told.p_worse <= 1
+    assert told.delta == pytest.approx((told.value or 0) - (told.baseline or 0))
+    assert told.least_drop is None or 0 < told.least_drop <= 1
+    if told.ci95 is not None:
+        assert -1 <= told.ci95[0] <= told.delta + 1e-12
+        assert told.delta - 1e-12 <= told.ci95[1] <= 1
+
+
+@given(runs(RATES))
+def test_the_two_sided_test_is_twice_the_one_on_the_side_where_the_change_is(
+    drawn: tuple[list[float], list[float]],
+) -> None:
+    down, up = paired(*drawn), paired(*reversed(drawn))
+    assert down.p_worse is not None
+    assert up.p_worse is not None
+    assert down.p_value == pytest.approx(min(1.0, 2 * min(down.p_worse, up.p_worse)))
+
+
+@given(st.lists(st.none() | st.floats(0, 1), max_size=40), st.randoms(use_true_random=False))
+def test_a_correction_lowers_no_p_value_and_keeps_order(p_values: list[float | None], order: random.Random) -> None:
+    strict, loose = holm(p_values), benjamini_hochberg(p_values)
+    known = [at for at, p in enumerate(p_values) if p is not None]
+    assert [at for at, p in enumerate(strict) if p is not None] == known
+    triples = [(p_values[at] or 0.0, loose[at] or 0.0, strict[at] or 0.0) for at in known]
+    assert all(p <= q <= h + 1e-12 <= 1 + 1e-12 for p, q, h in triples)
+    ranked = sorted(triples)
+    assert [h for _, _, h in ranked] == sorted(h for _, _, h in triples)
+    assert [q for _, q, _ in ranked] == sorted(q for _, q, _ in triples)
+    places = list(range(len(p_values)))
+    order.shuffle(places)
+    for adjusted, correct in ((strict, holm), (loose, benjamini_hochberg)):
+        assert correct([p_values[at] for at in places]) == [adjusted[at] for at in places]
+
+
+SHARES = st.floats(0.1, 1).map(lambda share: round(share, 3))
+SLOW = settings(deadline=None, max_examples=40)
+
+
+@SLOW
+@given(SHARES, st.floats(0, 1), st.floats(0.1, 1), st.sampled_from([0.05, 0.01, 0.05 / 80]))
+def test_so_many_cases_as_a_drop_needs_show_it(drop: float, changing: float, step: float, alpha: float) -> None:
+    needed = cases_needed(drop * step, changing=changing, step=step, alpha=alpha)
+    assert needed is not None
+    shown = least_drop(needed, changing=changing, step=step, alpha=alpha)
+    assert shown is not None
+    assert shown <= drop * step * (1 + 1e-3)
+    assert power_of(needed - 1, drop, changing=changing, alpha=alpha) < 0.8
+
+
+@SLOW
+@given(SHARES, SHARES, st.floats(0, 1))
+def test_a_smaller_drop_needs_no_fewer_cases(one: float, other: float, changing: float) -> None:
+    small, great = (cases_needed(drop, changing=changing) for drop in sorted((one, other)))
+    assert small is not None
+    assert great is not None
+    assert small >= great
+
+
+@given(st.integers(5, 400), SHARES, SHARES, st.floats(0, 1))
+def test_a_greater_drop_is_found_no_less_often(n: int, one: float, other: float, changing: float) -> None:
+    less, more = (power_of(n, drop, changing=changing) for drop in sorted((one, other)))
+    assert less <= more + 1e-6

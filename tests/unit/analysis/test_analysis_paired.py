@@ -1,0 +1,167 @@
+"""Two runs over the same cases, against scipy."""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_rageval.analysis.multiplicity import holm
+from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.planning import least_drop
+from pytest_rageval.analysis.statistics import bootstrap_interval
+
+
+def rates(n: int, worse: int, better: int) -> tuple[list[float], list[float]]:
+    """Return 0/1 values of ``n`` cases of which some fall, some rise and the others stay, half of them at 1."""
+    same = [float(at % 2) for at in range(n - worse - better)]
+    return [1.0] * worse + [0.0] * better + same, [0.0] * worse + [1.0] * better + same
+
+
+def graded(n: int, by: float, seed: int = 0) -> tuple[list[float], list[float]]:
+    """Return graded values of ``n`` cases that all change, by ``by`` in the mean."""
+    draw = random.Random(seed)
+    before = [draw.uniform(0.4, 0.6) for _ in range(n)]
+    return before, [value + by + draw.gauss(0, 0.05) for value in before]
+
+
+def share_of(p: float | None) -> float:
+    assert p is not None
+    return p
+
+
+@pytest.mark.parametrize(("worse", "better"), [(12, 4), (4, 12), (5, 0), (0, 5), (7, 7), (1, 0), (80, 41), (700, 690)])
+def test_0_1_values_have_the_exact_test_of_mcnemar(worse: int, better: int) -> None:
+    told = paired(*rates(2_000, worse, better))
+    changed = worse + better
+    assert (told.n_pairs, told.n_worse, told.n_better) == (2_000, worse, better)
+    assert told.p_value == pytest.approx(stats.binomtest(worse, changed).pvalue, rel=1e-9)
+    assert told.p_worse == pytest.approx(stats.binomtest(worse, changed, alternative="greater").pvalue, rel=1e-9)
+    assert told.delta == pytest.approx((better - worse) / 2_000)
+    assert (told.step, told.changing) == (1, changed / 2_000)
+
+
+def test_a_run_against_itself_finds_nothing_and_tells_what_it_could_have_found() -> None:
+    told = paired(*rates(100, 0, 0))
+    assert (told.delta, told.p_value, told.p_worse, told.n_worse, told.n_better) == (0, 1, 1, 0, 0)
+    assert stats.binom.sf(4, 100, told.least_drop) == pytest.approx(0.8, abs=1e-4)  # five of five are at most 0.05
+    assert told.ci95 is not None
+    assert told.ci95[0] == -told.ci95[1] < -0.01
+
+
+def test_the_interval_of_0_1_values_is_bonett_and_prices() -> None:
+    told = paired(*rates(200, 20, 6))
+    up, down = 7 / 202, 21 / 202
+    half = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / 202)
+    assert told.ci95 == pytest.approx((up - down - half, up - down + half))
+
+
+def test_graded_values_have_the_bootstraps_interval_of_their_changes() -> None:
+    before, after = graded(50, -0.02)
+    told = paired(before, after)
+    assert told.ci95 == bootstrap_interval([new - old for old, new in zip(before, after, strict=True)], low=-1.0)
+    assert told.ci95 is not None
+    assert told.delta is not None
+    assert told.ci95[0] < told.delta < told.ci95[1] < 0
+
+
+@pytest.mark.parametrize("n", [2, 5, 12])
+@pytest.mark.parametrize("by", [-0.05, 0.0, 0.03])
+def test_few_changes_are_permuted_in_every_way(n: int, by: float) -> None:
+    before, after = graded(n, by, seed=n)
+    told = paired(before, after)
+    for alternative, got in (("two-sided", told.p_value), ("less", told.p_worse)):
+        wanted = stats.permutation_test(
+            (after, before), lambda x, y: np.mean(x - y), permutation_type="samples", alternative=alternative
+        )
+        assert got == pytest.approx(wanted.pvalue)
+    assert min(share_of(told.p_value), share_of(told.p_worse)) >= 0.5**n
+
+
+@pytest.mark.parametrize(("n", "by"), [(14, -0.02), (14, 0.02), (14, -0.005)])
+def test_more_changes_are_permuted_at_random(n: int, by: float) -> None:
+    before, after = graded(n, by, seed=n)
+    told = paired(before, after)
+    for alternative, got in (("two-sided", told.p_value), ("less", told.p_worse)):
+        exact = stats.permutation_test(
+            (after, before),
+            lambda x, y, axis=-1: np.mean(x - y, axis=axis),
+            permutation_type="samples", alternative=alternative, n_resamples=2**n, vectorized=True,
+        ).pvalue  # fmt: skip
+        draws = 2_000 if exact > 0.1 else 10_000
+        assert got == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / draws) + 1 / draws)
+
+
+def test_the_mean_of_repeats_is_a_graded_value() -> None:
+    before, after = [1.0, 1.0, 2 / 3, 1.0, 1 / 3, 1.0], [2 / 3, 1 / 3, 2 / 3, 0.0, 0.0, 1.0]
+    told = paired(before, after)
+    assert (told.n_worse, told.n_better, told.p_worse, told.p_value) == (4, 0, 1 / 16, 1 / 8)
+    squares = [sum(x * x for x in side) for side in (before, after)]
+    assert told.step == pytest.approx(sum(squares) / (sum(before) + sum(after)))
+    assert told.changing == pytest.approx((1 / 9 + 4 / 9 + 1 + 1 / 9) / 6 / told.step**2)
+
+
+def test_what_differs_by_rounding_only_is_no_change() -> None:
+    told = paired([0.1 + 0.2, 0.5], [0.3, 0.5])
+    assert (told.n_worse, told.n_better, told.p_value, told.changing) == (0, 0, 1, 0)
+
+
+def test_a_metric_of_which_less_is_better_is_worse_when_it_rises() -> None:
+    before, after = rates(300, 20, 5)
+    falls, rises = paired(before, after), paired(after, before, higher_is_better=False)
+    assert falls.p_worse == rises.p_worse == pytest.approx(stats.binomtest(20, 25, alternative="greater").pvalue)
+    assert (rises.n_worse, rises.n_better, rises.delta) == (20, 5, 15 / 300)
+    assert share_of(paired(before, after, higher_is_better=False).p_worse) > 0.99
+
+
+@pytest.mark.parametrize("cells", [1, 80])
+def test_a_plain_drop_passes_the_correction_over_all_cells(cells: int) -> None:
+    told = paired(*graded(60, -0.05), cells=cells)
+    assert share_of(holm([told.p_worse, *[0.9] * (cells - 1)])[0]) <= 0.05
+
+
+def test_a_great_many_graded_values_are_decided_at_once() -> None:
+    told = paired(*graded(11_400, -0.003))
+    assert 0 < share_of(told.p_worse) < 0.01
+    assert told == paired(*graded(11_400, -0.003))
+
+
+def test_the_least_drop_of_graded_values_is_that_of_cases_that_lose_all_they_have() -> None:
+    before, after = graded(300, 0.0)
+    told = paired(before, after)
+    assert told.step == pytest.approx(0.5, abs=0.02)
+    assert told.changing == pytest.approx(0.05**2 / 0.5**2, rel=0.2)
+    assert told.least_drop == least_drop(300, changing=told.changing, step=told.step)
+    rarely = paired([0.3] * 300, [0.3] * 300, higher_is_better=False)
+    assert rarely.step == pytest.approx(0.7)
+    assert rarely.changing == 0
+    assert rarely.least_drop == pytest.approx(0.7 * 0.0223, abs=1e-4)
+
+
+def test_a_drop_within_many_cells_must_be_greater_to_be_found() -> None:
+    one, many = paired(*rates(300, 10, 10)), paired(*rates(300, 10, 10), cells=80)
+    assert one.p_value == many.p_value
+    assert share_of(one.least_drop) < share_of(many.least_drop)
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_fewer_cases_than_a_test_needs_show_no_drop(n: int) -> None:
+    told = paired(*rates(n, n, 0))
+    assert (told.delta, told.p_worse, told.least_drop) == (-1, 0.5**n, None)
+
+
+def test_of_no_pairs_nothing_is_known() -> None:
+    assert paired([], []) == Paired(0, None, None, None, None, None, None, 0, 0, None)
+
+
+def test_0_1_values_are_compared_without_a_library() -> None:
+    code = (
+        "import sys; from pytest_rageval.analysis.paired import paired; "
+        "paired([1.0] * 99 + [0.0], [0.0] * 20 + [1.0] * 80); sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,233 @@
+"""``rageval history``: how a metric went over runs and over a baseline's commits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.cli import main
+from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.folder import write_atomically
+from pytest_rageval.report.history_lines import sparkline
+from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
+
+ONE, TWO, JUDGE = "t.py::one", "t.py::two", "t.py::judge"
+TESTBEDS = {
+    ONE: TestbedPlan(ONE, "one", ("accuracy", "token_f1")),
+    TWO: TestbedPlan(TWO, "two", ("token_f1",)),
+    JUDGE: TestbedPlan(JUDGE, "judge", ("token_f1",), labelled=True),
+}
+METRICS = {"accuracy": MetricInfo(binary=True), "token_f1": MetricInfo()}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def told(testbed: str, *values: float | None, system: str = "mine") -> list[Outcome]:
+    """Return an outcome a value: both metrics have it; None is an error."""
+    return [
+        Outcome(f"{testbed}[q{at}-{system}]", f"q{at}", testbed, {}, system, "error", error="no", error_type="no")
+        if value is None
+        else Outcome(
+            f"{testbed}[q{at}-{system}]", f"q{at}", testbed, {}, system, "scored",
+            scores={name: Score(value) for name in TESTBEDS[testbed].metrics},
+        )
+        for at, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def ran(root: Path, day: int, *outcomes: Outcome, missing: int = 0, part: str = "", interrupted: bool = False) -> Path:
+    """Write a run's results.json and return its path."""
+    started = datetime(2026, 1, day, tzinfo=timezone.utc)
+    cases = {each.nodeid: (each.case_id, each.testbed, each.system, 0) for each in outcomes}
+    cases |= {f"{ONE}[late{at}]": (f"late{at}", ONE, "mine", 0) for at in range(missing)}
+    found = {nodeid: plan for nodeid, plan in TESTBEDS.items() if any(each.testbed == nodeid for each in outcomes)}
+    run = Run(started, Plan(found, cases, [{}], METRICS, part=part), interrupted=interrupted)
+    for each in outcomes:
+        run.take(encode_outcome(each), None)
+    name = started.strftime("%Y%m%dT%H%M%S")
+    path = root / ".rageval" / "runs" / name / "results.json"
+    write_atomically(path, results_of(run, name, started, MatrixChoice()))
+    return path
+
+
+def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(["history", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    return out.splitlines()
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["history", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    return err.strip()
+
+
+def read(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    return json.loads("\n".join(lines(capsys, *arguments, "--json")))
+
+
+def test_a_table_with_sparks_for_each_testbed_and_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(project, 1, *told(ONE, 1.0, 0.0), *told(TWO, 0.25))
+    ran(project, 2, *told(ONE, 1.0, 1.0, None), *told(ONE, 0.0, system="other"), *told(JUDGE, 1.0))
+    ran(project, 3, *told(ONE, 0.0, 0.0, 1.0, 1.0), missing=2, part="1 case left out", interrupted=True)
+    found = lines(capsys)
+    assert [line.split("  ")[0] for line in found if "system" in line] == [
+        "one · accuracy · system mine",
+        "one · accuracy · system other",
+        "two · token_f1 · system mine",
+    ]
+    assert found[0] == "one · accuracy · system mine  ▁█"  # a part of a run is no fall
+    assert found[2].split() == ["run", "when", "value", "n", "errors", "95", "%", "delta", "notes"]
+    assert found[4:7] == [
+        "20260101T000000  2026-01-01 00:00      0.5    2         0  [0.09, 0.91]        –",
+        "20260102T000000  2026-01-02 00:00        1    2         1  [0.34, 1.00]  +0.5000",
+        "20260103T000000  2026-01-03 00:00      0.5    4         0  [0.15, 0.85]        –"
+        "  interrupted, 2 not run, 1 case left out",
+    ]
+
+
+def test_one_metric_testbed_and_system_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(project, 1, *told(ONE, 1.0, 0.5), *told(ONE, 0.0, system="other"), *told(TWO, 0.25))
+    found = read(capsys, "--metric", "token_f1", "--testbed", "one", "--system", "mine")
+    (series,) = found["series"]
+    assert (series["testbed"], series["system"], series["metric"]) == (ONE, "mine", "token_f1")
+    (point,) = series["points"]
+    assert (point["run"], point["value"], point["n"], point["delta"]) == ("20260101T000000", 0.75, 2, None)
+    assert found == read(capsys, "--metric", "token_f1", "--testbed", ONE, "--system", "mine")
+    assert [each["name"] for each in read(capsys, "--metric", "token_f1")["series"]] == ["one", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--metric", "acuracy"), "--metric: unknown metric 'acuracy'; did you mean 'accuracy'?"),
+        (("--testbed", "three"), "--testbed: unknown testbed 'three'; known: one, two"),
+        (("--system", "theirs"), "--system: unknown system 'theirs'; known: mine"),
+    ],
+)
+def test_a_name_that_nothing_has_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, str], sentence: str
+) -> None:
+    ran(project, 1, *told(ONE, 1.0), *told(TWO, 1.0))
+    assert refused(capsys, *arguments).startswith(f"rageval: {sentence}")
+
+
+def test_runs_that_cannot_be_read_are_told_in_a_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(project, 1, *told(ONE, 1.0))
+    for day in (2, 3):
+        ran(project, day, *told(ONE, 1.0)).unlink()
+    broken = ran(project, 4, *told(ONE, 1.0))
+    broken.write_text(broken.read_text()[:300])
+    found = lines(capsys)
+    assert found[-2:] == [
+        "not read, as it left no results.json, cut short or still going on: 20260102T000000, 20260103T000000",
+        "not read, as its results.json is cut short or of another version: 20260104T000000",
+    ]
+    assert [each["run"] for each in read(capsys)["unread"]] == ["20260102T000000", "20260103T000000", "20260104T000000"]
+
+
+def test_no_run_and_no_run_to_be_read_are_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no run under" in refused(capsys)
+    ran(project, 1, *told(ONE, 1.0)).unlink()
+    assert "no run can be read; 20260101T000000 is not, as it left no results.json" in refused(capsys)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_file_without_totals_is_read_as_a_whole(
+    project: Path, capsys: pytest.CaptureFixture[str], indent: int | None
+) -> None:
+    path = ran(project, 1, *told(ONE, 1.0, 0.0, None), *told(JUDGE, 1.0))
+    before = read(capsys)
+    results = json.loads(path.read_text())
+    assert [total["metric"] for total in results.pop("totals")] == ["accuracy", "token_f1", "token_f1"]
+    path.write_text(json.dumps(results, indent=indent))
+    assert read(capsys) == before
+
+
+def test_only_the_head_of_a_file_is_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ran(project, 1, *told(ONE, 1.0))
+    before = read(capsys)
+    path.write_text(path.read_text().partition('"instances"')[0] + '"instances": what is here is not looked at')
+    assert read(capsys) == before
+
+
+def committed(root: Path, message: str, text: str | None) -> None:
+    """Commit a baseline, or its removal."""
+    path = root / "rag-baseline.json"
+    path.unlink() if text is None else path.write_text(text)
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", message], check=True)
+
+
+def baseline(*values: float | None) -> str:
+    rows: list[dict[str, Any]] = [
+        {"testbed": ONE, "case": f"q{at}", "system": "mine", "facets": {}, "evidence": None, "said": [], "data": ""}
+        | ({"scores": {}, "failed": True} if value is None else {"scores": {"accuracy": value}})
+        for at, value in enumerate(values)
+    ]
+    testbeds = {ONE: {"name": "one", "metrics": ["accuracy", "token_f1"]}}
+    metrics = {"accuracy": {"binary": True, "higher_is_better": True}}
+    run = {"id": "20260101T000000", "started": "2026-01-01T00:00:00+00:00"}
+    head = {"schema": 1, "run": run, "fingerprint": "", "versions": {}}
+    return json.dumps({**head, "metrics": metrics, "testbeds": testbeds, "cases": rows})
+
+
+def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    committed(project, "Begin", baseline(1, 0))
+    committed(project, "Lose the file", None)
+    committed(project, "Leave a conflict", "<<<<<<<")
+    committed(project, "Mend\u2028 it", baseline(1, 1, 1, None))
+    (project / "other").write_text("unrelated")
+    committed(project, "Change another file", baseline(1, 1, 1, None))
+    found = read(capsys, "--baseline", "rag-baseline.json")
+    (series,) = found["series"]
+    first, second = series["points"]
+    assert (first["subject"], first["value"], first["n"], first["n_errors"]) == ("Begin", 0.5, 2, 0)
+    assert (second["subject"], second["value"], second["n"], second["n_errors"]) == ("Mend\u2028 it", 1.0, 3, 1)
+    assert second["delta"] == 0.5
+    assert len(second["commit"]) == 40
+    assert [each["why"] for each in found["unread"]] == [
+        "as it removed the file",
+        "as the file is no baseline there, or of another version",
+    ]
+    table = lines(capsys, "--baseline", str(project / "rag-baseline.json"))
+    assert table[0] == "one · accuracy · system mine  ▁█"
+    assert table[4].startswith(first["commit"][:20])
+
+
+def test_a_baseline_without_a_past_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "rag-baseline.json").write_text(baseline(1))
+    said = refused(capsys, "--baseline", "rag-baseline.json")
+    assert said.startswith("rageval: git cannot tell the history of rag-baseline.json (fatal: not a git repository")
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / "other").write_text("unrelated")
+    assert "git cannot tell" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
+    committed(project, "Begin", baseline(1))
+    assert "no commit has nowhere.json; commit it, or leave" in refused(capsys, "--baseline", "nowhere.json")
+
+
+def test_sparks_go_from_the_lowest_to_the_highest() -> None:
+    assert sparkline([0.0, 0.5, 1.0], blocks=True) == "▁▅█"
+    assert sparkline([0.9, None, 0.8], blocks=False) == "# _"
+    assert sparkline([0.5, 0.5], blocks=True) == "▅▅"
+    assert sparkline([None], blocks=True) == ""

@@ -1,0 +1,252 @@
+"""``rageval merge``: what it refuses, how it ends, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.cli import main
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Instance
+from pytest_rageval.model.codec import encode_instance, encode_outcome
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.folder import write_atomically
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.results_json import results_of, schema
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
+
+STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+TESTBED = "t.py::t"
+BASELINE: dict[str, Any] = {
+    "schema": 1,
+    "run": {"id": "20260101T000000", "started": "2026-01-01T00:00:00+00:00"},
+    "fingerprint": "sha256:0",
+    "versions": {},
+    "metrics": {},
+    "testbeds": {},
+    "cases": [],
+    "path": "rag-baseline.json",
+}
+Change = Callable[[dict[str, Any]], object]
+
+
+def shard(number: int, of: int = 3, *, gate: str = "accuracy >= 0.5", cases: int = 6, ended: int = 6) -> dict[str, Any]:
+    """Return the results of a shard of cases c0, c1, ...; every third is missed, and those from ``ended`` never ran."""
+    mine = range(number - 1, cases, of)
+    planned = {f"{TESTBED}[c{at}]": (f"c{at}", TESTBED, "mine", 0) for at in mine}
+    testbeds = {TESTBED: TestbedPlan(TESTBED, "t", ("accuracy",), (gate,), cases)}
+    plan = Plan(testbeds, planned, [{}], {"accuracy": MetricInfo(binary=True)}, fingerprint="sha256:1")
+    plan.shard = Shard(number, of, cases, "whole", tuple(mine))
+    run = Run(STARTED + timedelta(seconds=number), plan)
+    for at in mine:
+        if at < ended:
+            scores = {"accuracy": Score(float(at % 3 > 0))}
+            outcome = Outcome(
+                f"{TESTBED}[c{at}]", f"c{at}", TESTBED, {"topic": "A"}, "mine", "scored", Answer("x"), scores
+            )
+            run.take(encode_outcome(outcome), encode_instance(Instance(f"c{at}", "?", ())))
+    run.evaluate_gates()
+    return plain(results_of(run, f"r{number}", STARTED + timedelta(seconds=10 * number), MatrixChoice()))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(*results: dict[str, Any]) -> list[str]:
+    names = [f"{at}.json" for at in range(1, len(results) + 1)]
+    for name, each in zip(names, results, strict=True):
+        write_atomically(Path(name), each)
+    return names
+
+
+def changed(change: Change, number: int = 2) -> list[dict[str, Any]]:
+    shards = [shard(at) for at in (1, 2, 3)]
+    change(shards[number - 1])
+    return shards
+
+
+def kept(project: Path) -> dict[str, Any]:
+    """Return the results of the run that was made, which have to be valid."""
+    (path,) = project.glob(".rageval/runs/*/results.json")
+    results: dict[str, Any] = json.loads(path.read_text())
+    Draft202012Validator(schema()).validate(results)
+    assert len((path.parent / "outcomes.jsonl").read_text().splitlines()) == len(results["outcomes"])
+    assert results["run"]["id"] == path.parent.name
+    return results
+
+
+def test_it_leaves_a_run_and_says_what_pytest_would(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["merge", *write(*(shard(at) for at in (3, 1, 2)))]) == 0
+    results = kept(project)
+    assert [outcome["case_id"] for outcome in results["outcomes"]] == [f"c{at}" for at in range(6)]
+    assert "shard" not in results["run"]
+    assert results["run"]["started"] == "2026-01-02T03:04:06+00:00"
+    assert results["run"]["duration_s"] == 29
+    (gate,) = results["gates"]
+    assert (gate["status"], gate["n"], gate["value"]) == ("passed", 6, 4 / 6)
+    head, counts, *lines = capsys.readouterr().out.splitlines()
+    assert head == f"run {results['run']['id']} of 3 shards, started 2026-01-02T03:04:06+00:00"
+    assert counts == "6 cases: 6 scored, 0 errors · system mine"
+    assert not [line for line in lines if "FAILED" in line]
+
+
+def told(results: dict[str, Any], **more: object) -> None:
+    results["run"].update(more)
+
+
+ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
+    "a gate": (
+        [shard(at, gate="accuracy >= 0.9") for at in (1, 2, 3)],
+        1,
+        ["gate accuracy >= 0.9 failed: accuracy is 0.6667", f"FAILED {TESTBED}[gate: accuracy >= 0.9]"],
+    ),
+    "a test": (
+        changed(lambda results: told(results, failed=["t.py::other"], exitstatus=1)),
+        1,
+        ["FAILED t.py::other"],
+    ),
+    "no test": (
+        changed(lambda results: told(results, exitstatus=1)),
+        1,
+        ["2.json ended with exit status 1, and no test that failed"],
+    ),
+    "interrupted": (
+        changed(lambda results: told(results, exitstatus=2, interrupted=True)),
+        2,
+        ["    SKIPPED  accuracy >= 0.5  the session was interrupted"],
+    ),
+    "cut short": (
+        [shard(1), shard(2, ended=3), shard(3)],
+        0,
+        [
+            "5 cases: 5 scored, 0 errors, 1 not run · system mine",
+            "    SKIPPED  accuracy >= 0.5  1 of its cases did not run, because the session stopped early",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_it_ends_as_pytest_would(how: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shards, status, lines = ENDS[how]
+    assert main(["merge", *write(*shards)]) == status
+    out = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line not in out] == []
+    assert kept(project)["run"]["exitstatus"] == status
+
+
+def of_whole(results: dict[str, Any]) -> None:
+    del results["run"]["shard"], results["plan"]["dealt"]
+
+
+REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "a gap": (
+        [shard(1), shard(3)],
+        "the results of shard 2 are missing, as 1.json is shard 1 of 3, 2.json is shard 3 of 3; give those of all",
+    ),
+    "an overlap": (
+        [shard(1), shard(2), shard(2), shard(3)],
+        "2.json and 3.json are both shard 2 of 3; merge each shard once",
+    ),
+    "a case twice": (
+        changed(lambda results: results["outcomes"][0].update(nodeid=f"{TESTBED}[c0]")),
+        f"2.json holds the case {TESTBED}[c0], which another shard has too; merge each case once",
+    ),
+    "a whole run": (
+        changed(of_whole),
+        "2.json is of no shard; give the results of runs with --rag-shard",
+    ),
+    "other shards": (
+        [shard(1), shard(2, of=2)],
+        "1.json and 2.json differ in the number of shards; merge the shards of one run",
+    ),
+    "other data": (
+        changed(lambda results: told(results, fingerprint="sha256:2")),
+        "1.json and 2.json differ in the data or the settings that cases are made with; merge the shards of one run",
+    ),
+    "another version": (
+        changed(lambda results: results["run"]["versions"].update({"rjieba": "9"}), 3),
+        "differ in the version of rjieba (",
+    ),
+    "other cases": (
+        changed(lambda results: results["plan"]["dealt"].update(selection="less")),
+        "1.json and 2.json differ in the cases that were selected, the systems or the repeats; merge",
+    ),
+    "other gates": (
+        changed(lambda results: results["testbeds"][TESTBED].update(gates=[])),
+        "1.json and 2.json differ in their testbeds or gates; merge the shards of one run",
+    ),
+    "another baseline": (
+        changed(lambda results: results.update(baseline=BASELINE)),
+        "1.json and 2.json differ in the baseline; merge the shards of one run",
+    ),
+    "places too few": (
+        changed(lambda results: results["plan"]["dealt"]["places"].pop()),
+        "2.json is no results.json that this version can read",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_no_whole_is_one_sentence(why: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shards, sentence = REFUSED[why]
+    assert main(["merge", *write(*shards)]) == 4
+    out, err = capsys.readouterr()
+    assert not out
+    (line,) = err.splitlines()
+    assert line.startswith("rageval: ")
+    assert sentence in line
+    assert not (project / ".rageval").exists()
+
+
+def test_bad_arguments_are_a_usage_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as nothing:
+        main(["merge"])
+    assert nothing.value.code == 4
+    assert main(["merge", "none.json"]) == 4
+    (name, *_) = write(shard(1, 1))
+    assert main(["merge", name, name]) == 4
+    assert capsys.readouterr().err.endswith("1.json is named twice; name each shard once\n")
+
+
+def test_machines_may_differ_and_a_baseline_is_carried_along(project: Path) -> None:
+    def change(results: dict[str, Any]) -> None:
+        results["run"]["versions"] |= {"python": "3.99", "pytest": "99"}
+
+    shards = changed(change)
+    for each in shards:
+        each["baseline"] = BASELINE
+    assert main(["merge", *write(*shards), "--out", "all.json"]) == 0
+    merged = json.loads(Path("all.json").read_text())
+    assert merged["baseline"] == BASELINE
+    assert merged["comparison"]["cases"]["compared"] == 0
+
+
+def test_runs_folders_and_files_may_be_named(project: Path) -> None:
+    for at, path in enumerate([".rageval/runs/r1", "downloaded/shard-2"], 1):
+        write_atomically(Path(path, "results.json"), shard(at))
+    write_atomically(Path("three.json"), shard(3))
+    assert main(["merge", "r1", "downloaded/shard-2", "three.json"]) == 0
+
+
+def test_a_file_that_cannot_be_written_fails_what_held(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("folder").mkdir()
+    Path(".rageval").write_text("in the way")
+    assert main(["merge", *write(*(shard(at) for at in (1, 2, 3))), "--out", "folder"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("run - of 3 shards, ")
+    assert "warning: folder could not be written: " in out
+    assert f"warning: nothing is kept in {project / '.rageval'}: " in out

@@ -1,0 +1,81 @@
+"""Which runs stay when old ones are removed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.report.folder import run_age
+from pytest_rageval.report.pruning import Going, prune
+
+HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.pruning import Going;"
+HOLD += "going = Going(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Return a folder of twelve runs; each second started two."""
+    runs = tmp_path / ".rageval" / "runs"
+    for second in range(6):
+        for name in (f"20260101T00000{second}", f"20260101T00000{second}-2"):
+            (runs / name).mkdir(parents=True)
+            (runs / name / "outcomes.jsonl").write_text("{}\n")
+    return runs
+
+
+def left(runs: Path) -> list[str]:
+    return [path.name for path in sorted(runs.iterdir(), key=run_age)]
+
+
+def test_the_newest_stay(runs: Path) -> None:
+    before = left(runs)
+    assert prune(runs, 5) == before[:-5]
+    assert left(runs) == before[-5:] == ["20260101T000003-2", *before[-4:]]
+    assert prune(runs, 5) == []
+    assert os.listdir(runs.parent) == ["runs"]
+
+
+def test_numbered_runs_of_one_second_are_in_order(runs: Path) -> None:
+    for number in range(3, 12):
+        (runs / f"20260101T000005-{number}").mkdir()
+    prune(runs, 3)
+    assert left(runs) == ["20260101T000005-9", "20260101T000005-10", "20260101T000005-11"]
+
+
+def test_what_is_spared_and_what_is_no_run_stays(runs: Path) -> None:
+    (runs / "mine").mkdir()
+    (runs / "20260101T000000.zip").write_text("packed")
+    prune(runs, 1, spared=["20260101T000001"])
+    assert sorted(os.listdir(runs)) == ["20260101T000000.zip", "20260101T000001", "20260101T000005-2", "mine"]
+
+
+def test_a_run_that_goes_on_stays_until_it_ends(runs: Path) -> None:
+    going = Going(runs / "20260101T000000")
+    prune(runs, 1)
+    assert left(runs) == ["20260101T000000", "20260101T000005-2"]
+    going.end()
+    assert os.listdir(runs / "20260101T000000") == ["outcomes.jsonl"]
+    assert prune(runs, 1) == ["20260101T000000"]
+
+
+def test_a_run_of_another_process_stays_until_that_is_killed(runs: Path) -> None:
+    oldest = runs / "20260101T000000"
+    command = [sys.executable, "-c", HOLD, str(oldest)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        prune(runs, 3)
+        assert left(runs) == [oldest.name, "20260101T000004-2", "20260101T000005", "20260101T000005-2"]
+        process.kill()
+    assert prune(runs, 4) == []  # killed, it is a run as any other, which may be resumed
+    assert prune(runs, 3) == [oldest.name]
+
+
+def test_what_another_pruning_left_is_removed(runs: Path) -> None:
+    (runs / "20260101T000000").rename(runs.parent / "removed-20260101T000000")
+    assert prune(runs, 11) == []
+    assert os.listdir(runs.parent) == ["runs"]
