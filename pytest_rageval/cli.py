@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments
+from pytest_rageval.commands import agreement_arguments, show_formats
 from pytest_rageval.errors import RagEvalError
 
 __all__ = ["main"]
@@ -57,10 +57,7 @@ pytest's: 0 all held, 1 a gate or a test failed, 2 a shard was interrupted, 4 th
 of one run.
 """
 
-SHOW = """\
-Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates. With --html
-draw it as a page instead.
-"""
+SHOW = "Print what the summary of a run said, of the newest if none is named: counts, matrices, correlations, gates."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -120,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
-    show.add_argument("--html", type=Path, metavar="PATH", help="write a page of the run there instead")
+    show_formats.add_to(show)
     show.set_defaults(run_command=_show)
     merge = commands.add_parser(
         "merge", help="join the results of shards, and decide their gates", description=MERGE, allow_abbrev=False
@@ -192,9 +189,14 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
+    paths = show_formats.wanted(arguments)
+    if paths:
+        from pytest_rageval.commands.show_as import show_as
+
+        return show_as(arguments.run, paths)
     from pytest_rageval.commands.show import show
 
-    return show(arguments.run, arguments.html)
+    return show(arguments.run)
 
 
 def _merge(arguments: argparse.Namespace) -> Iterator[str]:

@@ -36,6 +36,7 @@ class Options:
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
         html: where the page of the run is written, or None.
+        mlflow: where runs of MLflow go, or None.
         retriever: the name of the retriever over ``rag_corpus``.
         retriever_params: its settings.
         beside: the folder that paths of the ini are relative to.
@@ -75,6 +76,7 @@ class Options:
     cols: str | None
     json: Path | None
     html: Path | None
+    mlflow: str | None
     retriever: str
     retriever_params: Mapping[str, Any]
     beside: Path
@@ -139,6 +141,7 @@ def read_options(config: pytest.Config) -> Options:
         cols=option.rag_cols,
         json=_report(here, "--rag-json", option.rag_json),
         html=_report(here, "--rag-html", option.rag_html),
+        mlflow=option.rag_mlflow or None,
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
         apart=getattr(config, "workerinput", {}).get("rag_apart", False),

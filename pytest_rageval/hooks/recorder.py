@@ -19,6 +19,7 @@ from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER, RESUMED
 from pytest_rageval.hooks.resuming import Resumed
+from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.baseline_file import read_baseline, write_baseline
@@ -26,7 +27,7 @@ from pytest_rageval.report.folder import ENDED, HEAD, RunFolder, write_atomicall
 from pytest_rageval.report.json_text import plain, to_json
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.pruning import Going, prune
-from pytest_rageval.report.results_json import results_of, versions_of
+from pytest_rageval.report.results_json import described, results_of, versions_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.stopped import Head, Stopped
 from pytest_rageval.report.views import MatrixChoice
@@ -48,7 +49,7 @@ class Recorder:
         self._config = config
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
-        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
+        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(config, self.options))
         self.faults: list[str] = []
         self._planned = False
         self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
@@ -133,15 +134,17 @@ class Recorder:
         self.run.weigh_judges()
         self.run.evaluate_gates()
 
+    def described(self) -> dict[str, Any]:
+        """Return what results.json says of the run as a whole."""
+        return described(self.run, self._id, datetime.now(timezone.utc))
+
     def finish(self, exitstatus: int) -> bool:
         """Write results.json, to the folder and to ``--rag-json``, the page, and the baseline.
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
         self.run.exitstatus = exitstatus
-        run_id = self._folder.id if self._folder else ""
-        finished = datetime.now(timezone.utc)
-        results = results_of(self.run, run_id, finished, self.choice)
+        results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
@@ -155,10 +158,12 @@ class Recorder:
         if folder is not None and self._written(folder.path / "results.json", partial(folder.finish, results)):
             self._end(folder)
             self._prune(folder)
+        if self.options.mlflow is not None:
+            self._send(self.options.mlflow, results)
         path = self.options.json
         went_well = path is None or self._written(path, partial(write_atomically, path, results))
         went_well = self._drawn(results) and went_well
-        return self._update_baseline(run_id) and went_well
+        return self._update_baseline() and went_well
 
     def _drawn(self, results: Mapping[str, Any]) -> bool:
         path = self.options.html
@@ -179,7 +184,7 @@ class Recorder:
         except RagEvalError:
             return None
 
-    def _update_baseline(self, run_id: str) -> bool:
+    def _update_baseline(self) -> bool:
         """Write the baseline, where that is wanted, and return whether it went well."""
         asked = self.options.baseline
         if asked.path is None or not asked.update:
@@ -188,7 +193,7 @@ class Recorder:
         if why:
             self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
             return False
-        now = replace(self.run.snapshot(), run=run_id, versions=versions_of(self.run))
+        now = replace(self.run.snapshot(), run=self._id, versions=versions_of(self.run))
         return self._written(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
 
     def _prune(self, folder: RunFolder) -> None:
@@ -202,7 +207,7 @@ class Recorder:
     def _head(self, *, ended: bool) -> Head:
         """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
         plan, before = self.run.plan, self._resumed.stopped
-        part = self.options.narrowed or plan.unselected
+        part = plan.narrowed or plan.part
         rest = sorted(before.cases - plan.cases.keys()) if part else []
         left = len(set(rest) - before.ended.keys()) + self.run.unfinished().total()
         left += sum(o.status == "skipped" and o.error_type != "skipped" for o in self.run.outcomes.values())
@@ -214,6 +219,20 @@ class Recorder:
         told = self._written(folder.path / HEAD, partial(folder.write_head, head.dumps()))
         if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
             self._written(folder.path / ENDED, folder.forget_ended)
+
+    def _send(self, uri: str, results: Mapping[str, Any]) -> None:
+        """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
+        from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
+
+        try:
+            send(plain(results), uri, experiment_of(self._config.rootpath))
+        except RagEvalError as error:
+            again = f"rageval show {self._id} --mlflow {without_password(uri)}".replace("  ", " ")
+            self.faults.append(f"{error}; the results are kept, send them with: {again}")
+
+    @property
+    def _id(self) -> str:
+        return self._folder.id if self._folder else ""
 
     def _keep(self, write: Callable[[RunFolder], object]) -> None:
         folder = self._folder

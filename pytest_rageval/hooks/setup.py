@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import RagEvalError
+from pytest_rageval.errors import MissingDependencyError, RagEvalError
 from pytest_rageval.hooks import markers
 from pytest_rageval.hooks.keys import CATALOG, is_worker
 from pytest_rageval.hooks.refusal import Refusals, raised
@@ -21,8 +23,14 @@ def configure(config: pytest.Config) -> None:
     if is_worker(config):
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
+    if config.option.rag_mlflow and find_spec("mlflow") is None:
+        raise pytest.UsageError(str(MissingDependencyError("--rag-mlflow", "mlflow")))
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if getattr(config.option, "xmlpath", None):
+        from pytest_rageval.hooks.junit import JUnit
+
+        config.pluginmanager.register(JUnit(config), "rageval-junit")
     if config.option.rag_dry_run:
         from pytest_rageval.hooks.dry_run import DryRun
 

@@ -63,6 +63,7 @@ class Run:
         trusts: how judges agree with people, where they have to.
         retrievers: what the retrievers of the session tell of themselves.
         versions: what else than installed packages decided scores: the embedding model and its revision.
+        settings: those that decided answers and scores.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         baseline: what the run is compared with, or None.
@@ -84,6 +85,7 @@ class Run:
     trusts: list[Trust] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
     updates: bool = False
@@ -124,9 +126,20 @@ class Run:
         others = sorted(self.outcomes.keys() - self.plan.cases.keys())
         return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
 
+    def of_systems(self) -> list[Outcome]:
+        """Return the outcomes, in the order of the data, that tell of the systems under test and not of judges only."""
+        apart = self._set_apart()
+        return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
+
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
+
+    def unweighed(self) -> set[str]:
+        """Return the metrics whose judge has to agree with people for its scores to count."""
+        least = self.plan.least_kappas
+        judged = [(name, info.judge) for name, info in self.plan.metrics.items() if least and info.judge]
+        return {name for name, judge in judged if judge in least or "" in least}
 
     def weigh_judges(self) -> None:
         """Measure the judges by people's labels, and withhold the scores of those that do not agree with them.
@@ -248,9 +261,7 @@ class Run:
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once, as they are wanted in several reports."""
         if (draw, choice) not in self._drawn:
-            apart = self._set_apart()
-            measured = [outcome for outcome in self.ordered() if outcome.testbed not in apart]
-            self._drawn[draw, choice] = draw(self.plan, measured, choice)
+            self._drawn[draw, choice] = draw(self.plan, self.of_systems(), choice)
         return self._drawn[draw, choice]
 
     def _changed(self) -> None:

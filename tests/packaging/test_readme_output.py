@@ -12,6 +12,8 @@ import pytest
 from readme_blocks import ROOT, blocks_of, examples_of, lay_out, printed_of
 
 BLOCKS = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
+QUIET = [arg for name in ("randomly", "hypothesispytest", "langsmith_plugin", "anyio") for arg in ("-p", f"no:{name}")]
+"""Without plugins that have no part in it; some take a second to load."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -22,7 +24,7 @@ def lines_of(text: str) -> list[str]:
 
 def run_of(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run pytest in a folder; return its exit status and what it prints."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", *arguments]
+    command = [sys.executable, "-m", "pytest", *QUIET, *arguments]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     return run.returncode, run.stdout
 

@@ -45,13 +45,13 @@ def test_a_gate_holds_for_each_system_that_is_compared(project: Project, mode: M
     assert [cell["value"] for cell in gate["cells"]] == [0.0, 1.0]
 
 
-def test_recorded_answers_are_found_where_datasets_share_ids(project: Project, mode: Mode) -> None:
+def test_recorded_answers_are_found_where_datasets_share_ids(project: Project) -> None:
     pool = [{"id": f"d{n}", "text": "text"} for n in range(2)]
     project.data([case("q 1", "first?", passages=pool)], "a.jsonl")
     project.data([case("q 1", "second?", passages=pool)], "b.jsonl")
     project.data([{"id": "q 1", "answer": "Paris", "note": "by hand"}], "answers.jsonl")
     project.file("test_it.py", RATES)
-    run = project.run(*mode, "--rag-answers", "answers.jsonl")
+    run = project.run("--rag-answers", "answers.jsonl")
     assert run.statuses == {"jsonl:a.jsonl:q 1": "scored", "jsonl:b.jsonl:q 1": "scored"}
     assert len(run.results["outcomes"]) == 3
     assert {i["question"] for i in run.results["instances"].values()} == {"first?", "second?"}
@@ -87,7 +87,7 @@ def test_a_corpus_of_something_else_is_told(project: Project) -> None:
     ("value", "binary", "wanted"), [(2.0, False, "must be in 0..1"), (0.5, True, "must be 0 or 1, as it is binary")]
 )
 def test_a_value_out_of_range_is_an_error_and_not_a_better_score(
-    project: Project, mode: Mode, value: float, binary: bool, wanted: str
+    project: Project, value: float, binary: bool, wanted: str
 ) -> None:
     conftest = f"""
         import pytest
@@ -102,7 +102,7 @@ def test_a_value_out_of_range_is_an_error_and_not_a_better_score(
     """
     test = RUNS.replace('"accuracy"', '"odd"')
     project.says(cases(RIGHT), "gates=['odd >= 0.1']", test=test, conftest=conftest)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     assert run.outcomes["q1"]["error_type"] == "metric_error"
     assert wanted in run.outcomes["q1"]["error"]

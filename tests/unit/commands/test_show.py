@@ -116,7 +116,7 @@ def test_a_page_is_drawn_instead(project: Path, capsys: pytest.CaptureFixture[st
     stored = ran(project, "20260102T030405", RESULTS)
     page = project / "out" / "page.html"
     assert shown(capsys, "--html", str(page)) == [
-        f"run 20260102T030405, started 2026-01-02T03:04:05+00:00: drawn to {page}"
+        f"{page}: html of run 20260102T030405, started 2026-01-02T03:04:05+00:00"
     ]
     drawn = page.read_text(encoding="utf-8")
     assert "No gate decides this run" in drawn
@@ -132,6 +132,7 @@ def test_a_page_that_cannot_be_drawn(
     ran(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
     assert "its results.json is not whole" in refused(capsys, "--html", "page.html")
     assert not (project / "page.html").exists()
+    assert "neither Parquet nor a page; give --html the path of a file" in refused(capsys, "--html", "-")
     monkeypatch.setitem(sys.modules, "jinja2", None)
     wanted = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
     assert refused(capsys, "--html", "page.html") == wanted
