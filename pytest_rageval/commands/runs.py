@@ -15,7 +15,9 @@ from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["StoredRun", "UsedRecordings", "results_path", "rootdir", "snapshot_named", "stored_run", "used_recordings"]
+__all__ = [
+    "StoredRun", "UsedRecordings", "results_path", "rootdir", "runs_of", "snapshot_named", "stored_run", "used_recordings",
+]  # fmt: skip
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 """One of them lies in the rootdir."""
@@ -60,6 +62,11 @@ def rootdir(start: Path) -> Path:
     return next((path for path in (start, *start.parents) if any((path / mark).exists() for mark in MARKS)), start)
 
 
+def runs_of(root: Path) -> Path:
+    """Return the folder of the runs of the project whose rootdir is ``root``."""
+    return root / ".rageval" / "runs"
+
+
 def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
     """Return what the run of that name used, or the newest run; None where there has been no run.
 
@@ -91,7 +98,7 @@ def results_path(root: Path, run: str | None) -> Path:
         return Path(run)
     folder = Path(run) if run is not None and (Path(run) / RESULTS).is_file() else _folder(root, run)
     if folder is None:
-        raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run the tests first")
+        raise SettingError(f"there is no run under {runs_of(root)} yet; run the tests first")
     path = folder / RESULTS
     if not path.is_file():
         why = f"left no {RESULTS}, as it was cut short" if folder.is_dir() else f"is not under {folder.parent}"
@@ -147,7 +154,7 @@ def _holds_results(path: Path) -> bool:
 
 def _folder(root: Path, run: str | None) -> Path | None:
     """Return the folder of the run of that name, whether it is there or not, or the newest run's."""
-    runs = root / ".rageval" / "runs"
+    runs = runs_of(root)
     if run is not None:
         return runs / run
     return max((path for path in runs.glob("*") if path.is_dir()), key=run_age, default=None)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
+from pytest_rageval.commands.runs import StoredRun, rootdir, runs_of, stored_run
 from pytest_rageval.commands.show_formats import MLFLOW
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
@@ -37,13 +37,16 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
     """
     printed = [name for name, path in paths.items() if path == STDOUT]
     if len(printed) > 1 or not TEXTS.keys() >= set(printed):
-        raise SettingError("one text can be printed, and no Parquet; give --" + printed[-1] + " the path of a file")
+        what = "one text can be printed, and neither Parquet nor a page"
+        raise SettingError(f"{what}; give --{printed[-1]} the path of a file")
     root = rootdir(Path.cwd())
     stored = stored_run(root, run)
     for name, path in paths.items():
         if path != STDOUT:
             if name == MLFLOW:
                 send(stored.results, path, experiment_of(root))
+            elif name == "html":
+                _draw(stored, Path(path), runs_of(root))
             else:
                 _write(name, stored, Path(path))
             if not printed:
@@ -51,6 +54,17 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
     for name in printed:
         text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield "\n".join(map(ascii_safe, text.split("\n"))) if sys.stdout.isatty() else text
+
+
+def _draw(stored: StoredRun, path: Path, runs: Path) -> None:
+    from pytest_rageval.report.html.page import write_html
+
+    try:
+        write_html(path, stored.results, runs)
+    except OSError as error:
+        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SettingError(f"{stored.head}: its results.json is not whole, so that no page can be drawn") from error
 
 
 def _write(name: str, stored: StoredRun, path: Path) -> None:

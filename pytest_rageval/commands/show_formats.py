@@ -9,7 +9,11 @@ __all__ = ["FORMATS", "MLFLOW", "add_to", "wanted"]
 
 MLFLOW = "mlflow"
 
+FILES = ("html", "parquet")
+"""Formats that are never printed."""
+
 FORMATS: Mapping[str, str] = {
+    "html": "draw the run as a page, one file that a browser opens",
     "csv": "write the outcomes as CSV, a row each",
     "parquet": "write the outcomes as Parquet, a row each",
     "latex": "write the matrices as LaTeX tables, for the package booktabs",
@@ -20,7 +24,7 @@ FORMATS: Mapping[str, str] = {
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add an option for each format, which takes a path or, where it is text, ``-`` for the standard output."""
     for name, what in FORMATS.items():
-        parser.add_argument(f"--{name}", metavar="PATH", help=what + ("" if name == "parquet" else "; - prints it"))
+        parser.add_argument(f"--{name}", metavar="PATH", help=what + ("" if name in FILES else "; - prints it"))
     parser.add_argument(f"--{MLFLOW}", metavar="URI", help="log each system as a run of MLflow")
 
 

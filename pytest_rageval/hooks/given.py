@@ -35,6 +35,7 @@ class Options:
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
+        html: where the page of the run is written, or None.
         mlflow: where runs of MLflow go, or None.
         retriever: the name of the retriever over ``rag_corpus``.
         retriever_params: its settings.
@@ -74,6 +75,7 @@ class Options:
     rows: str | None
     cols: str | None
     json: Path | None
+    html: Path | None
     mlflow: str | None
     retriever: str
     retriever_params: Mapping[str, Any]
@@ -120,8 +122,10 @@ def read_options(config: pytest.Config) -> Options:
     beside = ini_folder(config)
     rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
     concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
-    if option.rag_json and (here / option.rag_json).is_dir():
-        raise SettingError(f"--rag-json names the directory {found(option.rag_json)}; name a file")
+    if option.rag_html:
+        from pytest_rageval.report.html.page import check_jinja2
+
+        check_jinja2()
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
         ini_systems=_distinct("rag_system", ini_value(config, "rag_system")),
@@ -135,7 +139,8 @@ def read_options(config: pytest.Config) -> Options:
         matrix=option.rag_matrix,
         rows=option.rag_rows,
         cols=option.rag_cols,
-        json=here / option.rag_json if option.rag_json else None,
+        json=_report(here, "--rag-json", option.rag_json),
+        html=_report(here, "--rag-html", option.rag_html),
         mlflow=option.rag_mlflow or None,
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
@@ -208,6 +213,13 @@ def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
         if names.count(name) > 1:
             raise SettingError(f"{where} names {found(name)} twice; name each system once")
     return tuple(names)
+
+
+def _report(here: Path, option: str, given: str | None) -> Path | None:
+    """Return where a report is to be written; None where none is wanted."""
+    if given and (here / given).is_dir():
+        raise SettingError(f"{option} names the directory {found(given)}; name a file")
+    return here / given if given else None
 
 
 def _count(config: pytest.Config, name: str) -> int | None:

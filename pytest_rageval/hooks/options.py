@@ -37,6 +37,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
         "(default: the newest that did not end)")  # fmt: skip
     add("--rag-json", metavar="PATH", help="write results.json here too")
+    add("--rag-html", metavar="PATH", help="write a page of the whole run here, one file that a browser opens")
     add("--rag-mlflow", metavar="URI", help="log each system as a run of MLflow: a server, a database or a folder")
     add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
     add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")

@@ -139,7 +139,7 @@ class Recorder:
         return described(self.run, self._id, datetime.now(timezone.utc))
 
     def finish(self, exitstatus: int) -> bool:
-        """Write results.json, to the folder and to ``--rag-json``, and the baseline.
+        """Write results.json, to the folder and to ``--rag-json``, the page, and the baseline.
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
@@ -162,7 +162,17 @@ class Recorder:
             self._send(self.options.mlflow, results)
         path = self.options.json
         went_well = path is None or self._written(path, partial(write_atomically, path, results))
+        went_well = self._drawn(results) and went_well
         return self._update_baseline() and went_well
+
+    def _drawn(self, results: Mapping[str, Any]) -> bool:
+        path = self.options.html
+        if path is None:
+            return True
+        from pytest_rageval.report.html.page import write_html
+
+        runs = self._folder.path.parent if self._folder else None
+        return self._written(path, partial(write_html, path, results, runs))
 
     def _baseline_held(self) -> Snapshot | None:
         """Return what the run is compared with; what cannot be read is told where it is collected."""
