@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT / "tests" / "servers"))  # for tests of every folder to import from
+sys.dont_write_bytecode = False  # a thousand runs inside, each of which would compile anew what it imports
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments
+from pytest_rageval.commands import agreement_arguments, compare_arguments, show_formats
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.report.legible import legible
 
@@ -118,9 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
-    show.add_argument(
-        "--markdown", nargs="?", const="-", metavar="PATH", help="as Markdown, to this file if one is named"
-    )
+    show_formats.add_to(show)
     show.set_defaults(run_command=_show)
     merge = commands.add_parser(
         "merge", help="join the results of shards, and decide their gates", description=MERGE, allow_abbrev=False
@@ -139,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--json", action="store_true", help="as JSON")
     history.set_defaults(run_command=_history)
     agreement_arguments.add_to(commands)
+    compare_arguments.add_to(commands)
     imports = commands.add_parser(
         "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
     )
@@ -151,6 +150,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     imports.add_argument("--force", action="store_true", help="write over files that are there")
     imports.set_defaults(run_command=_import)
+    _add_index(commands)
+    _add_lint(commands)
+    return parser
+
+
+def _add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     index = commands.add_parser(
         "index",
         help="build the retriever's index, list what is kept, remove the unused",
@@ -165,8 +170,6 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(run_command=_index_info)
     prune = words.add_parser("prune", help="remove the indexes that the ini does not use", allow_abbrev=False)
     prune.set_defaults(run_command=_index_prune)
-    _add_lint(commands)
-    return parser
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -193,10 +196,15 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
+    paths = show_formats.wanted(arguments)
+    if paths:
+        from pytest_rageval.commands.show_as import show_as
+
+        return show_as(arguments.run, paths)
     from pytest_rageval.commands.paging import paged
     from pytest_rageval.commands.show import show
 
-    return paged(show(arguments.run, arguments.markdown))
+    return paged(show(arguments.run))
 
 
 def _merge(arguments: argparse.Namespace) -> Iterator[str]:

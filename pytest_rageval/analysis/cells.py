@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.clusters import mean_over, pairs_of
+from pytest_rageval.analysis.clusters import mean_over, over_cases, pairs_of
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.usage import USED, amount, answered, used
 from pytest_rageval.model.outcome import Outcome
@@ -77,10 +77,16 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
 
     Returns:
         The mean difference in -1..1, of the cases that both were scored on, and the bootstrap's interval over these
-        cases; a repeated case has the mean of its repeats.
+        cases; a repeated case has the mean of its repeats, and one under several settings is one of the interval's.
     """
-    pairs = [(_mean(metric, ours), _mean(metric, theirs)) for ours, theirs in pairs_of(outcomes, system)]
-    mean = mean_of([x - y for x, y in pairs if x is not None and y is not None], binary=False, low=-1.0)
+    pairs = pairs_of(outcomes, system)
+    told: list[tuple[tuple[str, str], float]] = []
+    for ours, theirs in pairs:
+        one, other = _mean(metric, ours), _mean(metric, theirs)
+        if one is not None and other is not None:
+            told.append(((ours[0].testbed, ours[0].case_id), one - other))
+    mean = mean_of([difference for _, difference in told], binary=False, low=-1.0)
+    mean = over_cases(mean, told, binary=False, low=-1.0)
     return Cell(mean.value, mean.n, len(pairs) - mean.n, mean.ci95)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 
-from pytest_rageval.analysis.statistics import Mean, mean_of, mean_of_cases
+from pytest_rageval.analysis.statistics import Mean, clustered_interval, mean_of, mean_of_cases
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "pairs_of", "repeated"]
+__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_cases", "pairs_of", "repeated"]
 
 REPEAT = "repeat"
 """The facet that numbers the repeats of a case, from "1"; no case has it where each is asked once."""
@@ -41,14 +43,37 @@ def pairs_of(outcomes: Iterable[Outcome], system: str) -> list[tuple[list[Outcom
 
 
 def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of the outcomes' values in low..1, None left out; see `mean_of_cases` where cases repeat."""
+    """Return the mean of the outcomes' values in low..1, None left out; see `mean_of_cases` where cases repeat.
+
+    The interval is over cases: one that stands under several settings, as noise rates, is one of them.
+    """
+    told = [(outcome, value) for outcome, value in zip(outcomes, values, strict=True) if value is not None]
     if not repeated(outcomes):
-        return mean_of([value for value in values if value is not None], binary=binary, low=low)
+        mean = mean_of([value for _, value in told], binary=binary, low=low)
+        units = [((each.testbed, each.system, each.case_id), value) for each, value in told]
+        return over_cases(mean, units, binary=binary, low=low)
     cases: dict[Key, list[float]] = {}
-    for outcome, value in zip(outcomes, values, strict=True):
-        if value is not None:
-            cases.setdefault(_key(outcome), []).append(value)
-    return mean_of_cases(list(cases.values()), binary=binary, low=low)
+    for outcome, value in told:
+        cases.setdefault(_key(outcome), []).append(value)
+    mean = mean_of_cases(list(cases.values()), binary=binary, low=low)
+    return over_cases(mean, [(key[:3], fmean(each)) for key, each in cases.items()], binary=binary, low=low)
+
+
+def over_cases(mean: Mean, told: Sequence[tuple[Hashable, float]], *, binary: bool, low: float) -> Mean:
+    """Return a mean with the interval over cases, where a case has several of the values that it is of.
+
+    Args:
+        mean: the mean of the values, as if each were another case's.
+        told: which case each value is of, and the value, in low..1.
+        binary: whether the values are 0 or 1.
+        low: the least that a value can be.
+    """
+    cases: dict[Hashable, list[float]] = {}
+    for case, value in told:
+        cases.setdefault(case, []).append(value)
+    if len(cases) == len(told):
+        return mean
+    return replace(mean, ci95=clustered_interval(list(cases.values()), binary=binary, low=low))
 
 
 def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
@@ -53,12 +53,14 @@ class Comparison:
         before, after: the runs.
         pairing: which case is which.
         compared: for each testbed, system and metric, the primary one first, all cases and then each cell.
+        whole: whether the later run has all testbeds of the earlier one, and all cases of its own.
     """
 
     before: Snapshot
     after: Snapshot
     pairing: Pairing
     compared: tuple[Compared, ...] = ()
+    whole: bool = True
 
     @property
     def same_fingerprint(self) -> bool:
@@ -78,6 +80,15 @@ class Comparison:
         """What was compared over all cases of a testbed."""
         return tuple(each for each in self.compared if not each.slice)
 
+    def is_primary(self, each: Compared) -> bool:
+        """Whether it is of its testbed's primary metric."""
+        return self.after.testbeds[each.testbed].metrics[0] == each.metric
+
+    def cells_of(self, over: Compared) -> tuple[Compared, ...]:
+        """Return the cells of what was compared over all cases."""
+        row = over.testbed, over.metric, over.system
+        return tuple(each for each in self.compared if each.slice and (each.testbed, each.metric, each.system) == row)
+
 
 def compare(
     before: Snapshot,
@@ -85,7 +96,6 @@ def compare(
     axes: tuple[str | None, str | None] = (None, None),
     *,
     alpha: float,
-    known: Collection[str] | None = None,
     whole: bool = True,
     all_cells: bool = True,
 ) -> Comparison:
@@ -96,11 +106,10 @@ def compare(
         after: the later one.
         axes: the facets whose values, two by two, are the cells; None leaves one to the cases.
         alpha: how many false alarms are taken, as a share.
-        known: the testbeds of ``before`` that ``after`` could have had; None for all.
         whole: whether ``after`` has all cases of its testbeds; what a part of them lacks is not gone.
         all_cells: whether every metric is compared in every cell, or the primary ones only.
     """
-    pairing = pair_up([case for case in before.cases if known is None or case.testbed in known], after.cases)
+    pairing = pair_up(before.cases, after.cases)
     if not whole:
         pairing = replace(pairing, gone=())
     groups: dict[tuple[str, str], list[Pair]] = {}
@@ -117,7 +126,7 @@ def compare(
                     compared.append(whole_of_it)
                     if all_cells or not number:
                         compared += _cells(whole_of_it, pairs, _axes(pairs, axes), better_up, alpha)
-    return Comparison(before, after, pairing, tuple(compared))
+    return Comparison(before, after, pairing, tuple(compared), whole and set(before.testbeds) <= set(after.testbeds))
 
 
 def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
@@ -131,9 +140,10 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
     The case is the unit: one that is there under several settings counts once, with the mean over them, as its answers
     are not independent of each other. ``cells`` is how many are decided on together.
     """
-    settings: dict[tuple[str, str], list[Pair]] = {}
+    settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
-        settings.setdefault((pair.after.testbed, pair.after.case), []).append(pair)
+        ids = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
+        settings.setdefault(ids, []).append(pair)
     before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
     after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
     return paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
@@ -194,10 +204,11 @@ def _axes(pairs: Sequence[Pair], wanted: tuple[str | None, str | None]) -> tuple
 
 
 def _slice(place: tuple[tuple[str, str], ...], axes: tuple[str, str]) -> dict[str, str]:
+    """Return a cell as facets; of cases that have none of them it says so, lest it be taken for all cases."""
     found: dict[str, str] = {}
     for axis, (over, value) in zip(axes, place, strict=True):
         found |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
-    return found
+    return found or dict.fromkeys(axes, "-")
 
 
 def _order(place: tuple[tuple[str, str], ...]) -> list[tuple[int, float, str]]:

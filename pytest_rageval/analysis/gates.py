@@ -97,10 +97,10 @@ def parse_gate(text: str, where: str = "") -> Gate:
     op = bound[1]
     if bound["base"] is not None:
         tail = _BASELINE.match(bound["base"])
-        sign = "-" if op in LOWER else "+"
-        if tail is None or tail["sign"] not in (None, sign):
+        sign, shape = ("-", ">=") if op in LOWER else ("+", "<=")
+        if tail is None or tail["sign"] not in (None, sign) or op != shape:
             raise GateSyntaxError(
-                f"{prefix} has a malformed baseline; write {op} baseline or {op} baseline {sign} 0.02"
+                f"{prefix} has a malformed baseline; write {shape} baseline or {shape} baseline {sign} 0.02"
             )
         tolerance = _finite(tail["tolerance"] or "0", prefix)
         bounded = -tolerance if op in LOWER else tolerance

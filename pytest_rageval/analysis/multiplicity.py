@@ -6,9 +6,27 @@ Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Sca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-__all__ = ["benjamini_hochberg", "holm"]
+from pytest_rageval.errors import SettingError, found
+
+__all__ = ["alpha_of", "benjamini_hochberg", "holm"]
+
+
+def alpha_of(text: str, where: str) -> float:
+    """Return the level that is written, a share of false alarms above 0 and below 0.5.
+
+    Raises:
+        SettingError: it is none.
+    """
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = math.nan
+    if not 0 < alpha < 0.5:
+        raise SettingError(f"{where} is {found(text.strip())}; write a share above 0 and below 0.5, such as 0.05")
+    return alpha
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

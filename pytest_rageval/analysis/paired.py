@@ -12,10 +12,10 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 from pytest_rageval.analysis.planning import at_least, least_drop
-from pytest_rageval.analysis.statistics import Interval, Z, bootstrap_interval
+from pytest_rageval.analysis.statistics import LEVEL, Interval, bootstrap_interval
 
 __all__ = ["Paired", "paired"]
 
@@ -123,7 +123,7 @@ def _interval(baseline: Sequence[float], value: Sequence[float], changes: Sequen
         return bootstrap_interval(changes, low=-1.0)
     n = len(changes) + 2
     up, down = (changes.count(1.0) + 1) / n, (changes.count(-1.0) + 1) / n
-    half = Z * math.sqrt((up + down - (up - down) ** 2) / n)
+    half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * math.sqrt((up + down - (up - down) ** 2) / n)
     return (max(-1.0, up - down - half), min(1.0, up - down + half))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.measured import Measured
@@ -20,7 +20,7 @@ class Pair:
     @property
     def same_answer(self) -> bool:
         """Whether both gave the same answers, as far as these are known."""
-        return sorted(self.before.said) == sorted(self.after.said)
+        return set(self.before.said) == set(self.after.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,21 @@ class Pairing:
 def pair_up(before: Sequence[Measured], after: Sequence[Measured]) -> Pairing:
     """Return which cases of ``before`` are which of ``after``.
 
-    Cases are one by testbed, id, system and facets; what is left, by content: with the same facets under another id,
-    with the same id under other facets, and with the same facets in another testbed, where just one on either side can
-    be meant. Where each run has one system, these are compared, whatever their names.
+    Cases are one by testbed, id, system, facets and content; what is left, by content: with the same facets under
+    another id, with the same id under other facets, and with the same facets in another testbed where only one of the
+    runs knows either testbed, each time if just one on either side can be meant. Last comes what has the same id,
+    whose content then is another or is not known. Where each run has one system, these are compared, whatever their
+    names.
     """
     one_each = all(len({case.system for case in side}) == 1 for side in (before, after))
     rest, others = list(before), list(after)
     found: list[Pair] = []
     renamed: list[Pair] = []
-    for number, key in enumerate(_keys(named=not one_each)):
+    moved = {case.testbed for case in before} ^ {case.testbed for case in after}
+    for key, new_name in _keys(moved, named=not one_each):
         matched, rest, others = _matched(rest, others, key)
         found += matched
-        renamed += matched if number else []
+        renamed += matched if new_name else []
     changed = [pair for pair in found if _differs(pair)]
     failed = [pair for pair in found if not _differs(pair) and (pair.before.failed or pair.after.failed)]
     apart = {id(pair) for pair in (*changed, *failed)}
@@ -75,8 +78,8 @@ def pair_up(before: Sequence[Measured], after: Sequence[Measured]) -> Pairing:
 _Key = Callable[[Measured], Hashable]
 
 
-def _keys(*, named: bool) -> Iterable[_Key]:
-    """Yield by what cases are found, one after the other; None as a key is none."""
+def _keys(moved: Collection[str], *, named: bool) -> Iterator[tuple[_Key, bool]]:
+    """Yield by what cases are found, one after the other, and whether they then have a new name; None is no key."""
 
     def system(case: Measured) -> str:
         return case.system if named else ""
@@ -84,10 +87,11 @@ def _keys(*, named: bool) -> Iterable[_Key]:
     def facets(case: Measured) -> tuple[tuple[str, str], ...]:
         return tuple(sorted(case.facets.items()))
 
-    yield lambda case: (case.testbed, case.case, system(case), facets(case))
-    yield lambda case: (case.testbed, case.data, system(case), facets(case)) if case.data else None
-    yield lambda case: (case.testbed, case.data, system(case), case.case) if case.data else None
-    yield lambda case: (case.data, system(case), facets(case)) if case.data else None
+    yield lambda case: (case.testbed, case.case, case.data, system(case), facets(case)) if case.data else None, False
+    yield lambda case: (case.testbed, case.data, system(case), facets(case)) if case.data else None, True
+    yield lambda case: (case.testbed, case.data, system(case), case.case) if case.data else None, True
+    yield lambda case: (case.data, system(case), facets(case)) if case.data and case.testbed in moved else None, True
+    yield lambda case: (case.testbed, case.case, system(case), facets(case)), False
 
 
 def _matched(

@@ -125,16 +125,16 @@ def _least_share(n: int, changing: float, alpha: float, power: float) -> float |
         if high == 1:
             return None
         low, below, high = high, above, min(1.0, 1.2 * high)
-    side = 0
+    side, excess = 0, above
     for _ in range(STEPS):
-        if above < CLOSE:
+        if excess < CLOSE:
             break
         middle = (low * above - high * below) / (above - below)
         found = power_of(n, middle, changing=changing, alpha=alpha) - power
         if found < 0:
             low, below, above, side = middle, found, above / (2 if side < 0 else 1), -1
         else:
-            high, above, below, side = middle, found, below / (2 if side > 0 else 1), 1
+            high, above, excess, below, side = middle, found, found, below / (2 if side > 0 else 1), 1
     return high
 
 

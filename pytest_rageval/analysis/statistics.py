@@ -11,8 +11,8 @@ __all__ = [
     "LEVEL",
     "Interval",
     "Mean",
-    "Z",
     "bootstrap_interval",
+    "clustered_interval",
     "mean_of",
     "mean_of_cases",
     "quantile",
@@ -23,8 +23,7 @@ __all__ = [
 Interval = tuple[float, float]
 
 LEVEL = 0.95
-Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
-"""The normal distribution's quantile that leaves half of what is outside a 95 % interval above it."""
+_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +65,37 @@ def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float 
     return Mean(mean.value, sum(map(len, cases)), mean.ci95, len(means))
 
 
+def clustered_interval(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Interval | None:
+    """Return the 95 % interval of the mean of all values of ``cases``, which depend on each other within a case.
+
+    Wilson's, of as many as there are cases, for 0/1 values that are alike within each; else the bootstrap's over cases,
+    each with its mean, or where some have more values than others with what it adds to the ratio of sums that the mean
+    then is. None where the cases cannot give one.
+
+    Formula: of the mean m of N values in K cases, the k-th with n_k of the mean m_k: m + n_k * K / N * (m_k - m).
+
+    Source: W. G. Cochran, "Sampling techniques" (1977), 6.3, the ratio estimate's linearisation.
+    """
+    total, means = sum(map(len, cases)), [fmean(values) for values in cases]
+    even = len({len(values) for values in cases}) == 1
+    mean = math.fsum(map(math.fsum, cases)) / total
+    if binary and all(each in (0.0, 1.0) for each in means) and (even or mean in (0.0, 1.0)):
+        return wilson_interval(sum(means), len(means))
+    shares = [
+        mean + len(values) * len(cases) / total * (each - mean) for values, each in zip(cases, means, strict=True)
+    ]
+    return bootstrap_interval(means if even else shares, low)
+
+
 def wilson_interval(successes: float, n: int) -> Interval:
     """Return Wilson's 95 % score interval for ``successes`` out of ``n`` > 0.
 
     Source: E. B. Wilson, "Probable inference", JASA 22 (1927).
     """
     p = successes / n
-    z2 = Z * Z
+    z2 = _Z * _Z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p: no rounding at its ends
 
 
@@ -128,7 +149,7 @@ def t_quantile(df: int) -> float:
     tabled = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)
     if df <= len(tabled):
         return tabled[df - 1]
-    z = Z
+    z = _Z
     return (
         z
         + (z**3 + z) / (4 * df)

@@ -210,8 +210,8 @@ def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult
     if found.delta is None:
         why = f"nothing to compare: none of its {_size(cell)} cases is in the baseline"
     else:
-        p_text = f"p {told.p_value:.2g}" if told.p_value is not None else ""
-        why = f"{gate.metric} changed by {found.delta:+.4g} against the baseline, {p_text} over {found.n_pairs} cases"
+        p_text = f", one-sided p {told.p_value:.2g}" if told.p_value is not None else ""
+        why = f"{gate.metric} changed by {found.delta:+.4g} against the baseline{p_text} over {found.n_pairs} cases"
         why += ", too few to tell it from noise" if told.verdict == "inconclusive" else ""
     worst = tuple((pair.after.name, pair.after.scores[gate.metric]) for pair in told.broken[:WORST])
     return replace(result, status="failed", reason=why, worst=worst)

@@ -95,6 +95,7 @@ class _Kept:
                 for outcome in run.ordered():
                     self._folder.append(to_json(run.records[outcome.nodeid]))
                 self._folder.finish(results)
+                self._folder.forget_ended()
             except OSError as error:
                 self.faults.append(f"{self._folder.path} could not be written: {error.strerror or error}")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_rageval.commands.runs import RESULTS
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.history import Entry, Unread
 from pytest_rageval.report.reread import run_of
@@ -55,9 +56,9 @@ def _run(folder: Path) -> Entry | Unread:
 
 def _commit(path: Path, commit: str, when: str, subject: str) -> Entry | Unread:
     try:
-        plain = json.loads(_git(path, "show", f"{commit}:./{path.name}"))
-        testbeds = {node: (each["name"], each["metrics"][0]) for node, each in plain["testbeds"].items()}
-        return Entry(commit, when, totals_of_baseline(plain), testbeds, subject=subject)
+        baseline = snapshot_of(json.loads(_git(path, "show", f"{commit}:./{path.name}")))
+        testbeds = {node: (each.name, each.metrics[0]) for node, each in baseline.testbeds.items()}
+        return Entry(commit, when, totals_of_baseline(baseline), testbeds, subject=subject)
     except SettingError:
         return Unread(commit, "as it removed the file")
     except UNSHAPED:
@@ -90,7 +91,7 @@ def _marks(results: Mapping[str, Any]) -> tuple[str, ...]:
         "interrupted" if run["interrupted"] else "",
         f"shard {shard['number']}/{shard['of']}" if shard else "",
         f"{len(plan['unfinished'])} not run" if plan["unfinished"] else "",
-        f"{plan['unselected']} not selected" if plan["unselected"] else "",
+        plan.get("part", ""),
     ]
     return tuple(filter(None, told))
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import SettingError
+from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["StoredRun", "UsedRecordings", "results_path", "rootdir", "stored_run", "used_recordings"]
+__all__ = [
+    "StoredRun", "UsedRecordings", "results_path", "rootdir", "runs_of", "snapshot_named", "stored_run",
+    "used_recordings",
+]  # fmt: skip
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 """One of them lies in the rootdir."""
@@ -58,6 +63,11 @@ def rootdir(start: Path) -> Path:
     return next((path for path in (start, *start.parents) if any((path / mark).exists() for mark in MARKS)), start)
 
 
+def runs_of(root: Path) -> Path:
+    """Return the folder of the runs of the project whose rootdir is ``root``."""
+    return root / ".rageval" / "runs"
+
+
 def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
     """Return what the run of that name used, or the newest run; None where there has been no run.
 
@@ -89,7 +99,7 @@ def results_path(root: Path, run: str | None) -> Path:
         return Path(run)
     folder = Path(run) if run is not None and (Path(run) / RESULTS).is_file() else _folder(root, run)
     if folder is None:
-        raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run the tests first")
+        raise SettingError(f"there is no run under {runs_of(root)} yet; run the tests first")
     path = folder / RESULTS
     if not path.is_file():
         why = f"left no {RESULTS}, as it was cut short" if folder.is_dir() else f"is not under {folder.parent}"
@@ -116,9 +126,36 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     return StoredRun(head, results, found, choice)
 
 
+def snapshot_named(root: Path, name: str) -> Snapshot:
+    """Return what a baseline, a results.json or a run holds, as others are compared with it.
+
+    Raises:
+        DataError, SettingError: there is no such run, or it cannot be read.
+    """
+    path = Path(name)
+    if path.is_file() and not _holds_results(path):
+        return replace(read_baseline(path), path=name)
+    stored = stored_run(root, name)
+    told = stored.results["run"]
+    where = name if path.exists() else ""
+    return replace(stored.run.snapshot(), run=told["id"], versions=told["versions"], path=where)
+
+
+def _holds_results(path: Path) -> bool:
+    """Return whether a file is, or was to be, a results.json and no baseline."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        plain = json.loads(text)
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError:
+        return '"outcomes"' in text
+    return isinstance(plain, dict) and "outcomes" in plain
+
+
 def _folder(root: Path, run: str | None) -> Path | None:
     """Return the folder of the run of that name, whether it is there or not, or the newest run's."""
-    runs = root / ".rageval" / "runs"
+    runs = runs_of(root)
     if run is not None:
         return runs / run
     return max((path for path in runs.glob("*") if path.is_dir()), key=run_age, default=None)

@@ -18,15 +18,17 @@ _DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", _MARK)
 """What a cell may not begin with: spreadsheets would run it, trim it, or take our mark for their own."""
 
 
-def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as CSV; a cell that a spreadsheet could take for a formula gets an apostrophe in front.
+def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
+    """Return a table as CSV; a text that a spreadsheet could take for a formula gets an apostrophe in front.
+
+    A number stands as it is, also below zero, and None is an empty cell.
 
     Source: OWASP, "CSV Injection".
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows([_MARK + cell if cell.startswith(_DANGEROUS) else cell for cell in row] for row in rows)
+    writer.writerow(_marked(columns))
+    writer.writerows(map(_marked, rows))
     return stream.getvalue()
 
 
@@ -54,6 +56,10 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
             raise DataError(f"{name}:{line}", f"found {len(cells)} cells, wanted {len(columns)}, as the first line has")
         records.append((line, dict(zip(columns, map(_unmarked, cells), strict=True))))
     return records
+
+
+def _marked(row: Sequence[str | float | None]) -> list[str | float | None]:
+    return [_MARK + cell if isinstance(cell, str) and cell.startswith(_DANGEROUS) else cell for cell in row]
 
 
 def _unmarked(cell: str) -> str:

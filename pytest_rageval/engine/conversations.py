@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -37,10 +38,16 @@ class Conversations:
     Args:
         answerer: asks the system.
         shared: where the processes of the session leave their answers for each other; None where there is but one.
+        known: what the system answered in another session that this one goes on with: the turn, its repeat, the answer.
     """
 
-    def __init__(self, answerer: SystemAnswerer, shared: SharedAnswers | None = None) -> None:
-        self._answers = Remembered(answerer, shared)
+    def __init__(
+        self,
+        answerer: SystemAnswerer,
+        shared: SharedAnswers | None = None,
+        known: Iterable[tuple[Case, int, Answer]] = (),
+    ) -> None:
+        self._answers = Remembered(answerer, shared, known)
         self._tested: set[tuple[object, ...]] = set()
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,12 +29,18 @@ class Remembered:
     Args:
         answerer: asks the system.
         shared: where processes that ask the same system leave their answers for each other; None where none does.
+        known: what the system has answered to a case, in a repeat, before.
     """
 
-    def __init__(self, answerer: SystemAnswerer, shared: SharedAnswers | None = None) -> None:
+    def __init__(
+        self,
+        answerer: SystemAnswerer,
+        shared: SharedAnswers | None = None,
+        known: Iterable[tuple[Case, int, Answer]] = (),
+    ) -> None:
         self._answerer = answerer
         self._shared = shared
-        self._known: dict[str, Answer] = {}
+        self._known = {_key(case, repeat): answer for case, repeat, answer in known}
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     @property
@@ -44,7 +50,7 @@ class Remembered:
 
     def __call__(self, case: Case, why: str = "") -> Answer:
         """Return the answer to a case, asked for in this thread; where that fails ``why`` ends the message."""
-        key = _key(case)
+        key = _key(case, current().repeat)
         if key not in self._known:
             with nullcontext() if self._shared is None else self._shared.held(key):
                 answer = self._told(key)
@@ -58,7 +64,7 @@ class Remembered:
         """Return the same, asked for on the event loop."""
         import asyncio
 
-        key = _key(case)
+        key = _key(case, current().repeat)
         while key not in self._known:
             if key in self._asking:
                 await asyncio.shield(self._asking[key])  # who waited for one that failed asks for itself
@@ -78,7 +84,7 @@ class Remembered:
 
     def forget(self, case: Case) -> None:
         """Ask anew when the answer to a case is wanted again."""
-        key = _key(case)
+        key = _key(case, current().repeat)
         self._known.pop(key, None)
         if self._shared is not None:
             self._shared.forget(key)
@@ -92,10 +98,10 @@ class Remembered:
             self._shared.keep(key, answer)
 
 
-def _key(case: Case) -> str:
-    """Return what tells a query from every other, in the repeat that is asked for."""
+def _key(case: Case, repeat: int) -> str:
+    """Return what tells a query from every other, in a repeat."""
     said = repr(case.query).encode("utf-8", "surrogatepass")
-    return f"{hashlib.sha256(said).hexdigest()}-{current().repeat}"
+    return f"{hashlib.sha256(said).hexdigest()}-{repeat}"
 
 
 @contextmanager

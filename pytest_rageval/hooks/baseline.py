@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.errors import SettingError, found
 
 if TYPE_CHECKING:
@@ -62,11 +62,13 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
     if path is None and (update or part):
         raise SettingError("there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini")
     if path is not None and path.is_dir():
-        raise SettingError(f"the baseline {found(str(path))} is a directory; name a file")
+        raise SettingError(f"the baseline {path} is a directory; name a file")
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in POLICIES:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
-    return BaselineAsked(path, update or part, part, _alpha(str(ini["rag_alpha"])), cast("Policy", policy))
+    return BaselineAsked(
+        path, update or part, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), cast("Policy", policy)
+    )
 
 
 def check_baseline(asked: BaselineAsked) -> None:
@@ -123,13 +125,3 @@ def _missing(run: Run) -> str:
         return ""
     missing = sorted(set(run.baseline.testbeds) - set(run.plan.testbeds))
     return f"{missing[0]} did not run" if missing else ""
-
-
-def _alpha(text: str) -> float:
-    try:
-        alpha = float(text)
-    except ValueError:
-        alpha = math.nan
-    if not 0 < alpha < 0.5:
-        raise SettingError(f"rag_alpha is {found(text.strip())}; write a share above 0 and below 0.5, such as 0.05")
-    return alpha

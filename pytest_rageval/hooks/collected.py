@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
     from pytest_rageval.model.case import Case
+    from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Collected", "parametrize"]
 
@@ -65,6 +66,8 @@ class Collected:
         retrievers: those that systems of this process are made with.
         trust: what judges are held to, once all is collected.
         versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
+        identity: what decides the scores, once all is collected.
+        taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
     def __init__(
@@ -97,6 +100,8 @@ class Collected:
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
         self.fault: str | None = None
+        self.identity: Mapping[str, Mapping[str, str]] = {}
+        self.taken: dict[pytest.Item, Outcome | None] = {}
         self._answering: Answering | None = None
         self._budget = budget
         self._recordings = recordings

@@ -147,12 +147,24 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items[:] = _without(items, dropped)
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # each shard's fingerprint is that of the whole
+    if REFUSED not in config.stash and not config.option.collectonly:
+        _leave_out(session, items)
     _load_embedder(session, items)
 
 
 def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
     """Return the items that are no cases, and those whose ordinal is not among ``dropped``."""
     return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
+
+
+def _leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Note what decides the scores, and leave out the cases that are taken over from another run."""
+    from pytest_rageval.hooks.resuming import leave_out
+
+    try:
+        leave_out(session, items)
+    except RagEvalError as error:
+        refuse(session.config, session.nodeid, str(error))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:

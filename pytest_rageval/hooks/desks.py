@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.fixtures import retriever_over
+from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
 from pytest_rageval.retrieval.adapters import adapted
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.llm.client import Client
     from pytest_rageval.llm.embedder import Embedder
+    from pytest_rageval.model.answer import Answer
+    from pytest_rageval.model.case import Case
     from pytest_rageval.model.protocols import System
 
 __all__ = ["Desks", "Origin"]
@@ -135,10 +139,20 @@ class Desks:
 
     def _conversations(self, answerer: SystemAnswerer, origin: Origin) -> Conversations:
         """Return what answers turns; processes share what the same system has said to them."""
+        known = list(self._turns_taken(origin))
         if self._shared is None:
-            return Conversations(answerer)
+            return Conversations(answerer, None, known)
         told = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
-        return Conversations(answerer, SharedAnswers(self._shared / sha256(repr(told).encode()).hexdigest()))
+        return Conversations(answerer, SharedAnswers(self._shared / sha256(repr(told).encode()).hexdigest()), known)
+
+    def _turns_taken(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
+        """Yield what the system of an origin answered to turns that are taken over from another run."""
+        for item, outcome in self._collected.taken.items():
+            entry = item.stash[ENTRY]
+            if outcome is None or outcome.answer is None or self.origin(item, entry) != origin:
+                continue
+            case = self._collected.session_case(entry).with_history(outcome.history or ())
+            yield replace(case, earlier=None), int(case.facets.get("repeat", "1")), outcome.answer
 
     def _model(self, request: pytest.FixtureRequest, fixture: str) -> Client | None:
         if overridden(fixture, request.node) is None:

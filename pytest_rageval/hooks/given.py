@@ -35,6 +35,8 @@ class Options:
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
         json: where results.json is written too, or None.
+        html: where the page of the run is written, or None.
+        mlflow: where runs of MLflow go, or None.
         markdown: where the report is written as Markdown, or None.
         retriever: the name of the retriever over ``rag_corpus``.
         retriever_params: its settings.
@@ -74,6 +76,8 @@ class Options:
     rows: str | None
     cols: str | None
     json: Path | None
+    html: Path | None
+    mlflow: str | None
     markdown: Path | None
     retriever: str
     retriever_params: Mapping[str, Any]
@@ -120,6 +124,10 @@ def read_options(config: pytest.Config) -> Options:
     beside = ini_folder(config)
     rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
     concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
+    if option.rag_html:
+        from pytest_rageval.report.html.page import check_jinja2
+
+        check_jinja2()
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
         ini_systems=_distinct("rag_system", ini_value(config, "rag_system")),
@@ -134,6 +142,8 @@ def read_options(config: pytest.Config) -> Options:
         rows=option.rag_rows,
         cols=option.rag_cols,
         json=_report(here, "--rag-json", option.rag_json),
+        html=_report(here, "--rag-html", option.rag_html),
+        mlflow=option.rag_mlflow or None,
         markdown=_report(here, "--rag-markdown", option.rag_markdown),
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
@@ -201,18 +211,18 @@ def _invoked_from(config: pytest.Config) -> Path:
     return config.invocation_params.dir if told is None else Path(os.path.normpath(config.rootpath / told))
 
 
-def _report(here: Path, option: str, given: str | None) -> Path | None:
-    """Return the file that an option wants a report in, or None."""
-    if given and (here / given).is_dir():
-        raise SettingError(f"{option} names the directory {found(given)}; name a file")
-    return here / given if given else None
-
-
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
     for name in names:
         if names.count(name) > 1:
             raise SettingError(f"{where} names {found(name)} twice; name each system once")
     return tuple(names)
+
+
+def _report(here: Path, option: str, given: str | None) -> Path | None:
+    """Return where a report is to be written; None where none is wanted."""
+    if given and (here / given).is_dir():
+        raise SettingError(f"{option} names the directory {found(given)}; name a file")
+    return here / given if given else None
 
 
 def _count(config: pytest.Config, name: str) -> int | None:

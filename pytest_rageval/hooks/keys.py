@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.corpus import Corpus
     from pytest_rageval.hooks.recorder import Recorder
     from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.hooks.resuming import Resumed
     from pytest_rageval.hooks.testbed import Entry
 
-__all__ = ["CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "is_worker"]
+__all__ = ["CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "RESUMED", "is_worker"]
 
 CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()
 """On the config: what is registered."""
@@ -33,6 +34,9 @@ ENTRY: pytest.StashKey[Entry] = pytest.StashKey()
 
 RESULT: pytest.StashKey[RagResult] = pytest.StashKey()
 """On a test item that has been answered: the result."""
+
+RESUMED: pytest.StashKey[Resumed] = pytest.StashKey()
+"""On the config of the reporting process, with ``--rag-resume``: what it goes on with."""
 
 NO_CALL = "no call can succeed"
 """How the reason begins for which a session stops whose model refuses to work."""

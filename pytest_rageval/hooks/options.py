@@ -34,11 +34,19 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report how it varies")
     add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
+    add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
+        "(default: the newest that did not end)")  # fmt: skip
     add("--rag-json", metavar="PATH", help="write results.json here too")
+    add("--rag-html", metavar="PATH", help="write a page of the whole run here, one file that a browser opens")
+    add("--rag-mlflow", metavar="URI", help="log each system as a run of MLflow: a server, a database or a folder")
     add("--rag-markdown", metavar="PATH", help="write the report as a comment for a pull request here")
     add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
     add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")
     add("--rag-update-baseline-part", action="store_true", help="write to the baseline what ran, and keep the rest")
+    _add_settings(parser)
+
+
+def _add_settings(parser: pytest.Parser) -> None:
     parser.addini("rag_baseline", "the committed baseline, as --rag-baseline", default="")
     parser.addini("rag_alpha", "false alarms taken when runs are compared, as a share", default="0.05")
     parser.addini("rag_inconclusive", "pass, warn or fail where a drop may be noise", default="warn")

@@ -13,6 +13,7 @@ from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.case import Case
+from pytest_rageval.report.lines import counted
 from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.testbeds.expand import shortfalls
 from pytest_rageval.testbeds.ids import digest
@@ -31,7 +32,11 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         collected: every testbed, also those whose cases were all deselected.
         nodes: node id -> entry of each case that will run.
     """
-    plan = Plan(fingerprint=_fingerprint(collected), notes=(*collected.notes, *unused_answers(collected)))
+    plan = Plan(
+        fingerprint=_fingerprint(collected),
+        identity=collected.identity,
+        notes=(*collected.notes, *unused_answers(collected)),
+    )
     plan.notes += tuple(note for source in collected.sources for note in source.notes)
     plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
     plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
@@ -60,9 +65,10 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len(chosen)
     n_left_out = left_out(collected.entries, set(chosen))
-    plan.part = f"{n_left_out} cases of its tests were left out" if n_left_out else ""
+    plan.part = f"{counted(n_left_out, 'case')} left out" if n_left_out else ""
     plan.narrowed = collected.options.narrowed
-    plan.alpha, plan.inconclusive = collected.options.baseline.alpha, collected.options.baseline.inconclusive
+    asked = collected.options.baseline
+    plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -16,19 +16,23 @@ import pytest
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.baseline import joined, why_no_update
+from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
-from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.hooks.keys import RECORDER, RESUMED
+from pytest_rageval.hooks.resuming import Resumed
+from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.baseline_file import read_baseline, write_baseline
-from pytest_rageval.report.folder import RunFolder, write_text
-from pytest_rageval.report.json_text import JsonText, json_lines, plain, to_json
+from pytest_rageval.report.folder import ENDED, HEAD, RunFolder, write_text
+from pytest_rageval.report.json_text import json_lines, plain, to_json
 from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.pruning import Going, prune
-from pytest_rageval.report.results_json import results_of, versions_of
+from pytest_rageval.report.results_json import described, results_of, versions_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
+from pytest_rageval.report.stopped import Head, Stopped
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Recorder", "recorder_of"]
@@ -48,10 +52,12 @@ class Recorder:
         self._config = config
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
-        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts)
+        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(config, self.options))
         self.faults: list[str] = []
         self.written: list[Path] = []
         self._planned = False
+        self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
+        self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
         self.pruned: list[str] = []
         self._folder: RunFolder | None = None
@@ -67,16 +73,43 @@ class Recorder:
         if not self._planned:
             self._planned = True
             self.run.plan = plan
-            self.run.baseline, self.run.updates = self._baseline_held(), self.options.baseline.update
+            self.run.baseline = self._baseline_held()
+            self.run.taken_over = self._resumed.told(plan)
+            self.faults += self._resumed.warnings(plan)
+            self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
+
+    @property
+    def taken(self) -> list[str]:
+        """Node ids of the cases that are taken over from another run."""
+        return self._resumed.taken(self.run.plan)
+
+    def reports_of(self, nodeid: str) -> Iterator[pytest.TestReport]:
+        """Yield the reports of a case that is taken over."""
+        payload = self._resumed.payload(nodeid, self.run.plan)
+        return reports_of(self._config, self._resumed.stopped.ended[nodeid], payload)
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Keep an outcome, in memory and on disk, and show it to the hooks."""
-        outcome = self.run.take(payload["outcome"], payload["instance"])
+        encoded, instances = payload["outcome"], len(self.run.instances)
+        outcome = self.run.take(encoded, payload["instance"])
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
         self.run.versions.update(payload["versions"])
-        self._append(to_json(self.run.records[outcome["nodeid"]]))
+        if len(self.run.instances) > instances:
+            case_id = encoded["case_id"]
+            line = to_json({"case_id": case_id})[:-1] + f', "instance": {to_json(self.run.instances[case_id])}}}'
+            self._keep(partial(RunFolder.append_ended, line=line))
+        if self._folder is not None:
+            self._endings.take_payload(encoded["nodeid"], payload, self._folder.outcomes)
+        self._keep(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
+
+    def take_report(self, report: pytest.TestReport) -> None:
+        """Note how a case's test goes on; once it has ended a session may take it over from this one."""
+        if report.nodeid in self.run.plan.cases:
+            line = self._endings.take_report(report)
+            if line is not None:
+                self._keep(partial(RunFolder.append_ended, line=line))
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
         """Count calls that belong to no outcome: made ahead of tests that never ran, or by no case."""
@@ -105,15 +138,17 @@ class Recorder:
         self.run.weigh_judges()
         self.run.evaluate_gates()
 
+    def described(self) -> dict[str, Any]:
+        """Return what results.json says of the run as a whole."""
+        return described(self.run, self._id, datetime.now(timezone.utc))
+
     def finish(self, exitstatus: int) -> bool:
         """Write results.json, to the folder and to ``--rag-json``, the other reports and the baseline.
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
         self.run.exitstatus = exitstatus
-        run_id = self._folder.id if self._folder else ""
-        finished = datetime.now(timezone.utc)
-        results = results_of(self.run, run_id, finished, self.choice)
+        results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
@@ -123,11 +158,24 @@ class Recorder:
             complete = whole and scored and not self.run.unfinished()
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
             self._written(self._folder.path / "used-recordings.txt", note)
-        if self._folder is not None:
-            self._reported(self._folder.path / "results.json", partial(self._folder.finish, results))
-            self._prune(self._folder)
+        folder = self._folder
+        if folder is not None and self._reported(folder.path / "results.json", partial(folder.finish, results)):
+            self._end(folder)
+            self._prune(folder)
+        if self.options.mlflow is not None:
+            self._send(self.options.mlflow, results)
         went_well = self._write_reports(results)
-        return self._update_baseline(run_id) and went_well
+        went_well = self._drawn(results) and went_well
+        return self._update_baseline() and went_well
+
+    def _drawn(self, results: Mapping[str, Any]) -> bool:
+        path = self.options.html
+        if path is None:
+            return True
+        from pytest_rageval.report.html.page import write_html
+
+        runs = self._folder.path.parent if self._folder else None
+        return self._reported(path, partial(write_html, path, results, runs))
 
     def _write_reports(self, results: Mapping[str, Any]) -> bool:
         """Write the reports that were asked for and return whether that went well; nobody asks for a step's summary."""
@@ -149,7 +197,7 @@ class Recorder:
         except RagEvalError:
             return None
 
-    def _update_baseline(self, run_id: str) -> bool:
+    def _update_baseline(self) -> bool:
         """Write the baseline, where that is wanted, and return whether it went well."""
         asked = self.options.baseline
         if asked.path is None or not asked.update:
@@ -158,7 +206,7 @@ class Recorder:
         if why:
             self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
             return False
-        now = replace(self.run.snapshot(), run=run_id, versions=versions_of(self.run))
+        now = replace(self.run.snapshot(), run=self._id, versions=versions_of(self.run))
         return self._reported(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
 
     def _prune(self, folder: RunFolder) -> None:
@@ -169,12 +217,42 @@ class Recorder:
             with suppress(OSError):
                 self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
-    def _append(self, record: JsonText) -> None:
+    def _head(self, *, ended: bool) -> Head:
+        """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
+        plan, before = self.run.plan, self._resumed.stopped
+        part = plan.narrowed or plan.part
+        rest = sorted(before.cases - plan.cases.keys()) if part else []
+        left = len(set(rest) - before.ended.keys()) + self.run.unfinished().total()
+        left += sum(o.status == "skipped" and o.error_type != "skipped" for o in self.run.outcomes.values())
+        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None)
+
+    def _end(self, folder: RunFolder) -> None:
+        """Say that the run came to its end; where every case did too, nobody can go on with it."""
+        head = self._head(ended=True)
+        told = self._written(folder.path / HEAD, partial(folder.write_head, head.dumps()))
+        if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
+            self._written(folder.path / ENDED, folder.forget_ended)
+
+    def _send(self, uri: str, results: Mapping[str, Any]) -> None:
+        """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
+        from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
+
+        try:
+            send(plain(results), uri, experiment_of(self._config.rootpath))
+        except RagEvalError as error:
+            again = f"rageval show {self._id} --mlflow {without_password(uri)}".replace("  ", " ")
+            self.faults.append(f"{error}; the results are kept, send them with: {again}")
+
+    @property
+    def _id(self) -> str:
+        return self._folder.id if self._folder else ""
+
+    def _keep(self, write: Callable[[RunFolder], object]) -> None:
         folder = self._folder
         if folder is None:
             return
         try:
-            folder.append(record)
+            write(folder)
         except OSError as error:
             folder.close()
             self._folder = None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, is_worker
+from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
 
 if TYPE_CHECKING:
     from pytest_rageval.report.lines import Line
-    from pytest_rageval.report.run import NamedGate
 
 __all__ = ["Reporting", "WorkerReporting", "pytest_sessionfinish"]
 
@@ -24,6 +23,7 @@ class Reporting:
         self._config = config
         self._session: pytest.Session | None = None
         self._counted = False
+        self._took_over = False
         self._crashed: dict[str, str] = {}
         self._failed: set[str] = set()
         self._nodes: list[Any] = []
@@ -45,19 +45,16 @@ class Reporting:
             self._failed.add(report.nodeid)
         if report.when not in ("setup", "call", "teardown") and hasattr(report, "node"):
             self._crashed[report.nodeid] = str(report.longrepr)
-        if plan is None and payload is None:
-            return
-        from pytest_rageval.hooks.recorder import recorder_of
-        from pytest_rageval.report.plan import Plan
-
-        recorder = recorder_of(self._config)
         if plan is not None:
-            recorder.take_plan(Plan.loads(plan))
-            self._count_gates()
+            self._take_plan(plan)
+        recorder = self._config.stash.get(RECORDER, None)
+        if recorder is None:
+            return
         if payload is not None:
             self._crashed.pop(report.nodeid, None)  # what crashed was run again
             recorder.take_outcome(payload)
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
+        recorder.take_report(report)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionstart(self) -> Generator[None]:
@@ -89,6 +86,10 @@ class Reporting:
             machines.join(node)
         machines.hold(node)
         tell_worker(self._config, node.workerinput, alone=scattered)
+        if RESUMED in self._config.stash:
+            from pytest_rageval.hooks.resuming import tell_resumed
+
+            tell_resumed(self._config, node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -100,18 +101,21 @@ class Reporting:
             replaced_here(node, self._lost.append)
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
-            from pytest_rageval.hooks.recorder import recorder_of
-            from pytest_rageval.report.plan import Plan
+            self._take_plan(plan)
 
-            recorder_of(self._config).take_plan(Plan.loads(plan))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> None:
+        """Take over what another run had ended, ahead of the first test."""
+        self._take_over()
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Report every gate as one more test once all cases have ended."""
         self._session = session
-        self._count_gates()
+        self._count()
         try:
             result = yield
+            self._take_over()
         except BaseException as error:
             self._settle(interrupted=not _stopped_itself(session, error))
             if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
@@ -138,7 +142,9 @@ class Reporting:
             session.exitstatus = pytest.ExitCode.OK  # all cases are the other shards'
         if not recorder.finish(int(session.exitstatus)) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        _remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
+        from pytest_rageval.hooks.fired import remember_failed
+
+        remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary."""
@@ -172,12 +178,48 @@ class Reporting:
             recorder.take_unclaimed(*(unclaimed or ({}, ())))
             recorder.take_fault(fault)
 
-    def _count_gates(self) -> None:
-        """Count the gates among the tests, save where no test was selected: then pytest's exit status says so."""
+    def _take_plan(self, text: str) -> None:
+        """Take the plan that a worker hands over."""
+        from pytest_rageval.hooks.recorder import recorder_of
+        from pytest_rageval.report.plan import Plan
+
+        recorder_of(self._config).take_plan(Plan.loads(text))
+        self._count()
+        self._take_over()
+
+    def _count(self) -> None:
+        """Count the cases that are taken over, and the gates, among the tests.
+
+        No gate is counted where no test was selected: then pytest's exit status says so.
+        """
         recorder, session = self._config.stash.get(RECORDER, None), self._session
-        if recorder is not None and session is not None and session.testscollected and not self._counted:
+        if recorder is None or session is None or self._counted:
+            return
+        session.testscollected += len(recorder.taken)
+        if session.testscollected:
             self._counted = True
             session.testscollected += recorder.run.plan.n_gates
+
+    def _take_over(self) -> None:
+        """Report the cases that another run had ended, once: pytest takes what fails before its loop for no test."""
+        recorder, session = self._config.stash.get(RECORDER, None), self._session
+        if recorder is None or session is None or self._took_over:
+            return
+        self._took_over = bool(recorder.run.plan.testbeds)
+        from pytest_rageval.hooks.fired import fire
+
+        for nodeid in recorder.taken:
+            fire(self._config, recorder.reports_of(nodeid))
+            if session.shouldfail:  # it failed, and -x is given
+                self._stop(session)
+                return
+
+    def _stop(self, session: pytest.Session) -> None:
+        """Stop before the next test, as pytest or xdist would for a failure of that test."""
+        controller = self._config.pluginmanager.getplugin("dsession")
+        if controller is None:
+            raise session.Failed(session.shouldfail)
+        controller.shouldstop = session.shouldfail
 
     def _settle(self, *, interrupted: bool) -> None:
         recorder = self._config.stash.get(RECORDER, None)
@@ -185,8 +227,10 @@ class Reporting:
             return
         recorder.settle(self._crashed, self._failed, interrupted=interrupted)
         if not interrupted:
+            from pytest_rageval.hooks.fired import fire_gate
+
             for gate in recorder.run.gates:
-                _report_gate(self._config, gate)
+                fire_gate(self._config, gate)
 
 
 class WorkerReporting:
@@ -237,46 +281,6 @@ def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
         return True
     # Of xdist's own exception the text alone tells -x from an interrupt that reached a worker first.
     return type(error).__module__ == "xdist.dsession" and "keyboard-interrupt" not in str(error)
-
-
-def _report_gate(config: pytest.Config, named: NamedGate) -> None:
-    """Fire the reports of one gate, as a test item that ran would."""
-    from pytest_rageval.report.gate_lines import gate_failure
-
-    result, nodeid = named.result, named.nodeid
-    path, _, name = nodeid.partition("::")
-    location = (path, None, name)
-    config.hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
-    for when in ("setup", "call", "teardown"):
-        longrepr: Any = None
-        outcome: Literal["passed", "failed", "skipped"] = "passed"
-        if when == "call" and result.status == "failed":
-            outcome, longrepr = "failed", gate_failure(result)
-        elif when == "call" and result.status == "skipped":
-            outcome, longrepr = "skipped", (path, 0, f"Skipped: gate {result.gate}: {result.reason}")
-        report = pytest.TestReport(nodeid, location, {}, outcome, longrepr, when, duration=0, start=0, stop=0)
-        config.hook.pytest_runtest_logreport(report=report)
-    config.hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
-
-
-def _remember_failed(
-    config: pytest.Config, gates: list[NamedGate], cases: dict[str, tuple[str, str, str, int]]
-) -> None:
-    """Put a failed gate's cases where ``--lf`` looks; the gate itself is no item that it could select."""
-    cache = getattr(config, "cache", None)
-    if cache is None or not gates:
-        return
-    stored = cache.get("cache/lastfailed", {})
-    remembered = {nodeid: True for nodeid in stored if "[gate: " not in nodeid}
-    for named in gates:
-        if named.result.status == "failed":
-            testbed = named.nodeid.partition("[gate: ")[0]
-            everywhere = named.result.scope == "session"
-            remembered.update(
-                {nodeid: True for nodeid, planned in cases.items() if everywhere or planned[1] == testbed}
-            )
-    if remembered != stored:
-        cache.set("cache/lastfailed", remembered)
 
 
 def _write(terminal: pytest.TerminalReporter, line: Line) -> None:

@@ -57,7 +57,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from pytest_rageval.hooks.planning import plan_of
 
     collected = config.stash[COLLECTED]
-    nodes = {item.nodeid: item.stash[ENTRY] for item in session.items if ENTRY in item.stash}
+    nodes = {item.nodeid: item.stash[ENTRY] for item in (*collected.taken, *session.items) if ENTRY in item.stash}
     plan = plan_of(collected, nodes)
     if is_worker(config):
         config.stash[PLAN] = plan.dumps()

@@ -17,7 +17,8 @@ def check_session(collected: Collected) -> None:
     """Check what was collected as a whole; raises `SettingError`.
 
     Systems that are named are loaded. A metric that a session gate or ``--rag-matrix`` names and no testbed
-    computes is computed by all.
+    computes is computed by all; not so that of a standing gate on a baseline in a part of the project, as what has it
+    is elsewhere, and nothing here would have a past.
     """
     options = collected.options
     check_baseline(options.baseline)
@@ -40,10 +41,11 @@ def check_session(collected: Collected) -> None:
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:
     """Refuse a gate that no case can meet, unless it is a standing one and the run is but a part of the project."""
-    standing = where == "rag_gates" and collected.options.narrowed
+    standing = _is_standing(collected, where)
     check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if standing else facets, where)
     refuse_baseline(gate, collected.options.baseline, where)
-    if any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
+    absent = standing and not _is_computed(collected, gate.metric)
+    if not absent and any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if not standing:
         raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
@@ -51,6 +53,8 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
 
 
 def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
+    if gate.baseline and _is_standing(collected, where):
+        return
     try:
         _compute(collected, gate.metric, where)
     except UnknownNameError as error:
@@ -58,11 +62,18 @@ def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
         raise UnknownNameError("metric", gate.metric, known, f"{where}: gate {found(str(gate))}") from None
 
 
+def _is_standing(collected: Collected, where: str) -> bool:
+    """Return whether a gate is one of the ini, and the run may be but a part of what it is for."""
+    return where == "rag_gates" and collected.options.narrowed
+
+
+def _is_computed(collected: Collected, name: str) -> bool:
+    return name in PSEUDO_METRICS or any(name in testbed.metrics for testbed in collected.testbeds.values())
+
+
 def _compute(collected: Collected, name: str, where: str) -> None:
-    if name in PSEUDO_METRICS:
-        return
-    metric = collected.catalog.metrics.get(name, where)
-    testbeds = collected.testbeds.values()
-    if not any(name in testbed.metrics for testbed in testbeds):
-        for testbed in testbeds:
-            testbed.compute(name, metric)
+    if name not in PSEUDO_METRICS:
+        metric = collected.catalog.metrics.get(name, where)
+        if not _is_computed(collected, name):
+            for testbed in collected.testbeds.values():
+                testbed.compute(name, metric)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import RagEvalError
+from pytest_rageval.errors import MissingDependencyError, RagEvalError
 from pytest_rageval.hooks import markers
 from pytest_rageval.hooks.keys import CATALOG, is_worker
 from pytest_rageval.hooks.refusal import Refusals, raised
@@ -21,14 +23,22 @@ def configure(config: pytest.Config) -> None:
     if is_worker(config):
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
+    if config.option.rag_mlflow and find_spec("mlflow") is None:
+        raise pytest.UsageError(str(MissingDependencyError("--rag-mlflow", "mlflow")))
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if getattr(config.option, "xmlpath", None):
+        from pytest_rageval.hooks.junit import JUnit
+
+        config.pluginmanager.register(JUnit(config), "rageval-junit")
     if config.option.rag_dry_run:
         from pytest_rageval.hooks.dry_run import DryRun
 
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
     if config.option.rag_gate:
         _check_gates(config.option.rag_gate)
+    if config.option.rag_resume is not None:
+        _find_run(config)
 
 
 def registered(config: pytest.Config) -> Catalog:
@@ -51,5 +61,14 @@ def _check_gates(gates: list[str]) -> None:
     try:
         for gate in gates:
             parse_gate(gate, "--rag-gate")
+    except RagEvalError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _find_run(config: pytest.Config) -> None:
+    from pytest_rageval.hooks.resuming import find_run
+
+    try:
+        find_run(config)
     except RagEvalError as error:
         raise pytest.UsageError(str(error)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
@@ -58,7 +59,8 @@ def read_baseline(path: Path) -> Snapshot:
     try:
         return snapshot_of(plain, path.name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(str(path), f"this is no baseline ({type(error).__name__}: {error}); {again}") from error
+        why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise DataError(str(path), f"this is no baseline ({why}); {again}") from error
 
 
 def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
@@ -83,6 +85,10 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     Raises:
         AttributeError, KeyError, TypeError, ValueError: it is not in that shape.
     """
+    cases = tuple(map(_measured, plain["cases"]))
+    twice = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
+    if twice is not None:
+        raise ValueError(f"the case {twice[1]!r} of {twice[0]} stands twice in it")
     return Snapshot(
         run=plain["run"]["id"],
         started=plain["run"]["started"],
@@ -92,7 +98,7 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         testbeds={
             nodeid: MeasuredTestbed(each["name"], tuple(each["metrics"])) for nodeid, each in plain["testbeds"].items()
         },
-        cases=tuple(map(_measured, plain["cases"])),
+        cases=cases,
         path=path,
     )
 
@@ -131,6 +137,8 @@ def _measured(plain: Mapping[str, Any]) -> Measured:
     if not all(0 <= value <= 1 for value in scores.values()):
         raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
     evidence = plain["evidence"]
+    if evidence is not None and not 0 <= evidence <= 1:
+        raise ValueError(f"the evidence of the case {plain['case']!r} is not in 0..1")
     return Measured(
         testbed=str(plain["testbed"]),
         case=str(plain["case"]),

@@ -17,11 +17,12 @@ __all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
 
 def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
     """Return the keys ``baseline`` and ``comparison`` of results.json with their values; nothing without a baseline."""
-    if run.baseline is None:
+    earlier = run.earlier()
+    if earlier is None:
         return []
     comparison = run.comparison(choice)
     told = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
-    return [("baseline", snapshot_to_plain(run.baseline) | {"path": run.baseline.path}), *told]
+    return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *told]
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:

@@ -8,10 +8,13 @@ from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
 from pytest_rageval.report.tables import blocks_of
 
-__all__ = ["causes_text", "change_text", "comparison_lines", "is_primary", "p_text"]
+__all__ = [
+    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "moment", "p_text", "row_name",
+    "told_lines",
+]  # fmt: skip
 
 NAMED = 10  # cases that are named of those that broke, or were mended
 
@@ -19,21 +22,27 @@ NAMED = 10  # cases that are named of those that broke, or were mended
 def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
     """Yield what was compared, the primary metrics and all that changed, and what broke and was mended."""
     yield Line("")
-    yield Line(ascii_safe(_head(comparison)))
+    yield from wrapped(Line(ascii_safe(_head(comparison))), width)
     overall = comparison.overall
     if not overall:
         yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
         return
     changed = [each for each in overall if each.broken or each.fixed]
-    shown = [each for each in changed if is_primary(each, comparison) or _is_sure(each, alpha)]
+    shown = [each for each in changed if comparison.is_primary(each) or _is_sure(each, alpha)]
     if shown:
-        for block in blocks_of(["", *(_name(each, comparison) for each in shown)], _columns(shown), width):
-            yield Line("")
-            yield from map(Line, block)
+        yield from change_blocks([row_name(each, comparison) for each in shown], shown, width)
         yield Line("")
-    yield from _told(comparison, shown, alpha)
+    for line in told_lines(comparison, shown, alpha):
+        yield from wrapped(line, width)
     if len(changed) > len(shown):
         yield Line(f"{counted(len(changed) - len(shown), 'metric')} more changed within noise; results.json has them")
+
+
+def change_blocks(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
+    """Yield what was compared as tables within a width, a row each under its name."""
+    for block in blocks_of(["", *names], _columns(shown), width):
+        yield Line("")
+        yield from map(Line, block)
 
 
 def change_text(each: Compared, comparison: Comparison) -> str:
@@ -42,19 +51,13 @@ def change_text(each: Compared, comparison: Comparison) -> str:
     over = "" if found.delta is None else f" by {abs(found.delta):.3g}"
     verb = "fell" if (found.delta or 0) < 0 else "rose"
     where = f" in ({' x '.join(each.slice.values())})" if each.slice else ""
-    cells = sum(bool(o.slice) and _row(o) == _row(each) for o in comparison.compared)
-    corrected = f" after correction over {cells} cells" if each.slice else ""
-    return f"{_name(each, comparison)}{where} {verb}{over}, {p_text(each.p_holm)}{corrected}"
+    corrected = f" after correction over {len(comparison.cells_of(each))} cells" if each.slice else ""
+    return f"{row_name(each, comparison)}{where} {verb}{over}, {p_text(each.p_holm)}{corrected}"
 
 
 def causes_text(causes: Mapping[Cause, int]) -> str:
     """Return what broke cases, the causes that there are: ``retrieval 5, generation 2``."""
     return ", ".join(f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause))
-
-
-def is_primary(each: Compared, comparison: Comparison) -> bool:
-    """Return whether a metric is the primary one of its testbed."""
-    return comparison.after.testbeds[each.testbed].metrics[0] == each.metric
 
 
 def p_text(p_value: float | None) -> str:
@@ -64,8 +67,9 @@ def p_text(p_value: float | None) -> str:
     return f"p {p_value:.2g}" if p_value >= 0.0001 else "p < 0.0001"
 
 
-def _head(comparison: Comparison) -> str:
-    before, pairing = comparison.before, comparison.pairing
+def cases_text(comparison: Comparison) -> str:
+    """Return how many cases were compared, and how many of each other kind were not."""
+    pairing = comparison.pairing
     parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
     sorts = {
         "renamed": pairing.renamed,
@@ -75,9 +79,19 @@ def _head(comparison: Comparison) -> str:
         "not scored": pairing.failed,
     }
     parts += [f"{len(cases)} {what}" for what, cases in sorts.items() if cases]
-    if not comparison.same_fingerprint:
+    if comparison.whole and not comparison.same_fingerprint:
         parts.append("its data or settings were others")
-    return f"against {before.path or before.run}, of {before.started}: {', '.join(parts)}"
+    return ", ".join(parts)
+
+
+def _head(comparison: Comparison) -> str:
+    before = comparison.before
+    return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
+
+
+def moment(started: str) -> str:
+    """Return when a run began, to the minute."""
+    return started[:16].replace("T", " ")
 
 
 def _columns(shown: Sequence[Compared]) -> list[list[str]]:
@@ -86,7 +100,7 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
         ["now", *(number(each.found.value) for each in shown)],
         ["change", *(_signed(each.found.delta) for each in shown)],
         ["95 %", *(interval(each.found.ci95) for each in shown)],
-        ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
+        ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
         ["n", *(str(each.found.n_pairs) for each in shown)],
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
@@ -94,13 +108,14 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
     ]
 
 
-def _told(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> Iterator[Line]:
-    for each in shown:
+def told_lines(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> Iterator[Line]:
+    """Yield which cases broke and were mended by the primary metrics, why, and what of all that changed is no noise."""
+    for each in (each for each in shown if comparison.is_primary(each)):
         if each.broken:
             why = f" ({causes_text(each.causes)})"
-            yield Line(ascii_safe(f"{_name(each, comparison)}: broke {_names(each.broken)}{why}"))
+            yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
-            yield Line(ascii_safe(f"{_name(each, comparison)}: mended {_names(each.fixed)}"))
+            yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
     sure = [each for each in comparison.compared if _is_sure(each, alpha)]
     for each in sure:
         text = change_text(each, comparison)
@@ -108,7 +123,8 @@ def _told(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> It
             text += f"; broke: {causes_text(each.causes)}"
         yield Line(ascii_safe(text), _style(each, comparison))
     if not sure:
-        yield Line("no score changed" if not shown else "nothing here that is not noise")
+        some = any(each.broken or each.fixed for each in comparison.compared)
+        yield Line("nothing here that is not noise" if some else "no score changed")
         yield from _least(comparison)
     if comparison.answers_changed:
         changed = counted(comparison.answers_changed, "case")
@@ -117,8 +133,8 @@ def _told(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> It
 
 def _least(comparison: Comparison) -> Iterator[Line]:
     """Yield the smallest drops that could have been seen, of the primary metrics."""
-    primary = [each for each in comparison.overall if is_primary(each, comparison)]
-    known = sorted((each.found.least_drop, _name(each, comparison)) for each in primary if each.found.least_drop)
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
+    known = sorted((each.found.least_drop, row_name(each, comparison)) for each in primary if each.found.least_drop)
     if known:
         told = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
         yield Line(ascii_safe(f"the smallest drops that could have been seen: {told}"))
@@ -134,18 +150,16 @@ def _is_sure(each: Compared, alpha: float) -> bool:
     return each.p_holm is not None and each.p_holm <= alpha and bool(each.found.delta)
 
 
-def _row(each: Compared) -> tuple[str, str, str]:
-    return each.testbed, each.metric, each.system
-
-
-def _name(each: Compared, comparison: Comparison) -> str:
+def row_name(each: Compared, comparison: Comparison) -> str:
+    """Return the testbed and metric that were compared and, where there are several, the system."""
     several = len(comparison.after.systems) > 1
     testbed = comparison.after.testbeds[each.testbed].name
     return f"{testbed} {each.metric}" + (f" ({each.system})" if several else "")
 
 
 def _names(pairs: Sequence[Pair]) -> str:
-    return few_of(tuple(pair.after.case for pair in pairs), NAMED)
+    """Return the ids of cases, each once under however many settings it stands."""
+    return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)
 
 
 def _signed(value: float | None) -> str:

@@ -11,19 +11,30 @@ from typing import IO, Any
 from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
-__all__ = ["RunFolder", "run_age", "write_atomically", "write_text"]
+__all__ = ["ENDED", "HEAD", "OUTCOMES", "RunFolder", "run_age", "write_atomically", "write_text"]
+
+OUTCOMES = "outcomes.jsonl"
+
+HEAD, ENDED = "run.json", "ended.jsonl"
+"""What a run writes beside its outcomes for another that goes on where it stopped."""
 
 
 class RunFolder:
     """One run's folder. Making it creates ``.rageval``, which ignores itself in git.
 
     Raises OSError when the folder cannot be written; the caller says so once and goes on without.
+
+    Attributes:
+        path: the folder.
+        outcomes: how many lines the outcomes have.
     """
 
     def __init__(self, root: Path, started: datetime) -> None:
         base = make_ignored(root / ".rageval")
         self.path = _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
-        self._stream: IO[str] = (self.path / "outcomes.jsonl").open("a", encoding="utf-8")
+        self._stream: IO[str] = (self.path / OUTCOMES).open("a", encoding="utf-8")
+        self._ended: IO[str] = (self.path / ENDED).open("a", encoding="utf-8")
+        self.outcomes = 0
 
     @property
     def id(self) -> str:
@@ -34,11 +45,27 @@ class RunFolder:
         """Write one outcome as a line of its own and hand it to the operating system."""
         self._stream.write(f"{record}\n")
         self._stream.flush()
+        self.outcomes += 1
+
+    def append_ended(self, line: str) -> None:
+        """Write a line on how a case ended, or of an instance, likewise."""
+        self._ended.write(f"{line}\n")
+        self._ended.flush()
+
+    def write_head(self, head: str) -> None:
+        """Write what the run says of itself."""
+        with whole_files(self.path / HEAD) as (part,):
+            part.write_text(head, encoding="utf-8")
+
+    def forget_ended(self) -> None:
+        """Remove what only a run that goes on with this one would need."""
+        (self.path / ENDED).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Keep no more; what is still held back is lost where it cannot be written."""
-        with suppress(OSError):
-            self._stream.close()
+        for stream in (self._stream, self._ended):
+            with suppress(OSError):
+                stream.close()
 
     def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
         """Write which recordings the run used, and whether it was a whole run; `rageval cassettes` reads it."""
@@ -49,6 +76,7 @@ class RunFolder:
     def finish(self, results: Mapping[str, Any]) -> None:
         """Write results.json and close the folder."""
         self._stream.close()
+        self._ended.close()
         write_atomically(self.path / "results.json", results)
 
 

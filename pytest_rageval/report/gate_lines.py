@@ -32,7 +32,7 @@ def gate_failure(result: GateResult) -> str:
     if result.regression is not None:
         facts[-1:] = [f"bound {result.gate.op} {result.gate.bound_text}", *_against(result.regression)]
         if result.regression.broken:
-            facts.append(f"broke: {causes_text(causes_of(result.regression.broken))}")
+            facts.append(_broke(result.regression))
     if result.cells:
         failed = sum(cell.status == "failed" for cell in result.cells)
         facts.append(f"worst cell {_place(result)} ({failed} of {len(result.cells)} cells fail)")
@@ -60,7 +60,12 @@ def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
         undecided = _undecided(result)
-        yield Line(ascii_safe(_gate_text(result, room)), "yellow" if undecided else _STYLE[result.status])
+        style = "yellow" if undecided else _STYLE[result.status]
+        yield Line(ascii_safe(_gate_text(result, room)), style)
+        if result.regression is not None and result.status != "skipped":
+            yield Line(f"            {'  '.join(_against(result.regression))}", style)
+            if result.status == "failed" and result.regression.broken:
+                yield Line(f"            {_broke(result.regression)}", style)
         if undecided:
             yield Line(ascii_safe(f"            {undecided}"), "yellow")
         if result.flaws is not None:
@@ -79,8 +84,6 @@ def _gate_text(result: GateResult, room: int) -> str:
         facts.append(f"worst at {_place(result)}")
     if result.status == "skipped":
         facts = [result.reason or ""]
-    if result.regression is not None:
-        facts += _against(result.regression)
     if result.small:
         facts.append(_small_text(result))
     return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
@@ -92,8 +95,16 @@ def _against(told: Regression) -> list[str]:
     if found.delta is None:
         return ["nothing to compare in the baseline"]
     least = [] if found.least_drop is None else [f"could show {found.least_drop:.3g}"]
+    over = counted(found.n_pairs, "case")
+    if not found.delta and not told.broken:
+        return [f"as in the baseline over {over}", *least]
     change = f"was {number(found.baseline)}, {found.delta:+.3g} {interval(found.ci95)}"
-    return [change, f"{p_text(told.p_value)} over {counted(found.n_pairs, 'case')}", *least]
+    return [change, f"one-sided {p_text(told.p_value)} over {over}", *least]
+
+
+def _broke(told: Regression) -> str:
+    """Return how many of the cases that became worse have each cause."""
+    return f"broke: {causes_text(causes_of(told.broken))}"
 
 
 def _undecided(result: GateResult) -> str:
@@ -104,6 +115,8 @@ def _undecided(result: GateResult) -> str:
     if not cells:
         return ""
     if not result.cells:
+        if result.regression is None or result.regression.found.delta is None:
+            return "inconclusive"
         return "inconclusive: beyond the tolerance, and too few cases to tell it from noise"
     places = few_of(tuple(map(_place, cells)), 3)
     return (

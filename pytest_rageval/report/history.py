@@ -30,7 +30,7 @@ class Entry:
         when: when it started or was committed, in ISO 8601.
         totals: what came of it.
         testbeds: node id -> (short name, primary metric); those that tell of judges alone are left out.
-        marks: how it was no whole run: "interrupted", "3 not run", ...
+        marks: how it was no whole run, which others are not held against: "interrupted", "3 not run", ...
         subject: the commit's; "" of a run.
     """
 
@@ -52,7 +52,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One entry of a series; ``delta`` is the value's difference to that of the point before, where both have one."""
+    """One entry of a series; ``delta`` is the difference of a whole run's value to that of the one before."""
 
     entry: Entry
     total: Total
@@ -71,8 +71,8 @@ class Series:
 
     def add(self, entry: Entry, total: Total) -> None:
         """Put one more behind the last."""
-        before = self.points[-1].total.value if self.points else None
-        delta = None if before is None or total.value is None else total.value - before
+        before = next((point.total.value for point in reversed(self.points) if not point.entry.marks), None)
+        delta = None if entry.marks or before is None or total.value is None else total.value - before
         self.points.append(Point(entry, total, delta))
 
 

@@ -31,7 +31,8 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
     for each in series:
         head = ascii_safe(f"{each.name} · {each.metric} · system {each.system}")
         room = max(8, width - len(head) - 2)
-        yield f"{head}  {sparkline([point.total.value for point in each.points][-room:])}"
+        whole = [point.total.value for point in each.points if not point.entry.marks]
+        yield f"{head}  {sparkline(whole[-room:])}"
         yield ""
         yield from table_lines(
             [(label, "when", "value", "n", "errors", "95 %", "delta", "notes"), *map(_row, each.points)]

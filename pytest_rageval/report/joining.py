@@ -57,7 +57,7 @@ def joined(parts: Sequence[Part]) -> Run:
         whole.take_retrievers(run.retrievers)
     whole.texts = all(run.texts for run in runs)
     whole.failed = tuple(sorted({nodeid for run in runs for nodeid in run.failed}))
-    whole.baseline = runs[0].baseline
+    whole.baseline, whole.settings = runs[0].baseline, runs[0].settings
     whole.weigh_judges()
     gates = whole.evaluate_gates()
     statuses = [run.exitstatus for run in runs if run.exitstatus != NO_TESTS] or [NO_TESTS]

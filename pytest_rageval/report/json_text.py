@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["JsonText", "json_lines", "plain", "to_json"]
+__all__ = ["JsonText", "from_json", "json_lines", "plain", "to_json"]
 
 
 class JsonText(str):
@@ -21,6 +21,11 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=F
 def to_json(value: object) -> JsonText:
     """Return a value of builtins as JSON; one that is JSON already is returned as it is."""
     return value if isinstance(value, JsonText) else JsonText(_encode(value))
+
+
+def from_json(value: Any) -> Any:
+    """Return what JSON text says as builtins; a value that is no `JsonText` is returned as it is."""
+    return json.loads(value) if isinstance(value, JsonText) else value
 
 
 def plain(results: Mapping[str, Any]) -> dict[str, Any]:

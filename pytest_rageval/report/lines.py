@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.statistics import Interval
 
-__all__ = ["Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "number"]
+__all__ = ["Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "number", "wrapped"]
 
 Style = Literal["", "green", "red", "yellow", "bold"]
 
@@ -53,3 +55,9 @@ def few_of(names: tuple[str, ...], most: int) -> str:
     """Return the first names and how many more there are, or ``none``."""
     more = f", ... {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}" if names else "none"
+
+
+def wrapped(line: Line, width: int) -> Iterator[Line]:
+    """Yield a line in as many as it takes within a width, those after the first indented; no word is cut."""
+    parts = textwrap.wrap(line.text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    yield from (Line(part, line.style) for part in parts or [""])

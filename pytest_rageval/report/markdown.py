@@ -8,7 +8,7 @@ from pytest_rageval.analysis.attribution import cause_of
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.verdicts import GateResult
-from pytest_rageval.report.comparison_lines import causes_text, is_primary, p_text
+from pytest_rageval.report.comparison_lines import causes_text, p_text
 from pytest_rageval.report.lines import counted, interval, number
 from pytest_rageval.report.markdown_text import Part, code, parts_within, plain
 from pytest_rageval.report.matrix_lines import matrix_legend, matrix_rows, matrix_title
@@ -83,7 +83,7 @@ def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
 
 def _changes(comparison: Comparison, alpha: float) -> Iterator[str]:
     """Yield what became of the primary metrics in a sentence, and what of all that is no noise in a list."""
-    primary = [each for each in comparison.overall if is_primary(each, comparison)]
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
     against = code(comparison.before.path or comparison.before.run)
@@ -161,7 +161,7 @@ def _is_undecided(gate: GateResult) -> bool:
 
 def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
     """Yield the cases that broke and those that were mended, by the primary metrics."""
-    primary = [each for each in comparison.overall if is_primary(each, comparison)]
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
     systems = len(comparison.after.systems) > 1
     head = ["case", *(["system"] if systems else []), "metric", "was", "now"]
     numbers = range(len(head) - 2, len(head))

@@ -95,6 +95,8 @@ class Plan:
         narrowed: whether it may not have all testbeds of the project, as paths are given.
         alpha: how many false alarms a comparison with the baseline takes, as a share.
         inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
+        updates: whether the run becomes the baseline, so that its gates have none to be held to.
+        identity: what decides the scores, as `Head` has it.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -113,6 +115,8 @@ class Plan:
     narrowed: bool = False
     alpha: float = 0.05
     inconclusive: Policy = "warn"
+    updates: bool = False
+    identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -143,6 +147,8 @@ class Plan:
             narrowed=plain["narrowed"],
             alpha=plain["alpha"],
             inconclusive=plain["inconclusive"],
+            updates=plain["updates"],
+            identity=plain["identity"],
         )
 
     @property

@@ -15,7 +15,7 @@ from pytest_rageval.report.folder import run_age
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["Going", "prune"]
+__all__ = ["Going", "goes_on", "prune"]
 
 LOCK = ".going"
 """Held while a run goes on; a killed one leaves it behind, free."""
@@ -57,7 +57,7 @@ def prune(runs: Path, keep: int, spared: Collection[str] = ()) -> list[str]:
     folders = sorted((path for path in runs.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)), key=run_age)
     removed = []
     for folder in folders[:-keep]:
-        if folder.name not in spared and not _goes_on(folder):
+        if folder.name not in spared and not goes_on(folder):
             aside = runs.parent / f"{REMOVED}{folder.name}"
             with suppress(OSError):  # another process was quicker, or a file in it is open
                 os.replace(folder, aside)  # so that none that is half removed is ever read
@@ -66,7 +66,7 @@ def prune(runs: Path, keep: int, spared: Collection[str] = ()) -> list[str]:
     return removed
 
 
-def _goes_on(folder: Path) -> bool:
+def goes_on(folder: Path) -> bool:
     """Return whether a process holds the run; looking makes no lock where there is none."""
     from filelock import FileLock, Timeout
 

@@ -41,6 +41,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     run.texts = all("question" in instance for instance in results["instances"].values())
     run.versions = dict(told["versions"])
     run.failed, run.exitstatus = tuple(told.get("failed", ())), told.get("exitstatus", 0)
+    run.settings = told.get("settings", {})
     claimed = asdict(calls_of(run.outcomes.values(), Calls()))
     unclaimed: dict[str, Any] = {
         key: None if total is None else total - (claimed[key] or 0) for key, total in results["usage"].items()
@@ -79,6 +80,7 @@ def _plan(results: Mapping[str, Any]) -> Plan:
         narrowed=plain.get("narrowed", False),
         alpha=plain.get("alpha", 0.05),
         inconclusive=plain.get("inconclusive", "warn"),
+        updates=plain.get("updates", False),
         shard=_shard(results),
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
@@ -25,12 +23,12 @@ from pytest_rageval.report.comparison_json import encode_comparison, encode_regr
 from pytest_rageval.report.plan import Shard, TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.totals import totals_of
+from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["results_of", "schema", "versions_of"]
+__all__ = ["described", "encode_gate", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
-_PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         finished: when it ended.
         choice: which matrix stands in ``matrix``.
     """
-    outcomes, shard = run.ordered(), run.plan.shard
+    outcomes = run.ordered()
     wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     ballots = [_encode_ballots(each) for each in run.ballots()]
@@ -53,23 +51,13 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
-        "run": {
-            "id": run_id,
-            "started": run.started.isoformat(timespec="seconds"),
-            "duration_s": round((finished - run.started).total_seconds(), 3),
-            "versions": versions_of(run),
-            "fingerprint": run.plan.fingerprint,
-            "interrupted": run.interrupted,
-            "exitstatus": run.exitstatus,
-            "failed": list(run.failed),
-        }
-        | ({"shard": {"number": shard.number, "of": shard.of}} if shard else {}),
+        "run": described(run, run_id, finished),
         "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": _encode_plan(run, choice),
         "totals": [asdict(each) | {"ci95": _pair(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
-        "gates": [_encode_gate(named, texts=run.texts) for named in run.gates],
+        "gates": [encode_gate(named, texts=run.texts) for named in run.gates],
         "matrix": wanted[0] if wanted else None,
         "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": asdict(run.calls()),
@@ -89,6 +77,25 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     }
 
 
+def described(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
+    """Return what results.json says of the run as a whole."""
+    shard = run.plan.shard
+    return (
+        {
+            "id": run_id,
+            "started": run.started.isoformat(timespec="seconds"),
+            "duration_s": round((finished - run.started).total_seconds(), 3),
+            "versions": versions_of(run),
+            "fingerprint": run.plan.fingerprint,
+            "interrupted": run.interrupted,
+            "exitstatus": run.exitstatus,
+            "failed": list(run.failed),
+        }
+        | ({"settings": run.settings} if run.settings else {})
+        | ({"shard": {"number": shard.number, "of": shard.of}} if shard else {})
+    )
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of results.json."""
     text = files("pytest_rageval.report").joinpath("results.schema.json").read_text(encoding="utf-8")
@@ -98,7 +105,7 @@ def schema() -> dict[str, Any]:
 
 def versions_of(run: Run) -> dict[str, str]:
     """Return the versions of what decided a run's scores."""
-    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES} | run.versions
+    return versions() | run.versions
 
 
 def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
@@ -127,6 +134,7 @@ def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "narrowed": plan.narrowed,
         "alpha": plan.alpha,
         "inconclusive": plan.inconclusive,
+        "updates": plan.updates,
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
 
@@ -146,7 +154,8 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
     return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
 
 
-def _encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
+def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
+    """Return a gate as results.json has it; without texts its reason tells the kind alone."""
     result = named.result
     reason = result.reason if texts or result.reason is None else result.reason.partition(": ")[0]  # a cause is behind
     return {

@@ -63,12 +63,13 @@ class Run:
         trusts: how judges agree with people, where they have to.
         retrievers: what the retrievers of the session tell of themselves.
         versions: what else than installed packages decided scores: the embedding model and its revision.
+        settings: those that decided answers and scores.
         measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
             outcomes do not tell them.
         baseline: what the run is compared with, or None.
-        updates: whether this run becomes the baseline, so that its gates have none to be held to.
         failed: node ids of the tests that failed, sorted; gates are none of them.
         exitstatus: pytest's.
+        taken_over: what the summary says of cases that another run had ended, or "".
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -83,11 +84,12 @@ class Run:
     trusts: list[Trust] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
-    updates: bool = False
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
+    taken_over: str = ""
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _against: Against | None = field(default=None, init=False, repr=False)
@@ -122,9 +124,20 @@ class Run:
         others = sorted(self.outcomes.keys() - self.plan.cases.keys())
         return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
 
+    def of_systems(self) -> list[Outcome]:
+        """Return the outcomes, in the order of the data, that tell of the systems under test and not of judges only."""
+        apart = self._set_apart()
+        return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
+
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
+
+    def unweighed(self) -> set[str]:
+        """Return the metrics whose judge has to agree with people for its scores to count."""
+        least = self.plan.least_kappas
+        judged = [(name, info.judge) for name, info in self.plan.metrics.items() if least and info.judge]
+        return {name for name, judge in judged if judge in least or "" in least}
 
     def weigh_judges(self) -> None:
         """Measure the judges by people's labels, and withhold the scores of those that do not agree with them.
@@ -151,8 +164,8 @@ class Run:
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
         groups, unfinished = views.groups(self.ordered()), self.unfinished()
-        known = None if self.updates else self.baseline
-        self._against = None if known is None else against(known, self.snapshot(), self.plan)
+        earlier = None if self.plan.updates else self.earlier()
+        self._against = None if earlier is None else against(earlier, self.snapshot(), self.plan)
         self.gates = []
         for nodeid, testbed in self.plan.testbeds.items():
             for text in testbed.gates:
@@ -173,18 +186,22 @@ class Run:
         started = self.started.isoformat(timespec="seconds")
         return snapshot_of_outcomes(self.plan, self.outcomes.values(), self._set_apart(), started)
 
+    def earlier(self) -> Snapshot | None:
+        """Return the baseline as far as this run could have its testbeds, None where there is none."""
+        if self.baseline is None or not self.plan.narrowed:
+            return self.baseline
+        testbeds = {name: each for name, each in self.baseline.testbeds.items() if name in self.plan.testbeds}
+        cases = tuple(case for case in self.baseline.cases if case.testbed in testbeds)
+        return replace(self.baseline, testbeds=testbeds, cases=cases)
+
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
         """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
-        if self.baseline is not None and self.plan.shard is None and choice not in self._compared:
-            self._compared[choice] = compare(
-                self.baseline,
-                self.snapshot(),
-                (choice.rows, choice.cols),
-                alpha=self.plan.alpha,
-                known=self.plan.testbeds if self.plan.narrowed else None,
-                whole=not (self.plan.part or self.interrupted),
-                all_cells=False,
-            )
+        earlier = self.earlier()
+        if earlier is not None and self.plan.shard is None and choice not in self._compared:
+            whole, axes = not (self.plan.part or self.interrupted), (choice.rows, choice.cols)
+            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=whole, all_cells=False)
+            all_of_it = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
+            self._compared[choice] = replace(told, whole=told.whole and all_of_it)
         return self._compared.get(choice)
 
     def undecided(self) -> list[str]:
@@ -246,9 +263,7 @@ class Run:
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once, as they are wanted in several reports."""
         if (draw, choice) not in self._drawn:
-            apart = self._set_apart()
-            measured = [outcome for outcome in self.ordered() if outcome.testbed not in apart]
-            self._drawn[draw, choice] = draw(self.plan, measured, choice)
+            self._drawn[draw, choice] = draw(self.plan, self.of_systems(), choice)
         return self._drawn[draw, choice]
 
     def _changed(self) -> None:

@@ -39,6 +39,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
     """
     if verbosity > -2:
         yield Line(counts_text(run), "bold")
+        if run.taken_over:
+            yield Line(ascii_safe(run.taken_over))
         yield from error_kinds(run)
         yield from model_calls(run)
         infos, matrices = run.plan.metrics, run.matrices(choice)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_rageval.analysis.cells import cell_of
+from pytest_rageval.analysis.measured import Measured, Snapshot
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome
@@ -53,21 +53,17 @@ def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
     return totals
 
 
-def totals_of_baseline(plain: Mapping[str, Any]) -> list[Total]:
-    """Return the totals of a committed baseline, whose cases have the means of their repeats.
-
-    Raises:
-        AttributeError, KeyError, TypeError, ValueError: it is not in the shape of one.
-    """
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for case in plain["cases"]:
-        groups.setdefault((case["testbed"], case["system"]), []).append(case)
+def totals_of_baseline(baseline: Snapshot) -> list[Total]:
+    """Return the totals of a committed baseline, whose cases have the means of their repeats."""
+    groups: dict[tuple[str, str], list[Measured]] = {}
+    for case in baseline.cases:
+        groups.setdefault((case.testbed, case.system), []).append(case)
     totals = []
     for (testbed, system), cases in groups.items():
-        n_errors = sum(bool(case.get("failed")) for case in cases)
-        for metric in plain["testbeds"][testbed]["metrics"]:
-            values = [float(value) for case in cases if (value := case["scores"].get(metric)) is not None]
+        n_errors = sum(case.failed for case in cases)
+        for metric in baseline.testbeds[testbed].metrics:
+            values = [case.scores[metric] for case in cases if metric in case.scores]
             steady = all(value in (0.0, 1.0) for value in values)
-            mean = mean_of(values, binary=plain["metrics"].get(metric, {}).get("binary", False) and steady)
+            mean = mean_of(values, binary=baseline.metrics.get(metric, MetricInfo()).binary and steady)
             totals.append(Total(testbed, system, metric, mean.value, mean.n, n_errors, mean.ci95))
     return totals

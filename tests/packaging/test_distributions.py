@@ -78,7 +78,7 @@ def test_the_wheel_holds_no_tests_and_no_data(wheel: dict[str, bytes]) -> None:
     parts = {part for name in wheel for part in PurePosixPath(name).parts}
     assert not parts & FOREIGN
     suffixes = {PurePosixPath(name).suffix for name in wheel if name.startswith("pytest_rageval/")}
-    assert suffixes == {".py", ".typed", ".json", ".toml"}
+    assert suffixes == {".css", ".html", ".js", ".json", ".py", ".toml", ".typed"}
 
 
 def test_the_entry_point_is_named_like_the_module(wheel: dict[str, bytes]) -> None:

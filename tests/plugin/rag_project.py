@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from subprocess import STDOUT, Popen
 from textwrap import dedent
@@ -15,12 +17,15 @@ from typing import Any
 import bm25s  # noqa: F401 - pytester forgets what a run imports; numpy and asyncio do not bear to be imported twice
 import filelock  # noqa: F401 - and its locks ask for it when the process ends
 import pytest
+import tabulate  # noqa: F401 - and these are what every run would import anew
+import wcwidth  # noqa: F401
 from jsonschema import Draft202012Validator
 
 import pytest_rageval
-import pytest_rageval.engine.loop
 from pytest_rageval.report.results_json import schema
 
+for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
+    import_module(module.name)
 for name in pytest_rageval.__all__:  # the package keeps what it has looked up, and has to keep the same classes
     getattr(pytest_rageval, name)
 
@@ -30,8 +35,8 @@ Mode = tuple[str, ...]
 
 MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 
-QUIET = ("-p", "no:hypothesispytest", "-p", "no:langsmith_plugin")
-"""What costs each run half a second and has no part in it; the latter comes with LangChain."""
+QUIET = ("-p", "no:hypothesispytest", "-p", "no:langsmith_plugin", "-p", "no:anyio")
+"""What costs each run half a second and has no part in it; the latter two come with LangChain and with litellm."""
 
 SAYS = """
     import pytest
@@ -115,6 +120,7 @@ class Project:
         """Write a file below the project, its text dedented and ended with a line break."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # keeps its time in seconds only
         path.write_text(dedent(text).strip("\n") + "\n", encoding="utf-8")
         return path
 
@@ -129,10 +135,18 @@ class Project:
         self.file("test_it.py", test.replace("{arguments}", f", {arguments}" if arguments else ""))
 
     def run(
-        self, *args: str, subprocess: bool = False, json_path: str | None = "results.json", randomly: bool = False
+        self,
+        *args: str,
+        subprocess: bool = False,
+        json_path: str | None = "results.json",
+        randomly: bool = False,
+        fresh: bool = True,
     ) -> Run:
-        """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema."""
-        if (self.path / ".rageval").is_dir():
+        """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema.
+
+        Runs before it are removed, unless it is not ``fresh``.
+        """
+        if fresh and (self.path / ".rageval").is_dir():
             shutil.rmtree(self.path / ".rageval")
         if json_path is not None:
             (self.path / json_path).unlink(missing_ok=True)

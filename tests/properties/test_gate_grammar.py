@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.gates import Gate, parse_gate
+from pytest_rageval.analysis.gates import LOWER, Gate, parse_gate
 from pytest_rageval.errors import GateSyntaxError
 from pytest_rageval.model.facets import MIN_N, matches
 
@@ -26,8 +26,10 @@ def gates(draw: st.DrawFn) -> Gate:
     name, op, where, least = draw(NAMES), draw(OPERATORS), draw(SLICES), draw(LEAST)
     if kind == "baseline":
         tolerance = draw(st.one_of(st.none(), st.decimals(0, 100, places=3).map(str)))
-        text = "baseline" if tolerance is None else f"baseline - {tolerance}"
-        return Gate(name, op, -float(tolerance or 0), text, where, True, least)
+        op = ">=" if op in LOWER else "<="
+        sign = "-" if op in LOWER else "+"
+        text = "baseline" if tolerance is None else f"baseline {sign} {tolerance}"
+        return Gate(name, op, float(f"{sign}{tolerance or 0}"), text, where, True, least)
     number = draw(NUMBERS)
     percent = kind == "percent"
     return Gate(

@@ -32,8 +32,8 @@ def definitions(tree: ast.Module) -> list[Definition]:
 
 
 def order(name: str) -> tuple[int, str]:
-    """Order names as ruff does: constants, then classes, then the rest."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+    """Order names as ruff does: constants of more than a letter, then classes, then the rest."""
+    return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
 
 
 def test_the_package_names_what_the_contract_has() -> None:

@@ -62,7 +62,10 @@ OPTIONS = {
         ["--rag-gate", "n[topic=Bonds] > 1"],
         "gate 'n[topic=Bonds] > 1' matches no case of this session",
     ),
-    "gate baseline": (["--rag-gate", "accuracy >= baseline"], "needs a baseline, and there is none; use a number"),
+    "gate baseline": (
+        ["--rag-gate", "accuracy >= baseline"],
+        "needs a baseline, and there is none; name it with --rag-baseline or as rag_baseline in the ini",
+    ),
     # matrix
     "matrix": (["--rag-matrix", "acuracy"], "--rag-matrix: unknown metric 'acuracy'; did you mean 'accuracy'?"),
     "rows": (["--rag-rows", "topik"], "--rag-rows: unknown facet 'topik'; did you mean 'topic'?"),

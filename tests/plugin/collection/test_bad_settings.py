@@ -109,7 +109,7 @@ ARGUMENTS = {
     "gate twice": ('"jsonl:cases.jsonl", gates=["n>=1", "n >= 1"]', "gate 'n >= 1' stands there twice; remove one"),
     "gate without baseline": (
         '"jsonl:cases.jsonl", gates=["accuracy >= baseline - 0.02"]',
-        "needs a baseline, and there is none; use a number",
+        "needs a baseline, and there is none; name it with --rag-baseline or as rag_baseline in the ini",
     ),
 }
 

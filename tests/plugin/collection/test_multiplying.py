@@ -119,10 +119,10 @@ CLASSES = """
 """
 
 
-def test_classes(project: Project, mode: Mode) -> None:
+def test_classes(project: Project) -> None:
     project.data([{**row, "id": "m1"} for row in cases("say Paris")], "more.jsonl")
     project.says(cases("say Paris"), test=CLASSES)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     assert {outcome["nodeid"].partition("::")[2] for outcome in run.results["outcomes"]} == {
         "TestOnClass::test_first[q1]", "TestOnClass::test_without_rag[q1]", "TestOnClass::test_both[q1]",
@@ -155,7 +155,7 @@ def test_an_inherited_test_finds_its_data_beside_its_own_file_and_beside_its_bas
     assert "base/kinds.py:4: dataset 'mine.jsonl' is not there: no " in refusal
 
 
-def test_parametrize_multiplies_further(project: Project, mode: Mode) -> None:
+def test_parametrize_multiplies_further(project: Project) -> None:
     project.says(TWO, test="""
         import pytest
         from pytest_rageval import rag_case
@@ -165,7 +165,7 @@ def test_parametrize_multiplies_further(project: Project, mode: Mode) -> None:
         def test_it(rag, style):
             assert style in ("short", "long")
     """)  # fmt: skip
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     run.result.assert_outcomes(passed=5)
     assert len(run.results["outcomes"]) == 4

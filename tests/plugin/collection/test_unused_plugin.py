@@ -81,7 +81,7 @@ def test_a_conftest_that_registers_loads_no_more_than_it_imports(folder: Path) -
         "def pytest_rageval_register(registry):\n    registry.systems.register('x', print)\n"
     )
     used = loaded(folder, "-p", "pytest_rageval.plugin")
-    for heavy in ("numpy", "bm25s", "rjieba", "jieba", "litellm", "torch", "jinja2", "tabulate"):
+    for heavy in ("numpy", "bm25s", "rjieba", "jieba", "litellm", "mlflow", "pyarrow", "torch", "jinja2", "tabulate"):
         assert heavy not in used
 
 
@@ -92,5 +92,5 @@ def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None
     )
     used = loaded(folder, "-p", "pytest_rageval.plugin", "--collect-only")
     assert "pytest_rageval.hooks.collected" in used
-    for heavy in ("numpy", "bm25s", "litellm", "torch", "jinja2", "tabulate"):
+    for heavy in ("numpy", "bm25s", "litellm", "mlflow", "pyarrow", "torch", "jinja2", "tabulate"):
         assert heavy not in used

@@ -38,7 +38,11 @@ COUNTED = """
 
 RAGEVAL = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
 
-QUICK = {"PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in ("hypothesispytest", "langsmith_plugin", "randomly"))}
+QUICK = {
+    "PYTEST_ADDOPTS": " ".join(
+        f"-p no:{name}" for name in ("hypothesispytest", "langsmith_plugin", "anyio", "randomly")
+    )
+}
 """The environment of a process that does not load plugins that have no part in it."""
 
 

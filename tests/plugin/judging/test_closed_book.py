@@ -76,9 +76,9 @@ def test_closed_book_asks_the_question_and_nothing_else(project: Project) -> Non
     assert len(asked) == 8
 
 
-def test_the_gain_from_retrieval_is_a_matrix(project: Project, mode: Mode) -> None:
+def test_the_gain_from_retrieval_is_a_matrix(project: Project) -> None:
     _project(project, [])
-    run = project.run(*mode)
+    run = project.run()
     gain = run.results["matrices"][-1]
     assert gain["metric"] == "accuracy - closed_book_accuracy"
     assert gain["rows"] == ["Easy", "Hard"]
@@ -150,10 +150,10 @@ def test_the_facet_is_unknown_where_nobody_asks(project: Project) -> None:
     assert "unknown facet 'knew'" in refused(project)
 
 
-def test_both_arms_are_compared_as_systems(project: Project, mode: Mode) -> None:
+def test_both_arms_are_compared_as_systems(project: Project) -> None:
     _project(project, [])
     project.file("test_it.py", TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', ""))
-    run = project.run("--rag-system", "llm", "--rag-system", "closed_book", *mode)
+    run = project.run("--rag-system", "llm", "--rag-system", "closed_book")
     means = {matrix["system"]: matrix["total"]["mean"] for matrix in run.results["matrices"]}
     assert means == {"llm": 0.5, "closed_book": 0.5}
     assert {o["facets"]["system"] for o in run.results["outcomes"]} == {"llm", "closed_book"}

@@ -237,11 +237,11 @@ def test_a_document_is_asked_for_once_a_query_and_a_repeat(project: Project) -> 
     assert (times(1), times(2)) == ({4}, {2})
 
 
-def test_they_are_recorded_and_replayed(project: Project, mode: Mode) -> None:
+def test_they_are_recorded_and_replayed(project: Project) -> None:
     worth(project)
     first = project.run("--rag-record-mode", "once")
     assert len(asked_of(project, "llm")) == 10
-    again = project.run("--rag-record-mode", "none", *mode)
+    again = project.run("--rag-record-mode", "none")
     assert (again.status, asked_of(project, "llm")) == (0, [])
     assert again.results["usage"]["replayed"] == 10
     for metric in METRICS:

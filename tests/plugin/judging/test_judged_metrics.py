@@ -89,10 +89,10 @@ def test_the_judge_sees_question_and_answer_as_quotes_and_gets_a_schema(project:
     assert "Paris" not in request["messages"][1]["content"]  # the gold answer is not shown
 
 
-def test_without_a_judge_there_is_no_score_and_no_gate_holds(project: Project, mode: Mode) -> None:
+def test_without_a_judge_there_is_no_score_and_no_gate_holds(project: Project) -> None:
     judged(project, ROWS, TEST)
     conftest(project, NOTED, SAYS_WHAT_IT_IS_TOLD)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     assert set(values(run, RATE).values()) == {None}
     assert run.outcomes["answers"]["scores"][RATE] == {"value": None, "reason": "judge_unavailable"}
@@ -183,10 +183,10 @@ def test_two_metrics_of_one_judge_ask_it_once(project: Project) -> None:
     assert exact == {"value": None, "reason": "not_applicable: no_error_flagged"}  # the exact one wants RGB's sentence
 
 
-def test_recorded_answers_are_judged(project: Project, mode: Mode) -> None:
+def test_recorded_answers_are_judged(project: Project) -> None:
     judged(project, ROWS[:2], TEST)
     project.data([{"id": "declines", "answer": "no idea"}, {"id": "answers", "answer": "Paris"}], "answers.jsonl")
-    run = project.run("--rag-answers", "answers.jsonl", *mode)
+    run = project.run("--rag-answers", "answers.jsonl")
     assert run.status == 0, run.text
     assert values(run, RATE) == {"declines": 1.0, "answers": 0.0}
     assert {outcome["system"] for outcome in run.results["outcomes"]} == {"recorded"}

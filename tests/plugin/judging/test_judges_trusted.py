@@ -42,9 +42,9 @@ def asked(project: Project, labels: list[dict[str, Any]], kappa: str = "0.6") ->
     project.file("pytest.ini", f"[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = {kappa}")
 
 
-def test_a_judge_that_agrees_with_people_counts(project: Project, mode: Mode) -> None:
+def test_a_judge_that_agrees_with_people_counts(project: Project) -> None:
     asked(project, AGREED)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0, run.text
     assert run.gates[f"{RATE} >= 0.2"]["value"] == 0.5
     (trust,) = run.results["trust"]

@@ -80,7 +80,7 @@ def test_an_anyio_runner_that_outlives_a_test_charges_the_next(project: Project,
         async def test_it(rag, rag_llm, opened):
             await rag_llm.complete([{"role": "user", "content": f"more of {rag.case.id}"}])
     """)  # fmt: skip
-    run = project.run()
+    run = project.run("-p", "anyio")
     assert run.status == 0, run.text
     assert [outcome["calls"]["calls"] for outcome in run.results["outcomes"]] == [2, 2, 2]
 

@@ -45,13 +45,13 @@ def test_a_gate_holds_for_each_system_that_is_compared(project: Project, mode: M
     assert [cell["value"] for cell in gate["cells"]] == [0.0, 1.0]
 
 
-def test_recorded_answers_are_found_where_datasets_share_ids(project: Project, mode: Mode) -> None:
+def test_recorded_answers_are_found_where_datasets_share_ids(project: Project) -> None:
     pool = [{"id": f"d{n}", "text": "text"} for n in range(2)]
     project.data([case("q 1", "first?", passages=pool)], "a.jsonl")
     project.data([case("q 1", "second?", passages=pool)], "b.jsonl")
     project.data([{"id": "q 1", "answer": "Paris", "note": "by hand"}], "answers.jsonl")
     project.file("test_it.py", RATES)
-    run = project.run(*mode, "--rag-answers", "answers.jsonl")
+    run = project.run("--rag-answers", "answers.jsonl")
     assert run.statuses == {"jsonl:a.jsonl:q 1": "scored", "jsonl:b.jsonl:q 1": "scored"}
     assert len(run.results["outcomes"]) == 3
     assert {i["question"] for i in run.results["instances"].values()} == {"first?", "second?"}
@@ -87,7 +87,7 @@ def test_a_corpus_of_something_else_is_told(project: Project) -> None:
     ("value", "binary", "wanted"), [(2.0, False, "must be in 0..1"), (0.5, True, "must be 0 or 1, as it is binary")]
 )
 def test_a_value_out_of_range_is_an_error_and_not_a_better_score(
-    project: Project, mode: Mode, value: float, binary: bool, wanted: str
+    project: Project, value: float, binary: bool, wanted: str
 ) -> None:
     conftest = f"""
         import pytest
@@ -102,7 +102,7 @@ def test_a_value_out_of_range_is_an_error_and_not_a_better_score(
     """
     test = RUNS.replace('"accuracy"', '"odd"')
     project.says(cases(RIGHT), "gates=['odd >= 0.1']", test=test, conftest=conftest)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     assert run.outcomes["q1"]["error_type"] == "metric_error"
     assert wanted in run.outcomes["q1"]["error"]
@@ -141,6 +141,18 @@ def test_a_standing_gate_is_skipped_in_a_part_and_refused_in_the_whole(project: 
     whole = project.run(*mode)
     assert whole.status == pytest.ExitCode.USAGE_ERROR
     assert "rag_gates: gate 'accuracy[kind=x] >= 0.5': unknown facet 'kind'" in whole.result.stderr.str()
+
+
+def test_a_standing_gate_on_a_baseline_asks_nothing_of_testbeds_that_do_not_have_its_metric(project: Project) -> None:
+    project.says(cases(RIGHT))
+    project.file("test_other.py", RUNS.format(arguments="").replace("accuracy", "token_f1"))
+    project.file("pytest.ini", "[pytest]\nrag_baseline = b.json\nrag_gates = accuracy >= baseline\n")
+    assert project.run("--rag-update-baseline").status == 0
+    assert project.run().gates["accuracy >= baseline"]["verdict"] == "not_worse"
+    part = project.run("test_other.py")
+    assert part.status == 0
+    assert part.gates["accuracy >= baseline"]["reason"] == "no case of this session matches it"
+    assert set(part.outcomes["q1"]["scores"]) == {"token_f1"}
 
 
 def test_gates_of_functions_that_were_not_asked_for_are_not_reported(project: Project) -> None:

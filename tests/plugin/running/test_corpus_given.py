@@ -58,10 +58,10 @@ def test_cases_without_passages_are_answered_from_it(shop: Project, mode: Mode) 
     assert run.outcomes["q1"]["system"] == "extractive"
 
 
-def test_an_overridden_fixture_wins_over_the_ini(shop: Project, mode: Mode) -> None:
+def test_an_overridden_fixture_wins_over_the_ini(shop: Project) -> None:
     shop.file("conftest.py", OWN)
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")  # nobody reads it
-    assert ranked(shop, *mode) == {"q1": ["mine"], "q2": ["mine"]}
+    assert ranked(shop) == {"q1": ["mine"], "q2": ["mine"]}
 
 
 def test_an_overriding_fixture_may_ask_for_the_ini_s(shop: Project, mode: Mode) -> None:
@@ -71,7 +71,9 @@ def test_an_overriding_fixture_may_ask_for_the_ini_s(shop: Project, mode: Mode) 
     found = ranked(shop, *mode)
     assert set(found["q1"]) > {"mine", "docs/warranty.md#0"}
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
-    assert shop.run(*mode).status == 4
+    run = shop.run(*mode)
+    assert run.status == 4
+    assert "docs/warranty.md:1: byte 0xff at offset 0 is not UTF-8" in run.result.stderr.str()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_several_systems_share_one_index(shop: Project) -> None:
     assert [outcome["status"] for outcome in run.results["outcomes"]] == ["scored"] * 4
 
 
-def test_a_plain_test_may_ask_for_the_passages(shop: Project, mode: Mode) -> None:
+def test_a_plain_test_may_ask_for_the_passages(shop: Project) -> None:
     (shop.path / "conftest.py").unlink()
     test = """
         from pathlib import Path
@@ -176,14 +178,14 @@ def test_a_plain_test_may_ask_for_the_passages(shop: Project, mode: Mode) -> Non
             assert Path("docs/warranty.md").read_text()[slice(*last.span)] == last.text
     """
     shop.file("test_it.py", test)
-    assert shop.run(*mode).status == 0
+    assert shop.run().status == 0
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
-    run = shop.run(*mode)
+    run = shop.run()
     assert run.status == 4
     assert "docs/warranty.md:1: byte 0xff at offset 0 is not UTF-8" in run.result.stderr.str()
 
 
-def test_a_format_of_ones_own_is_registered(shop: Project, mode: Mode) -> None:
+def test_a_format_of_ones_own_is_registered(shop: Project) -> None:
     conftest = """
         from pytest_rageval import Document
 
@@ -198,7 +200,7 @@ def test_a_format_of_ones_own_is_registered(shop: Project, mode: Mode) -> None:
     shop.file("conftest.py", conftest)
     shop.file("kb.dat", "1=The warranty of a kettle lasts two years.\n2=Parcels leave on Mondays.")
     ini(shop, "pairs:kb.dat")
-    assert {name: ids[0] for name, ids in ranked(shop, *mode).items()} == {"q1": "kb.dat/1", "q2": "kb.dat/2"}
+    assert {name: ids[0] for name, ids in ranked(shop).items()} == {"q1": "kb.dat/1", "q2": "kb.dat/2"}
 
 
 def test_the_fingerprint_tells_another_corpus(shop: Project) -> None:

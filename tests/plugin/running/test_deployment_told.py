@@ -63,16 +63,16 @@ def test_a_setting_that_no_line_gives_is_the_users_own_error(shelf: Project) -> 
     assert "rag_retriever_params has the line 'reach'; write 'name = value'" in run.result.stderr.str()
 
 
-def test_the_plugins_own_retrievers_refuse_settings_they_do_not_have(shelf: Project, mode: Mode) -> None:
+def test_the_plugins_own_retrievers_refuse_settings_they_do_not_have(shelf: Project) -> None:
     shelf.file("pytest.ini", "[pytest]\nrag_retriever_params =\n    k = 3\n")
-    run = shelf.run(*mode)
+    run = shelf.run()
     assert run.status == 1
     error = "system 'extractive' could not be built: rag_retriever_params has the unknown setting 'k'; "
     assert error in run.text
 
 
-def test_nothing_is_told_where_passages_are_supplied(project: Project, mode: Mode) -> None:
+def test_nothing_is_told_where_passages_are_supplied(project: Project) -> None:
     project.says([{**ROWS[0], "passages": [{"id": "p", "text": "Paris is the capital."}]}], conftest="")
-    run = project.run(*mode)
+    run = project.run()
     assert "deployment" not in run.results
     assert "stages -" not in run.text

@@ -74,14 +74,14 @@ SLICES = [
 ]
 
 
-def test_a_gate_over_a_slice_covers_the_slice(project: Project, mode: Mode) -> None:
+def test_a_gate_over_a_slice_covers_the_slice(project: Project) -> None:
     rows = [
         case("a", RIGHT, topic="Funds", level="easy"),
         case("b", RIGHT, topic="Funds", level="hard"),
         case("c", WRONG, topic="Bonds, long", level="hard"),
     ]
     project.says(rows, f"gates={SLICES!r}")
-    run = project.run("-v", *mode)
+    run = project.run("-v")
     gates = run.gates
     assert [gates[text]["status"] for text in SLICES] == ["passed", "passed", "failed", "failed", "passed", "failed"]
     assert [gates[text]["n"] for text in SLICES] == [2, 1, 1, 1, 1, 2]

@@ -68,9 +68,9 @@ def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project, mode
     assert run.results["instances"]["q1"]["qrels"] == QRELS
 
 
-def test_another_metric_of_them_may_be_the_matrix(project: Project, mode: Mode) -> None:
+def test_another_metric_of_them_may_be_the_matrix(project: Project) -> None:
     project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=RETRIEVES)
-    run = project.run("--rag-matrix", "R@5", *mode)
+    run = project.run("--rag-matrix", "R@5")
     run.said("R@5 by topic x task*", "Bonds*0.25 (2+2)*")
 
 
@@ -91,9 +91,9 @@ def test_a_suite_names_them_too(project: Project) -> None:
     assert run.results["instances"]["q1"]["provenance"] == [["d", "e"], ["f"]]
 
 
-def test_a_document_twice_in_a_ranking_is_an_error(project: Project, mode: Mode) -> None:
+def test_a_document_twice_in_a_ranking_is_an_error(project: Project) -> None:
     project.says([case("q1", "find d d", qrels=QRELS)], 'metrics=["AP"]', test=TEST, conftest=RETRIEVES)
-    run = project.run(*mode)
+    run = project.run()
     assert (run.status, run.outcomes["q1"]["error_type"]) == (1, "bad_ranking")
     assert run.outcomes["q1"]["error"].splitlines()[0] == (
         "metric 'AP' on case 'q1': the ranking has the document 'd' at ranks 1 and 2, wanted each once"
@@ -112,10 +112,10 @@ def test_a_document_twice_in_a_ranking_is_an_error(project: Project, mode: Mode)
     ],
 )
 def test_a_wrong_name_is_a_usage_error(
-    project: Project, mode: Mode, arguments: str, options: tuple[str, ...], problem: str
+    project: Project, arguments: str, options: tuple[str, ...], problem: str
 ) -> None:
     project.says(rows(), arguments, test=TEST, conftest=RETRIEVES)
-    run = project.run(*options, *mode)
+    run = project.run(*options)
     assert run.status == 4
     run.result.stderr.fnmatch_lines([f"ERROR: {problem}"])
 

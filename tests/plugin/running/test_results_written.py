@@ -209,7 +209,8 @@ def test_texts_are_left_out_on_request(project: Project, mode: Mode) -> None:
     assert ends == [o["status"] for o in with_texts.results["outcomes"]][:-1]
     assert last in ("scored", "skipped")  # by the process that the broken contract was met in
     written = [path for path in (project.path / ".rageval").rglob("*") if path.is_file()]
-    assert {path.name for path in written} == {".gitignore", "outcomes.jsonl", "results.json"}
+    kept = {".gitignore", "run.json", "outcomes.jsonl", "ended.jsonl", "results.json"}
+    assert {path.name for path in written} == kept
     for path in [*written, project.path / "results.json", project.path / "observed.txt"]:
         assert SENTINEL not in path.read_text(encoding="utf-8")
     assert run.outcomes["q1"]["scores"]["token_f1"]["value"] is not None

@@ -36,14 +36,14 @@ def test_a_run_is_judged_without_a_corpus(project: Project, mode: Mode) -> None:
     assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]
 
 
-def test_where_no_text_is_known_answers_are_unscored_and_no_model_is_asked(project: Project, mode: Mode) -> None:
+def test_where_no_text_is_known_answers_are_unscored_and_no_model_is_asked(project: Project) -> None:
     made(project)
     test = project.path / "test_it.py"
     test.write_text(
         test.read_text().replace('["RR"]', '["RR", "token_f1", "rejection_rate_judged", "closed_book_accuracy"]')
     )
     project.file("conftest.py", UNASKED)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0, run.text
     for name, rank in (("q1", 1.0), ("q2", 0.5)):
         scores = run.outcomes[name]["scores"]
@@ -98,7 +98,7 @@ def test_a_model_reads_what_the_run_has_ahead_of_its_test(project: Project, mode
     assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]
 
 
-def test_a_retriever_that_needs_no_corpus_is_made_without_one(project: Project, mode: Mode) -> None:
+def test_a_retriever_that_needs_no_corpus_is_made_without_one(project: Project) -> None:
     made(project, "[pytest]\nrag_retriever = mine\n")
     project.file(
         "conftest.py",
@@ -113,7 +113,7 @@ def test_a_retriever_that_needs_no_corpus_is_made_without_one(project: Project, 
             registry.retrievers.register("mine", mine)
         """,
     )
-    assert project.run(*mode).outcomes["q1"]["scores"]["RR"]["value"] == 1.0
+    assert project.run().outcomes["q1"]["scores"]["RR"]["value"] == 1.0
 
 
 def test_a_database_without_a_table_is_one_sentence(project: Project) -> None:

@@ -68,9 +68,9 @@ def test_cases_are_answered_from_what_is_near(shop: Project, mode: Mode, index: 
     )
 
 
-def test_hybrid_has_the_settings_of_its_parts(shop: Project, mode: Mode) -> None:
+def test_hybrid_has_the_settings_of_its_parts(shop: Project) -> None:
     ini(shop, "dense.model = words", "dense.index = hnsw", "bm25.k1 = 1.2", retriever="hybrid")
-    run = shop.run(*mode)
+    run = shop.run()
     assert run.status == 0, run.text
     best = run.outcomes["q1"]["answer"]["ranking"][0]
     assert (best["doc_id"], best["score"]) == ("k", pytest.approx(2 / 61))

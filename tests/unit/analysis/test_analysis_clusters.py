@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from outcome_samples import failed, outcome, repeats, skipped
 
-from pytest_rageval.analysis.cells import Cell, cell_of
+from pytest_rageval.analysis.cells import Cell, cell_of, difference_of
 from pytest_rageval.analysis.clusters import by_case, case_names
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
@@ -98,3 +100,54 @@ def test_the_cell_that_decides_is_the_one_whose_cases_are_told() -> None:
 def test_without_repeats_a_failed_gate_has_no_flaws_and_no_count_of_cases() -> None:
     result = evaluate(parse_gate("accuracy >= 0.9"), "test_a", [outcome("a", 0.0), failed("b"), skipped("c")], {})
     assert (result.status, result.flaws, result.n_cases) == ("failed", None, None)
+
+
+RATES = ("0", "0.4", "0.8")
+
+
+def test_the_interval_is_over_cases_where_one_stands_under_several_settings() -> None:
+    values = {"a": (1.0, 1.0, 0.0), "b": (1.0, 0.0, 0.0), "c": (1.0, 1.0, 1.0), "d": (0.0, 0.0, 0.0)}
+    outcomes = [
+        outcome(name, value, noise_rate=rate)
+        for name, each in values.items()
+        for rate, value in zip(RATES, each, strict=True)
+    ]
+    cell = cell_of("accuracy", True, outcomes)
+    assert (cell.mean, cell.n, cell.n_cases) == (0.5, 12, None)
+    assert cell.ci95 == pytest.approx(bootstrap_interval([2 / 3, 1 / 3, 1.0, 0.0]))
+    one_rate = [each for each in outcomes if each.facets["noise_rate"] == "0.4"]
+    assert cell_of("accuracy", True, one_rate).ci95 == wilson_interval(2, 4)
+
+
+def test_cases_that_are_alike_under_all_settings_have_the_interval_of_one() -> None:
+    values = [1.0, 1.0, 0.0, 1.0]
+    thrice = [outcome(str(at), value, noise_rate=rate) for at, value in enumerate(values) for rate in RATES]
+    assert cell_of("accuracy", True, thrice) == Cell(0.75, 12, 0, wilson_interval(3, 4))
+    right = [*thrice[:3], thrice[3]]
+    assert cell_of("accuracy", True, right) == Cell(1.0, 4, 0, wilson_interval(2, 2))
+
+
+def test_a_case_with_more_settings_weighs_more_in_the_interval_as_in_the_mean() -> None:
+    outcomes = [outcome("a", 1.0, noise_rate=rate) for rate in RATES] + [outcome("b", 0.0), outcome("c", 0.5)]
+    cell = cell_of("f1", False, [replace(each, scores={"f1": each.scores["accuracy"]}) for each in outcomes])
+    assert cell.mean == pytest.approx(0.7)
+    assert cell.ci95 == pytest.approx(bootstrap_interval([0.7 + 1.8 * 0.3, 0.7 - 0.6 * 0.7, 0.7 - 0.6 * 0.2]))
+
+
+def test_repeats_under_several_settings_are_one_case_too() -> None:
+    outcomes = [each for name, value in (("a", 1.0), ("b", 0.0), ("c", 1.0)) for rate in RATES
+                for each in repeats(name, value, value, noise_rate=rate)]  # fmt: skip
+    assert cell_of("accuracy", True, outcomes) == Cell(2 / 3, 18, 0, wilson_interval(2, 3), 9)
+
+
+def test_the_difference_of_systems_is_over_cases_too() -> None:
+    ours = {"a": (1.0, 1.0), "b": (1.0, 0.0), "c": (0.0, 0.0)}
+    outcomes = [
+        replace(outcome(name, value if system == "new" else 0.0, noise_rate=rate), system=system)
+        for name, each in ours.items()
+        for rate, value in zip(RATES, each, strict=False)
+        for system in ("new", "old")
+    ]
+    found = difference_of("accuracy", outcomes, "new")
+    assert (found.mean, found.n, found.n_unscored) == (0.5, 6, 0)
+    assert found.ci95 == pytest.approx(bootstrap_interval([1.0, 0.5, 0.0], -1.0))

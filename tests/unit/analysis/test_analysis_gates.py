@@ -52,6 +52,8 @@ FACETS = ["noise_rate", "topic", "task"]
         ("accuracy >= baseline", Gate("accuracy", ">=", 0, "baseline", baseline=True), None),
         ("accuracy >= baseline - 0.02 ", Gate("accuracy", ">=", -0.02, "baseline - 0.02", baseline=True),
          "accuracy >= baseline - 0.02"),
+        ("over_rejection_rate <= baseline + 0.02",
+         Gate("over_rejection_rate", "<=", 0.02, "baseline + 0.02", baseline=True), None),
         ("accuracy >= baseline-.02", Gate("accuracy", ">=", -0.02, "baseline-.02", baseline=True), None),
         ("accuracy[topic=*] >= baseline - 1", Gate("accuracy", ">=", -1, "baseline - 1", {"topic": "*"}, baseline=True),
          None),
@@ -65,7 +67,8 @@ def test_an_expression_is_read_and_written_back(text: str, gate: Gate, shown: st
 
 
 SLICE = "has a malformed [facet=value]; " + SHAPE
-BASELINE = "has a malformed baseline; write baseline or baseline - 0.02"
+BASELINE = "has a malformed baseline; write >= baseline or >= baseline - 0.02"
+UPPER = "has a malformed baseline; write <= baseline or <= baseline + 0.02"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +117,9 @@ BASELINE = "has a malformed baseline; write baseline or baseline - 0.02"
         ("accuracy >= baseline - x", BASELINE),
         ("accuracy >= baseline - 2%", BASELINE),
         ("accuracy >= baseline - -0.02", BASELINE),
+        ("accuracy > baseline", BASELINE),
+        ("over_rejection_rate <= baseline - 0.02", UPPER),
+        ("over_rejection_rate < baseline + 0.02", UPPER),
     ],
 )  # fmt: skip
 def test_a_malformed_expression_says_what_is_wrong(text: str, problem: str) -> None:

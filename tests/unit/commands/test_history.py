@@ -50,15 +50,13 @@ def told(testbed: str, *values: float | None, system: str = "mine") -> list[Outc
     ]  # fmt: skip
 
 
-def ran(
-    root: Path, day: int, *outcomes: Outcome, missing: int = 0, unselected: int = 0, interrupted: bool = False
-) -> Path:
+def ran(root: Path, day: int, *outcomes: Outcome, missing: int = 0, part: str = "", interrupted: bool = False) -> Path:
     """Write a run's results.json and return its path."""
     started = datetime(2026, 1, day, tzinfo=timezone.utc)
     cases = {each.nodeid: (each.case_id, each.testbed, each.system, 0) for each in outcomes}
     cases |= {f"{ONE}[late{at}]": (f"late{at}", ONE, "mine", 0) for at in range(missing)}
     found = {nodeid: plan for nodeid, plan in TESTBEDS.items() if any(each.testbed == nodeid for each in outcomes)}
-    run = Run(started, Plan(found, cases, [{}], METRICS, unselected=unselected), interrupted=interrupted)
+    run = Run(started, Plan(found, cases, [{}], METRICS, part=part), interrupted=interrupted)
     for each in outcomes:
         run.take(encode_outcome(each), None)
     name = started.strftime("%Y%m%dT%H%M%S")
@@ -88,20 +86,20 @@ def read(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_a_table_with_sparks_for_each_testbed_and_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran(project, 1, *told(ONE, 1.0, 0.0), *told(TWO, 0.25))
     ran(project, 2, *told(ONE, 1.0, 1.0, None), *told(ONE, 0.0, system="other"), *told(JUDGE, 1.0))
-    ran(project, 3, *told(ONE, 0.0, 0.0, 1.0, 1.0), missing=2, unselected=1, interrupted=True)
+    ran(project, 3, *told(ONE, 0.0, 0.0, 1.0, 1.0), missing=2, part="1 case left out", interrupted=True)
     found = lines(capsys)
     assert [line.split("  ")[0] for line in found if "system" in line] == [
         "one · accuracy · system mine",
         "one · accuracy · system other",
         "two · token_f1 · system mine",
     ]
-    assert found[0] == "one · accuracy · system mine  ▁█▁"
+    assert found[0] == "one · accuracy · system mine  ▁█"  # a part of a run is no fall
     assert found[2].split() == ["run", "when", "value", "n", "errors", "95", "%", "delta", "notes"]
     assert found[4:7] == [
         "20260101T000000  2026-01-01 00:00      0.5    2         0  [0.09, 0.91]        –",
         "20260102T000000  2026-01-02 00:00        1    2         1  [0.34, 1.00]  +0.5000",
-        "20260103T000000  2026-01-03 00:00      0.5    4         0  [0.15, 0.85]  -0.5000"
-        "  interrupted, 2 not run, 1 not selected",
+        "20260103T000000  2026-01-03 00:00      0.5    4         0  [0.15, 0.85]        –"
+        "  interrupted, 2 not run, 1 case left out",
     ]
 
 
@@ -187,7 +185,9 @@ def baseline(*values: float | None) -> str:
     ]
     testbeds = {ONE: {"name": "one", "metrics": ["accuracy", "token_f1"]}}
     metrics = {"accuracy": {"binary": True, "higher_is_better": True}}
-    return json.dumps({"schema": 1, "run": {}, "metrics": metrics, "testbeds": testbeds, "cases": rows})
+    run = {"id": "20260101T000000", "started": "2026-01-01T00:00:00+00:00"}
+    head = {"schema": 1, "run": run, "fingerprint": "", "versions": {}}
+    return json.dumps({**head, "metrics": metrics, "testbeds": testbeds, "cases": rows})
 
 
 def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,16 @@ from pytest_rageval.report.views import MatrixChoice
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"
+BASELINE: dict[str, Any] = {
+    "schema": 1,
+    "run": {"id": "20260101T000000", "started": "2026-01-01T00:00:00+00:00"},
+    "fingerprint": "sha256:0",
+    "versions": {},
+    "metrics": {},
+    "testbeds": {},
+    "cases": [],
+    "path": "rag-baseline.json",
+}
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -180,7 +190,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
         "1.json and 2.json differ in their testbeds or gates; merge the shards of one run",
     ),
     "another baseline": (
-        changed(lambda results: results.update(baseline={"cases": []})),
+        changed(lambda results: results.update(baseline=BASELINE)),
         "1.json and 2.json differ in the baseline; merge the shards of one run",
     ),
     "places too few": (
@@ -218,10 +228,11 @@ def test_machines_may_differ_and_a_baseline_is_carried_along(project: Path) -> N
 
     shards = changed(change)
     for each in shards:
-        each["baseline"] = {"cases": [1]}
+        each["baseline"] = BASELINE
     assert main(["merge", *write(*shards), "--out", "all.json"]) == 0
     merged = json.loads(Path("all.json").read_text())
-    assert merged["baseline"] == {"cases": [1]}
+    assert merged["baseline"] == BASELINE
+    assert merged["comparison"]["cases"]["compared"] == 0
 
 
 def test_runs_folders_and_files_may_be_named(project: Path) -> None:

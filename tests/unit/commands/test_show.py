@@ -110,3 +110,29 @@ def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == ""
+
+
+def test_a_page_is_drawn_instead(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = ran(project, "20260102T030405", RESULTS)
+    page = project / "out" / "page.html"
+    assert shown(capsys, "--html", str(page)) == [
+        f"{page}: html of run 20260102T030405, started 2026-01-02T03:04:05+00:00"
+    ]
+    drawn = page.read_text(encoding="utf-8")
+    assert "No gate decides this run" in drawn
+    assert shown(capsys, str(stored), "--html", str(page))
+    assert page.read_text(encoding="utf-8") == drawn
+
+
+def test_a_page_that_cannot_be_drawn(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran(project, "20260102T030405", RESULTS)
+    assert refused(capsys, "--html", str(project)).startswith(f"rageval: {project} cannot be written: ")
+    ran(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
+    assert "its results.json is not whole" in refused(capsys, "--html", "page.html")
+    assert not (project / "page.html").exists()
+    assert "neither Parquet nor a page; give --html the path of a file" in refused(capsys, "--html", "-")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    wanted = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
+    assert refused(capsys, "--html", "page.html") == wanted

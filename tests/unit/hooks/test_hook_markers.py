@@ -12,7 +12,10 @@ def names(config: pytest.Config, **facets: str) -> list[str]:
 
 @pytest.fixture
 def config(pytester: pytest.Pytester) -> pytest.Config:
-    return pytester.parseconfigure("-p", "no:randomly", "--strict-markers")
+    quick = [
+        arg for name in ("hypothesispytest", "langsmith_plugin", "anyio", "randomly") for arg in ("-p", f"no:{name}")
+    ]
+    return pytester.parseconfigure(*quick, "--strict-markers")
 
 
 @pytest.mark.parametrize(("facet", "known"), [("ability", ABILITIES), ("level", LEVELS), ("task", TASKS)])

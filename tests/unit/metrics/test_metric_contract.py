@@ -57,32 +57,33 @@ def test_each_name_leads_to_its_metric_and_its_words(name: str) -> None:
     assert ("0 or 1" in words) is metric.binary
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=400)
 @given(TEXT, GOLDS, GOLDS, st.sampled_from(["en", "zh"]), st.sampled_from([True, False, None]), st.booleans())
 def test_any_text_gives_a_score(
-    name: str, text: str, gold: Gold, fake: Gold, language: str, evidence: bool | None, abstained: bool
+    text: str, gold: Gold, fake: Gold, language: str, evidence: bool | None, abstained: bool
 ) -> None:
-    metric = METRICS.get(name)
-    score = metric.compute(
-        sample(text, gold, fake=fake, language=language, evidence=evidence, abstained=True if abstained else None)
-    )
-    if score.value is None:
-        assert (score.reason or "").startswith(
-            ("not_applicable: ", "judge_unavailable", "model_unavailable", "embedder_unavailable")
-        )
-    else:
-        assert score.value in (0.0, 1.0) if metric.binary else 0.0 <= score.value <= 1.0
+    of = sample(text, gold, fake=fake, language=language, evidence=evidence, abstained=True if abstained else None)
+    for name in NAMES:
+        metric = METRICS.get(name)
+        score = metric.compute(of)
+        if score.value is None:
+            assert (score.reason or "").startswith(
+                ("not_applicable: ", "judge_unavailable", "model_unavailable", "embedder_unavailable")
+            ), name
+        elif metric.binary:
+            assert score.value in (0.0, 1.0), name
+        else:
+            assert 0.0 <= score.value <= 1.0, name
 
 
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
 def test_time_does_not_explode_on_a_hostile_answer(unit: str) -> None:
     text = "Rome" + unit * (200_000 // len(unit))
     of = sample(text, slots(["Lima", "77", "11", "七"]), fake=slots("8"), evidence=True, noise_rate="1")
-    began = time.perf_counter()
+    began = time.process_time()
     for name in NAMES:
         METRICS.get(name).compute(of)
-    assert time.perf_counter() - began < 10, "2e5 characters take well under a second; a quadratic step takes minutes"
+    assert time.process_time() - began < 10, "2e5 characters take well under a second; a quadratic step takes minutes"
 
 
 def test_importing_every_metric_needs_the_standard_library_only() -> None:

@@ -29,6 +29,9 @@ OUTCOME = Outcome(
     ),
     scores={"accuracy": Score(1.0), "faithfulness": Score(reason="judge_unavailable")},
     supplied=("d1", "d2"),
+    data="0123456789abcdef",
+    said="fedcba9876543210",
+    evidence=0.5,
 )
 INSTANCE = Instance(
     "q1",
@@ -62,6 +65,9 @@ def test_an_outcome_is_written_as_the_contract_has_it() -> None:
         "error": None,
         "error_type": None,
         "calls": None,
+        "data": "0123456789abcdef",
+        "said": "fedcba9876543210",
+        "evidence": 0.5,
     }  # fmt: skip
 
 

@@ -101,7 +101,10 @@ def test_a_note_of_recordings_is_whole_or_not_there(folder: RunFolder, monkeypat
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match="No space"):
         folder.note_recordings(["a", "b"], complete=True)
-    assert os.listdir(folder.path) == ["outcomes.jsonl"]  # half of it would have the other recordings pruned
+    assert sorted(os.listdir(folder.path)) == [
+        "ended.jsonl",
+        "outcomes.jsonl",
+    ]  # half of it would have the other recordings pruned
     folder.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 
 from pytest_rageval.analysis.verdicts import MetricInfo
@@ -96,3 +97,16 @@ def test_a_gate_in_every_cell_names_the_worst_cell() -> None:
     text = gate_failure(run.gates[0].result)
     assert "worst cell noise_rate=0.8 (1 of 2 cells fail)" in text
     assert "worst at noise_rate=0.8" in text_of(run)
+
+
+def test_a_gate_on_a_baseline_tells_under_its_line_what_changed_and_why() -> None:
+    gates = ("accuracy[noise_rate=*] >= baseline",)
+    run, before = run_of([*[1.0] * 4, *[0.0] * 16], gates), run_of([*[1.0] * 20], gates)
+    run.baseline = before.snapshot()
+    run.evaluate_gates()
+    [_, change, why] = text_of(run).partition("\ngates\n")[2].splitlines()[1:4]
+    assert re.fullmatch(r" {12}was 1, -0\.8 \[.*\]  p 0\.0078 over 10 cases  could show 0\.\d+", change)
+    assert why == "            broke: unknown 8"
+    before.baseline = run_of([*[1.0] * 20], gates).snapshot()
+    before.evaluate_gates()
+    assert "            as in the baseline over 10 cases" in text_of(before)

@@ -1,0 +1,111 @@
+"""``rageval compare``: two runs case by case, what of it is no noise, and what more cases would show."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.analysis.comparison import Comparison, compare
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.multiplicity import alpha_of
+from pytest_rageval.analysis.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.commands.runs import rootdir, snapshot_named
+from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.report.compare_lines import compare_lines, plan_lines
+from pytest_rageval.report.comparison_json import comparison_to_plain
+
+__all__ = ["compare_runs"]
+
+
+def compare_runs(
+    base: str,
+    new: str,
+    *,
+    rows: str | None = None,
+    cols: str | None = None,
+    alpha: str = "0.05",
+    plan: str | None = None,
+    as_json: bool = False,
+) -> Iterator[str]:
+    """Yield what two runs tell of each other, as lines for the present terminal or as JSON.
+
+    Args:
+        base: the earlier one: a baseline, a results.json, or a run's name or folder.
+        new: the later one, likewise.
+        rows: the facet whose values are the rows of the cells; None is topic.
+        cols: likewise of the columns; None is task.
+        alpha: how many false alarms are taken, as a share.
+        plan: a drop in 0..1, of which to tell how many cases it needs to be shown; None tells nothing.
+        as_json: whether one JSON document is wanted.
+
+    Raises:
+        DataError, SettingError: one of them cannot be read, or an option is not what it has to be.
+    """
+    level, drop = alpha_of(alpha, "--alpha"), None if plan is None else _drop(plan)
+    root = rootdir(Path.cwd())
+    before, after = snapshot_named(root, base), snapshot_named(root, new)
+    _check_facets((before, after), {"--rows": rows, "--cols": cols})
+    comparison = compare(before, after, (rows, cols), alpha=level)
+    wanted = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
+    if as_json:
+        told = _plain(comparison, level) | ({} if drop is None else {"plan": [_planned(each, drop) for each in wanted]})
+        yield json.dumps(told, ensure_ascii=False, indent=1)
+        return
+    width = shutil.get_terminal_size().columns
+    for line in compare_lines(comparison, width, level):
+        yield line.text
+    if drop is not None and wanted:
+        for line in plan_lines(wanted, comparison, drop, width):
+            yield line.text
+
+
+def _plain(comparison: Comparison, alpha: float) -> dict[str, Any]:
+    heads = {"old": _head(comparison.before), "new": _head(comparison.after)}
+    return heads | {"alpha": alpha} | comparison_to_plain(comparison)
+
+
+def _head(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "path": snapshot.path,
+        "run": snapshot.run,
+        "started": snapshot.started,
+        "fingerprint": snapshot.fingerprint,
+        "versions": dict(snapshot.versions),
+        "systems": list(snapshot.systems),
+        "n_cases": len(snapshot.cases),
+    }
+
+
+def _planned(each: Sensitivity, drop: float) -> dict[str, Any]:
+    compared = each.compared
+    return {
+        "testbed": compared.testbed,
+        "metric": compared.metric,
+        "system": compared.system,
+        "drop": drop,
+        "cases_needed": each.needed,
+        "n_pairs": compared.found.n_pairs,
+        "changing": compared.found.changing,
+        "least_drop": compared.found.least_drop,
+    }
+
+
+def _drop(text: str) -> float:
+    try:
+        drop = float(text)
+    except ValueError:
+        drop = math.nan
+    if not 0 < drop <= 1:
+        raise SettingError(f"--plan is {found(text)}; write a drop above 0 and up to 1, such as 0.05")
+    return drop
+
+
+def _check_facets(runs: Sequence[Snapshot], wanted: dict[str, str | None]) -> None:
+    known = {name for run in runs for case in run.cases for name in case.facets}
+    for option, name in wanted.items():
+        if name is not None and name not in known:
+            raise UnknownNameError("facet", name, known, option)

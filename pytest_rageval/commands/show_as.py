@@ -1,0 +1,100 @@
+"""``rageval show RUN --csv PATH`` and its like: a run for those who go on elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from pytest_rageval.commands.runs import StoredRun, rootdir, runs_of, stored_run
+from pytest_rageval.commands.show_formats import MLFLOW
+from pytest_rageval.datasets.sheets import sheet_text
+from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.folders import whole_files
+from pytest_rageval.report.json_text import json_lines
+from pytest_rageval.report.latex import matrices_latex
+from pytest_rageval.report.markdown import markdown_of
+from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
+from pytest_rageval.report.outcome_table import outcome_table
+from pytest_rageval.report.parquet import write_parquet
+
+__all__ = ["show_as"]
+
+STDOUT = "-"
+
+
+def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
+    """Write a run in each format, and yield a line for each file, or what is printed instead.
+
+    Args:
+        run: the run's name, or the path of its results.json; None is the newest.
+        paths: format -> where to write it, or MLflow's store.
+
+    Raises:
+        SettingError: there is no such run, several formats are to be printed, a file cannot be written, or a store
+            does not take it.
+        MissingDependencyError: a format needs one.
+    """
+    printed = [name for name, path in paths.items() if path == STDOUT]
+    if len(printed) > 1 or not TEXTS.keys() >= set(printed):
+        what = "one text can be printed, and neither Parquet nor a page"
+        raise SettingError(f"{what}; give --{printed[-1]} the path of a file")
+    root = rootdir(Path.cwd())
+    stored = stored_run(root, run)
+    for name, path in paths.items():
+        if path != STDOUT:
+            if name == MLFLOW:
+                send(stored.results, path, experiment_of(root))
+            elif name == "html":
+                _draw(stored, Path(path), runs_of(root))
+            else:
+                _write(name, stored, Path(path))
+            if not printed:
+                yield f"{without_password(path)}: {name} of {stored.head}"
+    for name in printed:
+        text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
+        yield "\n".join(map(ascii_safe, text.split("\n"))) if sys.stdout.isatty() else text
+
+
+def _draw(stored: StoredRun, path: Path, runs: Path) -> None:
+    from pytest_rageval.report.html.page import write_html
+
+    try:
+        write_html(path, stored.results, runs)
+    except OSError as error:
+        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SettingError(f"{stored.head}: its results.json is not whole, so that no page can be drawn") from error
+
+
+def _write(name: str, stored: StoredRun, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_files(path) as (part,):
+            if name == "parquet":
+                write_parquet(outcome_table(stored.results["outcomes"]), part)
+            else:
+                part.write_text(TEXTS[name](stored), encoding="utf-8", newline="")
+    except OSError as error:
+        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _csv(stored: StoredRun) -> str:
+    table = outcome_table(stored.results["outcomes"])
+    return sheet_text([column.name for column in table.columns], table.rows)
+
+
+def _latex(stored: StoredRun) -> str:
+    return matrices_latex([*stored.run.matrices(stored.choice), *stored.run.differences(stored.choice)])
+
+
+def _json(stored: StoredRun) -> str:
+    return "".join(json_lines(json.loads(json.dumps(stored.results, sort_keys=True))))
+
+
+def _markdown(stored: StoredRun) -> str:
+    return markdown_of(stored.run, stored.choice)
+
+
+TEXTS: Mapping[str, Callable[[StoredRun], str]] = {"csv": _csv, "latex": _latex, "markdown": _markdown, "json": _json}

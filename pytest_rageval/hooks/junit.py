@@ -1,0 +1,97 @@
+"""What pytest's JUnit file tells of cases, gates and the session, where ``--junitxml`` asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from pytest_rageval.hooks.keys import RECORDER
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.recorder import Recorder
+    from pytest_rageval.report.properties import Properties
+
+__all__ = ["JUnit"]
+
+LEFT_OUT = "left out, as rag_report_texts is false"
+
+
+class JUnit:
+    """A plugin of the main process only, where there is a JUnit file.
+
+    Properties of a test are pytest's own, on its reports. The schema of ``junit_family = xunit2``, pytest's default,
+    has no place for them, and Jenkins' xUnit plugin refuses a file with them; there they are lines of the test's
+    output, as test management tools read them: ``[[PROPERTY|name=value]]``.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._failed: dict[str, pytest.TestReport] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Give a test its properties before pytest closes its element, which it does with the teardown."""
+        if report.when == "call" and report.failed:
+            self._failed[report.nodeid] = report
+        recorder = self._config.stash.get(RECORDER, None)
+        if report.when != "teardown" or recorder is None:
+            return
+        failed = self._failed.pop(report.nodeid, report)
+        told, may_quote = _told(recorder, report.nodeid)
+        if not told:
+            return
+        xml = self._xml()
+        if xml is not None and may_quote and not recorder.run.texts:
+            _leave_out_texts(xml.node_reporter(report).nodes)
+        if getattr(xml, "family", "") == "xunit2":
+            node = Element("system-out")
+            node.text = "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told)
+            xml.node_reporter(report).append(node)
+        else:
+            for each in {id(one): one for one in (failed, report)}.values():  # a teardown that fails is an element more
+                each.user_properties.extend(told)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Give the whole its properties before pytest writes the file."""
+        recorder, add = self._config.stash.get(RECORDER, None), getattr(self._xml(), "add_global_property", None)
+        if recorder is None or add is None:
+            return
+        from pytest_rageval.report.properties import run_properties
+
+        systems = dict.fromkeys(outcome.system for outcome in recorder.run.ordered())
+        for name, value in run_properties(recorder.described(), systems):
+            add(name, value)
+
+    def _xml(self) -> Any:
+        """Return what writes pytest's JUnit file; None where another plugin does."""
+        from _pytest.junitxml import xml_key
+
+        return self._config.stash.get(xml_key, None)
+
+
+def _leave_out_texts(nodes: Iterable[Element]) -> None:
+    """Take away what a test failed with or was skipped for."""
+    for node in nodes:
+        if node.tag in ("error", "failure", "skipped"):
+            node.set("message", LEFT_OUT)
+            node.text = LEFT_OUT
+
+
+def _told(recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
+    """Return the properties of a case or of a gate, and whether its failure may quote data; none of any other test."""
+    from pytest_rageval.report.properties import case_properties, gate_properties
+    from pytest_rageval.report.results_json import encode_gate
+
+    run = recorder.run
+    outcome = run.outcomes.get(nodeid)
+    if outcome is not None:
+        return case_properties(outcome, run.unweighed(), texts=run.texts), True
+    named = next((named for named in run.gates if named.nodeid == nodeid), None)
+    if named is None:
+        return [], False
+    gate, told = named.result.gate, encode_gate(named, texts=run.texts)
+    return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason

@@ -1,0 +1,153 @@
+"""``--rag-resume``: which run a session goes on with, and which of its cases are taken over from it, not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.misses import missed
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.identity import identity_of
+from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESUMED
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.report.folder import HEAD, OUTCOMES
+from pytest_rageval.report.lines import counted
+from pytest_rageval.report.stopped import Stopped, mismatch, newest_unfinished, stopped_run
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.report.plan import Plan
+
+__all__ = ["Resumed", "find_run", "leave_out", "tell_resumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What the reporting process knows of the run that it goes on with.
+
+    Attributes:
+        stopped: the run; one without cases where there is none to go on with.
+        note: why nothing can be taken over, or "".
+    """
+
+    stopped: Stopped
+    note: str = ""
+
+    def taken(self, plan: Plan) -> list[str]:
+        """Return the node ids of the planned cases that are taken over, in data order."""
+        return [nodeid for nodeid in plan.cases if nodeid in self.stopped.ended]
+
+    def payload(self, nodeid: str, plan: Plan) -> dict[str, Any]:
+        """Return what the report of a case that is taken over brings along."""
+        line = self.stopped.ended[nodeid]
+        outcome, testbed = decode_outcome(line["outcome"]), plan.testbeds[plan.cases[nodeid][1]]
+        better = plan.metrics[testbed.primary].higher_is_better
+        return {
+            "outcome": line["outcome"],
+            "instance": self.stopped.instances.get(outcome.case_id),
+            "recordings": line.get("recordings", ()),
+            "retrievers": line.get("retrievers", ()),
+            "versions": line.get("versions", {}),
+            "missed": missed(outcome, testbed.primary, better, [parse_gate(gate) for gate in testbed.gates]),
+        }
+
+    def told(self, plan: Plan) -> str:
+        """Return what the summary says of it, or ""."""
+        taken = len(self.taken(plan))
+        return f"{taken} of {counted(len(plan.cases), 'case')} taken over from the run {self.stopped.run}" * bool(taken)
+
+    def warnings(self, plan: Plan) -> Iterator[str]:
+        """Yield what the summary warns of."""
+        if self.note:
+            yield self.note
+        then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
+        changed = [name for name in now if name in then and then[name] != now[name]]
+        if changed and self.taken(plan):
+            yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The same, as far as a process that collects has to know it."""
+
+    run: str
+    identity: Mapping[str, Mapping[str, str]]
+    cases: frozenset[str]
+    turns: Mapping[str, Outcome]
+
+
+def find_run(config: pytest.Config) -> None:
+    """Put the run that ``--rag-resume`` means on the config; where it names none that is there, it is a `SettingError`.
+
+    The run that is newest and unfinished is meant where it names none.
+    """
+    runs, named = config.rootpath / ".rageval" / "runs", config.option.rag_resume
+    folder = _named(config, runs, named) if named else newest_unfinished(runs)
+    if folder is None:
+        note = "no run in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases run"
+        config.stash[RESUMED] = Resumed(Stopped(""), note)
+        return
+    stopped = stopped_run(folder)
+    nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
+    config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended else nothing)
+
+
+def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
+    """Put into a worker's input what it has to know."""
+    if RESUMED in config.stash:
+        stopped = config.stash[RESUMED].stopped
+        told = [stopped.run, stopped.identity, list(stopped.ended), _turns(stopped)]
+        workerinput["rag_resumed"] = json.dumps(told)
+
+
+def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Take the tests of cases that are taken over from among those that run.
+
+    Raises:
+        SettingError: data, settings or system are not those of the run that the session goes on with.
+    """
+    collected = session.config.stash[COLLECTED]
+    collected.identity = identity_of(collected, items)
+    told = _told(session.config)
+    if told is None or not told.cases:
+        return
+    problem = mismatch(told.identity, collected.identity)
+    if problem is not None:
+        wish = "undo that, or leave --rag-resume out to run all anew"
+        raise SettingError(f"--rag-resume: the run {told.run} cannot be resumed, as {problem}; {wish}")
+    taken = (item for item in items if ENTRY in item.stash and item.nodeid in told.cases)
+    collected.taken = {item: told.turns.get(item.nodeid) for item in taken}
+    items[:] = [item for item in items if item not in collected.taken]
+
+
+def _named(config: pytest.Config, runs: Path, named: str) -> Path:
+    for folder in (runs / named, config.invocation_params.dir / named):
+        if (folder / HEAD).is_file() or (folder / OUTCOMES).is_file():
+            return folder.resolve()
+    known = sorted(path.name for path in runs.glob("*") if (path / HEAD).is_file())[-3:]
+    hint = f"name one as {', '.join(known)}" if known else "there is none yet"
+    where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
+    raise SettingError(f"--rag-resume names {found(named)}, which is no run in .rageval/runs; {hint} ({where})")
+
+
+def _told(config: pytest.Config) -> _Told | None:
+    text: str | None = getattr(config, "workerinput", {}).get("rag_resumed")
+    if text is not None:
+        run, identity, cases, turns = json.loads(text)
+    elif RESUMED in config.stash:
+        stopped = config.stash[RESUMED].stopped
+        run, identity, cases, turns = stopped.run, stopped.identity, stopped.ended, _turns(stopped)
+    else:
+        return None
+    return _Told(run, identity, frozenset(cases), {nodeid: decode_outcome(plain) for nodeid, plain in turns.items()})
+
+
+def _turns(stopped: Stopped) -> dict[str, dict[str, Any]]:
+    """Return the outcomes of turns that followed the system's own answers, by node id; without texts there are none."""
+    return {nodeid: line["outcome"] for nodeid, line in stopped.ended.items() if "history" in line["outcome"]}

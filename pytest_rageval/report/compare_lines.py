@@ -1,0 +1,95 @@
+"""Two runs side by side, as `rageval compare` prints them: what became of each case, every metric and its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.analysis.comparison import Compared, Comparison
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.sensitivity import Sensitivity
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.comparison_lines import cases_text, change_blocks, moment, row_name, told_lines
+from pytest_rageval.report.lines import Line, counted, few_of, number, wrapped
+from pytest_rageval.report.tables import MOST, blocks_of
+
+__all__ = ["compare_lines", "plan_lines"]
+
+NAMED = 10  # cases that are named of each sort
+
+
+def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
+    """Yield both runs' heads, what became of each case, each metric over all cases, and the cells that changed."""
+    yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
+    yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
+    yield Line(cases_text(comparison))
+    for sort, names in _sorts(comparison).items():
+        if names:
+            yield Line(ascii_safe(f"  {sort}: {few_of(names, NAMED)}"))
+    overall = comparison.overall
+    if not overall:
+        yield Line("nothing to compare: no case stands in both with a score", "yellow")
+        return
+    yield from change_blocks([row_name(each, comparison) for each in overall], overall, width)
+    for over in overall:
+        yield from _cells(over, comparison, width)
+    yield Line("")
+    for line in told_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
+        yield from wrapped(line, width)
+
+
+def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
+    """Yield of each primary metric how many cases a drop needs to be shown, and what those at hand can show."""
+    names = [row_name(each.compared, comparison) for each in plan]
+    columns = [
+        ["cases", *(str(each.compared.found.n_pairs) for each in plan)],
+        ["changing", *(f"{each.compared.found.changing:.1%}" for each in plan)],
+        ["could show", *(number(each.compared.found.least_drop) for each in plan)],
+        [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
+    ]
+    yield Line("")
+    yield Line(f"cases that a drop of {drop:g} needs to be shown with 80 % power, where as many change as here")
+    for block in blocks_of(["", *names], columns, width):
+        yield Line("")
+        yield from map(Line, block)
+
+
+def _head(snapshot: Snapshot) -> str:
+    named = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
+    cases = counted(len(snapshot.cases), "case")
+    return f"{named or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
+
+
+def _sorts(comparison: Comparison) -> dict[str, tuple[str, ...]]:
+    """Return the names of the cases that are not, or not simply, compared, by what became of them."""
+    pairing = comparison.pairing
+
+    def later(pairs: Sequence[Pair]) -> tuple[str, ...]:
+        return tuple(pair.after.name for pair in pairs)
+
+    return {
+        "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
+        "new": tuple(case.name for case in pairing.new),
+        "gone": tuple(case.name for case in pairing.gone),
+        "changed": later(pairing.changed),
+        "not scored": later(pairing.failed),
+    }
+
+
+def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
+    """Yield the cells of a metric in which a case changed, and how many there are without one."""
+    mine = comparison.cells_of(over)
+    changed = [each for each in mine if each.broken or each.fixed]
+    if not changed:
+        return
+    shown = changed[:MOST]
+    yield Line("")
+    yield Line(ascii_safe(row_name(over, comparison)))
+    yield from change_blocks(
+        [", ".join(f"{k}={v}" for k, v in each.slice.items()) or "–" for each in shown], shown, width
+    )
+    if len(mine) > len(shown):
+        alike = len(mine) - len(changed)
+        rest = [f"{alike} without a change"] if alike else []
+        rest += [f"{len(changed) - len(shown)} more with one"] if len(changed) > len(shown) else []
+        yield Line(f"of {counted(len(mine), 'cell')} {', '.join(rest)}")

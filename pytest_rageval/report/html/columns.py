@@ -1,0 +1,96 @@
+"""What the page sorts, filters and averages: the outcomes as columns, small enough to be read before anything shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_rageval.report.html.pairing import Paired
+from pytest_rageval.report.json_text import from_json
+
+__all__ = ["columns_of"]
+
+_USED = ("latency_s", "cost_usd", "prompt_tokens", "completion_tokens")
+
+
+class _Coded:
+    """A column of texts, each a number into the list of those that occur; -1 for none."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._table = {value: at for at, value in enumerate(values)}
+        self.codes: list[int] = []
+
+    def add(self, value: str, row: int) -> None:
+        """Put a value into a row; the rows before it that have none are filled up."""
+        self.fill(row)
+        self.codes.append(self._table.setdefault(value, len(self._table)))
+
+    def fill(self, rows: int) -> None:
+        self.codes += [-1] * (rows - len(self.codes))
+
+    def plain(self, rows: int) -> dict[str, Any]:
+        self.fill(rows)
+        return {"values": list(self._table), "codes": self.codes}
+
+
+def columns_of(results: Mapping[str, Any], paired: Paired | None) -> tuple[dict[str, Any], list[str]]:
+    """Return the outcomes as columns, in their order, and the texts of their answers, "" for none.
+
+    Args:
+        results: what results.json holds; outcomes and instances may be JSON text.
+        paired: the cases of the baseline, where there is one.
+
+    Returns:
+        Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status`` and
+        each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, of the baseline, ``before`` with None
+        where there is no value; ``used`` of answers, ``answered`` as 0 or 1.
+    """
+    named = {name: _Coded() for name in ("testbed", "system", "status")}
+    case = _Coded(results["instances"])
+    nodeids: list[str] = []
+    answered: list[int] = []
+    texts: list[str] = []
+    facets: dict[str, _Coded] = {}
+    scores: dict[str, list[float | None]] = {}
+    before: dict[str, list[float | None]] = {}
+    used: dict[str, list[float | None]] = {name: [] for name in _USED}
+    for row, outcome in enumerate(map(from_json, results["outcomes"])):
+        nodeids.append(outcome["nodeid"])
+        for name, column in named.items():
+            column.add(outcome[name], row)
+        case.add(outcome["case_id"], row)
+        for name, value in outcome["facets"].items():
+            facets.setdefault(name, _Coded()).add(value, row)
+        _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
+        case_before = paired.scored.get(outcome["nodeid"]) if paired else None
+        if case_before is not None:
+            _put(before, case_before.scores, row)
+        answer = outcome["answer"]
+        usage = (answer and answer["usage"]) or {}
+        for name, values in used.items():
+            values.append(usage.get(name))
+        answered.append(int(answer is not None))
+        texts.append((answer and answer["text"]) or "")
+    rows = len(nodeids)
+    for values in (*scores.values(), *before.values()):
+        values += [None] * (rows - len(values))
+    columns = {
+        "nodeid": nodeids,
+        **{name: column.plain(rows) for name, column in named.items()},
+        "case": case.plain(rows),
+        "facets": {name: column.plain(rows) for name, column in facets.items()},
+        "scores": scores,
+        "before": before,
+        "used": used,
+        "answered": answered,
+    }
+    return columns, texts
+
+
+def _put(columns: dict[str, list[float | None]], values: Mapping[str, float | None], row: int) -> None:
+    """Put a row's values into their columns, which may end before it."""
+    for name, value in values.items():
+        column = columns.setdefault(name, [])
+        if len(column) < row:
+            column += [None] * (row - len(column))
+        column.append(value)

@@ -1,0 +1,63 @@
+"""The cases of a run beside those of the baseline that it was compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.analysis.measured import Measured
+from pytest_rageval.analysis.pairing import pair_up
+from pytest_rageval.model.facets import KNEW
+from pytest_rageval.report.baseline_file import snapshot_of
+from pytest_rageval.report.json_text import from_json
+
+__all__ = ["CaseKey", "Paired", "case_key", "paired_of"]
+
+_NOT_OF_A_CASE = (REPEAT, KNEW, "system")
+
+CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The baseline's cases by the node ids of outcomes.
+
+    Attributes:
+        scored: those that both runs scored, and that are still the same.
+        known: these, and those that one of the runs did not score.
+    """
+
+    scored: Mapping[str, Measured]
+    known: Mapping[str, Measured]
+
+
+def paired_of(results: Mapping[str, Any]) -> Paired | None:
+    """Return the baseline's cases beside those of results; None where these were compared with none."""
+    if "baseline" not in results or "comparison" not in results:
+        return None
+    before = snapshot_of(results["baseline"]).cases
+    found = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
+    scored = {node: pair.before for pair in found.pairs for node in pair.after.nodes}
+    return Paired(scored, scored | {node: pair.before for pair in found.failed for node in pair.after.nodes})
+
+
+def case_key(outcome: Mapping[str, Any]) -> CaseKey:
+    """Return what tells an outcome's case from others, as `Measured.key` does."""
+    facets = sorted(item for item in outcome["facets"].items() if item[0] not in _NOT_OF_A_CASE)
+    return outcome["testbed"], outcome["case_id"], outcome["system"], tuple(facets)
+
+
+def _measured(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
+    """Yield the cases of outcomes, with no more of them than they are paired by."""
+    runs: dict[CaseKey, list[tuple[str, str, bool]]] = {}
+    for outcome in outcomes:
+        if outcome["status"] != "skipped":
+            told = outcome["nodeid"], outcome.get("data", ""), outcome["status"] == "scored"
+            runs.setdefault(case_key(outcome), []).append(told)
+    for (testbed, case, system, facets), group in runs.items():
+        data = next((data for _, data, _ in group if data), "")
+        failed = not any(scored for *_, scored in group)
+        nodes = tuple(node for node, *_ in group)
+        yield Measured(testbed, case, system, dict(facets), data, failed=failed, nodes=nodes)

@@ -1,0 +1,161 @@
+// One case: what was asked, supplied and answered, and what it scored for.
+
+let showing = 0;
+
+const part = (title, ...children) => el("section", { class: "part" }, el("h4", {}, title), ...children);
+const prose = (...children) => el("div", { class: "prose" }, ...children);
+const facts = (pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => el("div", {}, el("dt", {}, data(name)), el("dd", {}, data(value)))));
+const LEFT_OUT = "Texts are left out of this run's reports (rag_report_texts).";
+
+async function showCase(row) {
+  showing += 1;
+  const mine = showing;
+  try {
+    const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
+    if (mine !== showing) return;
+    replaced(browser.detail, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+  } catch (error) {
+    if (mine === showing) replaced(browser.detail, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
+  }
+}
+
+function caseOf(row, outcome, instance, earlier) {
+  const gold = (instance.gold ?? []).flat();
+  const fake = (instance.fake ?? []).flat();
+  return [
+    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status)),
+    el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
+    el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
+    outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
+    questionPart(outcome, instance),
+    answerPart(row, outcome, earlier, gold, fake),
+    goldPart(outcome, instance),
+    scoresPart(row, outcome),
+    ...passageParts(outcome, instance, gold, fake),
+    tracePart(outcome),
+    usagePart(outcome),
+    elsewherePart(row),
+  ].filter(Boolean);
+}
+
+function questionPart(outcome, instance) {
+  const history = outcome.history ?? instance.history ?? [];
+  const turns = history.map((turn) => el("li", {}, prose(el("b", {}, "Q "), data(turn.question)), prose(el("b", {}, "A "), data(turn.answer))));
+  return part("Question", instance.question === undefined ? el("p", {}, LEFT_OUT) : prose(data(instance.question)),
+    turns.length ? el("details", {}, el("summary", {}, counted(turns.length, "turn"), " before it"), el("ol", { class: "turns" }, turns)) : null);
+}
+
+function answerText(answer, gold, fake) {
+  if (!answer) return el("p", {}, "There is none.");
+  if (answer.text === null) return el("p", {}, LEFT_OUT);
+  return answer.text === "" ? el("p", {}, "It is empty.") : prose(marked(answer.text, gold, fake));
+}
+
+function earlierText(earlier, gold, fake) {
+  if (!earlier) return el("p", { class: "quiet" }, "Its answer is not at hand: a baseline keeps scores, and its run is not kept here.");
+  if (earlier.text === null) return el("p", {}, earlier.status === "scored" ? LEFT_OUT : `It ended as ${earlier.status}.`);
+  return answerText(earlier, gold, fake);
+}
+
+/** The answer; beside it what the baseline knows of the same case, where there is one. */
+function answerPart(row, outcome, earlier, gold, fake) {
+  const now = el("div", {}, answerText(outcome.answer, gold, fake), outcome.answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
+  const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
+  if (!before.length && !earlier) return part("Answer", now);
+  const scores = before.map((metric) => {
+    const value = valueAt(row, metric);
+    const change = value === null ? "without a value" : value === store.before[metric][row] ? "as before" : `now ${valueText(value, metric)}`;
+    return [metric, `${valueText(store.before[metric][row], metric)}, ${change}`];
+  });
+  return part("Answer", el("div", { class: "beside" }, el("div", {}, el("h5", {}, "This run"), now),
+    el("div", {}, el("h5", {}, "Baseline"), earlierText(earlier, gold, fake), facts(scores))));
+}
+
+function goldPart(outcome, instance) {
+  const answer = outcome.answer?.text ?? "";
+  const slots = (instance.gold ?? []).map((slot) => {
+    const met = slot.some((alias) => saidAt(answer, [alias]).length);
+    const aliases = slot.flatMap((alias, at) => [at ? el("span", { class: "quiet" }, " or ") : null, data(alias)]);
+    return el("li", { class: met ? "met" : "unmet" }, el("b", {}, met ? "✓ said" : "✗ not said"), " ", aliases);
+  });
+  const fakes = (instance.fake ?? []).map((slot) => el("li", {}, el("b", {}, "false"), " ", data(slot.join(" / "))));
+  if (!slots.length && !fakes.length) return null;
+  return part("Gold answer", el("ul", { class: "slots" }, slots, fakes), el("p", { class: "quiet" }, "Said: the words stand in the answer, as accuracy looks for them; other metrics may see it otherwise."));
+}
+
+function scoresPart(row, outcome) {
+  const names = Object.keys(outcome.scores);
+  if (!names.length) return null;
+  const rows = names.map((name) => {
+    const score = outcome.scores[name];
+    const why = [score.reason, score.withheld === undefined ? null : `would be ${valueText(score.withheld, name)}`, score.label === undefined ? null : `label ${score.label}`, score.by ? `by ${score.by}` : null, score.problem];
+    return el("tr", {}, el("th", { scope: "row" }, data(name)), el("td", { class: "number" }, score.value === null ? "–" : data(Number(score.value.toPrecision(6)))), el("td", {}, why.filter(Boolean).map((text, at) => [at ? " · " : "", data(text)])));
+  });
+  const head = el("tr", {}, ["metric", "value", "why"].map((name) => el("th", { scope: "col" }, name)));
+  return part("Scores", scrolling("Scores", el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, rows))), names.map((name) => judgePart(name, outcome.scores[name])));
+}
+
+function judgePart(name, score) {
+  const votes = score.votes ?? (score.rationale || score.replies?.length ? [score] : []);
+  if (!votes.length) return null;
+  return el("details", {}, el("summary", {}, "What the judge of ", data(name), " said"), el("ol", { class: "votes" }, votes.map((vote) => el("li", {},
+    vote.model === undefined ? null : el("p", {}, el("b", {}, data(vote.model)), ` time ${vote.repeat}${vote.swapped ? ", in the other order" : ""}: `, data(vote.label ?? vote.problem ?? "no label")),
+    vote.rationale ? prose(data(vote.rationale)) : null,
+    (vote.replies ?? []).map((reply) => scrolling("Reply", el("pre", {}, data(reply))))))));
+}
+
+/** A passage with its place in the order, its role, and the gold answers in it. */
+function passageItem(id, passage, about, gold, fake) {
+  return el("li", { class: `passage ${["positive", "negative", "counterfactual"].includes(passage.role) ? passage.role : ""}` },
+    el("p", { class: "about" }, passage.role ? el("b", { class: "role" }, passage.role) : null, " ", data(id), passage.title ? [" · ", data(passage.title)] : null, passage.page ? [" · ", data(passage.page)] : null, about ? [" · ", data(about)] : null),
+    passage.text === undefined ? el("p", { class: "quiet" }, "Its text is not in the report.") : prose(marked(passage.text, gold, fake)));
+}
+
+function passageParts(outcome, instance, gold, fake) {
+  const ranking = outcome.answer?.ranking ?? null;
+  const found = new Map((ranking ?? []).map((each) => [each.doc_id, each]));
+  const grade = (id) => (!Object.hasOwn(instance.qrels ?? {}, id) ? "" : `grade ${instance.qrels[id]}`);
+  const known = (id) => ({ ...found.get(id), ...instance.passages[id] });
+  const list = (ids, about, start = 1) => el("ol", { class: "passages", start }, ids.map((id, at) => passageItem(id, known(id), about(id, at), gold, fake)));
+  const parts = [];
+  if (outcome.supplied.length) parts.push(part(`Passages supplied, in their order (${outcome.supplied.length})`, list(outcome.supplied, grade)));
+  if (ranking?.length) {
+    const score = (id, at) => [grade(id), typeof ranking[at].score === "number" ? `score ${Number(ranking[at].score.toPrecision(5))}` : ""].filter(Boolean).join(", ");
+    parts.push(part(`Passages retrieved, best first (${ranking.length})`, list(ranking.map((each) => each.doc_id), score)));
+  } else if (ranking) parts.push(part("Passages retrieved", el("p", {}, "None.")));
+  const seen = new Set([...outcome.supplied, ...found.keys()]);
+  const others = Object.keys(instance.passages).filter((id) => !seen.has(id));
+  if (others.length) {
+    const place = el("div", {});
+    const open = el("details", { toggle: () => { if (open.open && !place.firstChild) place.append(list(others, grade)); } }, el("summary", {}, counted(others.length, "passage"), " of the record that it did not get"), place);
+    parts.push(open);
+  }
+  return parts;
+}
+
+function tracePart(outcome) {
+  const steps = outcome.answer?.trace ?? [];
+  if (!steps.length) return null;
+  return part("Trace", el("ol", { class: "trace" }, steps.map((step) => el("li", {}, el("b", {}, data(step.kind)), facts(Object.entries(step.detail).map(([name, value]) => [name, value === null ? "–" : value]))))));
+}
+
+function usagePart(outcome) {
+  const usage = Object.entries(outcome.answer?.usage ?? {}).filter(([, value]) => value !== null);
+  const calls = Object.entries(outcome.calls ?? {}).filter(([, value]) => value);
+  if (!usage.length && !calls.length) return null;
+  const text = ([name, value]) => [name, Number(value.toPrecision(6))];
+  return part("Usage", usage.length ? facts(usage.map(text)) : null, calls.length ? [el("h5", {}, "Models asked, judges too"), facts(calls.map(text))] : null);
+}
+
+/** The same case under other settings and systems. */
+function elsewherePart(row) {
+  const others = [];
+  for (let other = 0; other < store.rows; other += 1) if (other !== row && store.case.codes[other] === store.case.codes[row]) others.push(other);
+  if (!others.length) return null;
+  const link = (other) => {
+    const metric = primaryAt(other);
+    const value = metric === null ? null : valueAt(other, metric);
+    return el("li", {}, el("a", { href: caseAddress(other) }, data(store.nodeid[other])), " ", statusAt(other) === "scored" && value !== null ? [data(metric), ` ${valueText(value, metric)}`] : statusAt(other));
+  };
+  return el("details", {}, el("summary", {}, "The same case elsewhere: ", counted(others.length, "time")), el("ul", { class: "elsewhere" }, others.slice(0, 100).map(link)));
+}

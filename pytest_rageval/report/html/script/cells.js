@@ -1,0 +1,168 @@
+// What a metric is over some outcomes: the same as in results.json, for any choice of outcomes.
+
+const USED = {
+  latency_p50: { parts: ["latency_s"], of: (values) => quantile(values, 0.5) },
+  latency_p95: { parts: ["latency_s"], of: (values) => quantile(values, 0.95) },
+  cost_usd: { parts: ["cost_usd"], of: null },
+  tokens: { parts: ["prompt_tokens", "completion_tokens"], of: null },
+};
+const PSEUDO = ["error_rate", "n", ...Object.keys(USED)];
+const TOTALS = ["cost_usd", "tokens", "n"];
+const GAIN = "accuracy - closed_book_accuracy";
+const FEW = 5;
+
+const isUsed = (metric) => Object.hasOwn(USED, metric);
+const isPseudo = (metric) => PSEUDO.includes(metric);
+const isBinary = (metric) => store.metrics[metric]?.binary ?? false;
+const isLower = (metric) => metric !== "n" && (isPseudo(metric) || store.metrics[metric]?.higher_is_better === false);
+
+function usedAt(row, metric) {
+  const parts = USED[metric].parts.map((part) => store.used[part][row]);
+  return parts.includes(null) ? null : sum(parts);
+}
+
+function valueAt(row, metric) {
+  if (metric === "error_rate") return statusAt(row) === "skipped" ? null : Number(statusAt(row) === "error");
+  if (statusAt(row) !== "scored") return null;
+  if (metric !== GAIN) return scoreAt(row, metric);
+  const [one, other] = [scoreAt(row, "accuracy"), scoreAt(row, "closed_book_accuracy")];
+  return one === null || other === null ? null : one - other;
+}
+
+function grouped(rows, key) {
+  const groups = new Map();
+  for (const row of rows) {
+    const name = key(row);
+    if (groups.has(name)) groups.get(name).push(row);
+    else groups.set(name, [row]);
+  }
+  return groups;
+}
+
+/** {mean, n, unscored, ci95} of a metric over rows; `cases` too where cases are repeated. */
+function cellOf(metric, rows) {
+  if (isUsed(metric)) {
+    const asked = rows.filter((row) => store.answered[row]);
+    const values = asked.map((row) => usedAt(row, metric)).filter((value) => value !== null);
+    const unscored = asked.length - values.length;
+    const total = values.length && !unscored ? sum(values) : null;
+    const mean = USED[metric].of ? USED[metric].of(values) : total;
+    return { mean, n: values.length, unscored, ci95: null };
+  }
+  if (metric === "n") {
+    const n = rows.filter((row) => statusAt(row) === "scored").length;
+    return { mean: n || null, n, unscored: rows.length - n, ci95: null };
+  }
+  const known = rows.filter((row) => valueAt(row, metric) !== null);
+  const values = known.map((row) => valueAt(row, metric));
+  const binary = metric === "error_rate" || (metric !== GAIN && isBinary(metric));
+  const low = metric === GAIN ? -1 : 0;
+  if (rows.length && facetAt(rows[0], "repeat") !== null) {
+    const cases = [...grouped(known, (row) => unitOf(row)).values()];
+    const each = cases.map((runs) => runs.map((row) => valueAt(row, metric)));
+    const told = cases.map((runs, at) => [caseOf(runs[0]), average(each[at])]);
+    const found = overCases(meanOfCases(each, binary, low), told, binary, low);
+    return { ...found, unscored: rows.length - found.n };
+  }
+  const told = known.map((row, at) => [caseOf(row), values[at]]);
+  return { ...overCases(meanOf(values, binary, low), told, binary, low), unscored: rows.length - values.length };
+}
+
+/** The mean with the interval over cases, where a case has several of the values that it is of: [case, value]. */
+function overCases(found, told, binary, low) {
+  const cases = [...grouped(told, ([name]) => name).values()].map((each) => each.map(([, value]) => value));
+  return cases.length === told.length ? found : { ...found, ci95: clustered(cases, binary, low) };
+}
+
+/** The mean difference, case by case; `pairs` are [rows, values of the other side], `rates` whether 0/1 values have an interval of their own. */
+function differenceOf(metric, pairs, rates = false) {
+  const differences = [];
+  const means = [];
+  const told = [];
+  for (const [rows, others] of pairs) {
+    const ours = rows.map((row) => valueAt(row, metric)).filter((value) => value !== null);
+    const theirs = others.filter((value) => value !== null);
+    if (!ours.length || !theirs.length) continue;
+    means.push(average(ours), average(theirs));
+    differences.push(average(ours) - average(theirs));
+    told.push([caseOf(rows[0], true), average(ours) - average(theirs)]);
+  }
+  const found = overCases(meanOf(differences, false, -1), told, false, -1);
+  if (rates && told.length === new Set(told.map(([name]) => name)).size && means.length && means.every((mean) => mean === 0 || mean === 1)) found.ci95 = bonettPrice(differences);
+  return { ...found, unscored: pairs.length - differences.length };
+}
+
+const againstSystem = (metric, rows, minus) =>
+  differenceOf(
+    metric,
+    [...grouped(rows, (row) => unitOf(row, true)).values()].map((each) => [
+      each.filter((row) => systemAt(row) !== minus),
+      each.filter((row) => systemAt(row) === minus).map((row) => valueAt(row, metric)),
+    ]),
+  );
+
+const againstBaseline = (metric, rows) =>
+  differenceOf(
+    metric,
+    [...grouped(rows, (row) => unitOf(row)).values()].map((each) => [each, [store.before[metric]?.[each[0]] ?? null]]),
+    true,
+  );
+
+/** The rows that a view is of: not skipped, of one system or of all (""), of the testbeds that are wanted. */
+function cohort(metric, of, systems) {
+  const mine = (row) => {
+    const testbed = testbedAt(row);
+    const metrics = testbed?.metrics ?? [];
+    if (of.startsWith("testbed:")) return testbed?.nodeid === of.slice(8);
+    if (store.apart.has(testbed?.nodeid)) return false;
+    if (isPseudo(metric)) return true;
+    if (metric === GAIN) return metrics.includes("accuracy") && metrics.includes("closed_book_accuracy");
+    return of === "primary" ? metrics[0] === metric : metrics.includes(metric);
+  };
+  const rows = [];
+  for (let row = 0; row < store.rows; row += 1) {
+    if (statusAt(row) !== "skipped" && (!systems.length || systems.includes(systemAt(row))) && mine(row)) rows.push(row);
+  }
+  return rows;
+}
+
+/** Metrics to choose from: primary ones first, by how many outcomes they decide, then the others, then what is counted. */
+function metricNames() {
+  const weight = new Map();
+  for (let row = 0; row < store.rows; row += 1) {
+    if (statusAt(row) === "skipped" || store.apart.has(testbedAt(row)?.nodeid)) continue;
+    const primary = primaryAt(row);
+    if (primary) weight.set(primary, (weight.get(primary) ?? 0) + 1);
+  }
+  const primaries = [...weight.keys()].sort((one, other) => weight.get(other) - weight.get(one));
+  const others = Object.keys(store.scores).filter((name) => !weight.has(name));
+  const both = store.scores.accuracy && store.scores.closed_book_accuracy ? [GAIN] : [];
+  return { primaries, others: [...others, ...both] };
+}
+
+function dollars(value) {
+  if (value === 0) return "$0";
+  return value >= 0.0001 ? `$${value.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}` : "<$0.0001";
+}
+
+/** Two decimals, a half to the even one, as the summary in the terminal has them. */
+function twoDecimals(value) {
+  const half = Number.isInteger(value * 8) && Number.isInteger(value * 100 + 0.5);
+  const even = Math.floor(value * 100);
+  return half ? ((even + Math.abs(even % 2)) / 100).toFixed(2) : value.toFixed(2);
+}
+
+function valueText(value, metric, signed = false) {
+  if (value === null) return "?";
+  if (metric === "cost_usd") return signed ? value.toPrecision(2) : dollars(value);
+  if (TOTALS.includes(metric)) return Math.round(value).toLocaleString("en");
+  const digits = metric.startsWith("latency") && Math.abs(value) < 0.1 ? value.toPrecision(2) : twoDecimals(value);
+  return signed && value >= 0 ? `+${digits}` : digits.replace("-", "−");
+}
+
+function intervalText(ci95, signed = false) {
+  if (!ci95) return "no interval";
+  return `[${ci95.map((bound) => valueText(bound, "", signed)).join(", ")}]`;
+}
+
+const isFew = (cell, metric) => (cell.cases ?? cell.n) < FEW && !TOTALS.includes(metric);

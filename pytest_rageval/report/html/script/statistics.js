@@ -1,0 +1,86 @@
+// Means with their 95 % intervals, by the formulas that the gates are judged with.
+
+const Z = 1.959963984540054;
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const average = (values) => sum(values) / values.length;
+
+/** Wilson's score interval of a rate. */
+function wilson(successes, n) {
+  const p = successes / n;
+  const z2 = Z * Z;
+  const centre = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const half = (Z / (1 + z2 / n)) * Math.sqrt((p * (1 - p)) / n + z2 / (4 * n * n));
+  return [Math.min(p, Math.max(0, centre - half)), Math.max(p, Math.min(1, centre + half))];
+}
+
+/** Student's t at 97.5 %: a table for few degrees of freedom, then Abramowitz and Stegun 26.7.5. */
+function tQuantile(df) {
+  const tabled = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706];
+  if (df <= tabled.length) return tabled[df - 1];
+  const z = Z;
+  return (
+    z +
+    (z ** 3 + z) / (4 * df) +
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * df ** 2) +
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * df ** 3) +
+    (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92160 * df ** 4)
+  );
+}
+
+/** The bootstrap's interval of a mean in its closed form (ABC), with Student's quantile, cut to low..1. */
+function bootstrap(values, low) {
+  const n = values.length;
+  if (n < 2) return null;
+  const mean = average(values);
+  const deviations = values.map((value) => value - mean);
+  const squares = sum(deviations.map((deviation) => deviation ** 2));
+  if (squares === 0) return [mean, mean];
+  const acceleration = sum(deviations.map((deviation) => (deviation / Math.sqrt(squares)) ** 3)) / 6;
+  const [error, t] = [Math.sqrt(squares / (n - 1) / n), tQuantile(n - 1)];
+  const [below, above] = [acceleration - t, acceleration + t].map((w) => mean + (error * w) / (1 - acceleration * w) ** 2);
+  return [Math.max(low, below), Math.min(1, above)];
+}
+
+/** Bonett and Price's interval of the mean difference of paired 0/1 values. */
+function bonettPrice(differences) {
+  const n = differences.length + 2;
+  const share = (wanted) => (differences.filter((each) => each === wanted).length + 1) / n;
+  const [up, down] = [share(1), share(-1)];
+  const half = Z * Math.sqrt((up + down - (up - down) ** 2) / n);
+  return [Math.max(-1, up - down - half), Math.min(1, up - down + half)];
+}
+
+function meanOf(values, binary, low = 0) {
+  if (!values.length) return { mean: null, n: 0, ci95: null };
+  const ci95 = binary ? wilson(sum(values), values.length) : bootstrap(values, low);
+  return { mean: average(values), n: values.length, ci95 };
+}
+
+/** The mean over cases of the means of their repeats: the case is the unit of the interval. */
+function meanOfCases(cases, binary, low = 0) {
+  const means = cases.map(average);
+  const steady = means.every((mean) => mean === 0 || mean === 1);
+  const found = meanOf(means, binary && steady, low);
+  return { ...found, n: sum(cases.map((values) => values.length)), cases: means.length };
+}
+
+/** The interval of a mean over cases, of which some have several of its values, as under several noise rates. */
+function clustered(cases, binary, low) {
+  const total = sum(cases.map((values) => values.length));
+  const means = cases.map(average);
+  const even = cases.every((values) => values.length === cases[0].length);
+  const mean = sum(cases.map(sum)) / total;
+  const steady = means.every((each) => each === 0 || each === 1);
+  if (binary && steady && (even || mean === 0 || mean === 1)) return wilson(sum(means), means.length);
+  const shares = cases.map((values, at) => mean + ((values.length * cases.length) / total) * (means[at] - mean));
+  return bootstrap(even ? means : shares, low);
+}
+
+function quantile(values, q) {
+  if (!values.length) return null;
+  const ordered = [...values].sort((one, other) => one - other);
+  const at = q * (ordered.length - 1);
+  const low = Math.floor(at);
+  const high = Math.min(low + 1, ordered.length - 1);
+  return ordered[low] + (ordered[high] - ordered[low]) * (at - low);
+}

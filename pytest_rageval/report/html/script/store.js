@@ -1,0 +1,81 @@
+// The data of the page: its columns at once, its texts parcel by parcel.
+
+const store = { rows: 0 };
+const opened = new Map();
+
+async function unpacked(name) {
+  const text = atob(document.getElementById(`data-${name}`).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** A parcel, opened once and kept while it is among the last ones. */
+function parcel(name) {
+  if (!opened.has(name)) {
+    if (opened.size > 12) opened.delete(opened.keys().next().value);
+    opened.set(name, unpacked(name));
+  }
+  return opened.get(name);
+}
+
+async function entry(kind, at) {
+  const size = store.sizes[kind];
+  return (await parcel(`${kind}-${Math.floor(at / size)}`))[at % size];
+}
+
+const outcomeAt = (row) => entry("outcomes", row);
+
+const earlierAt = async (row) => (store.sizes.earlier ? entry("earlier", row) : null);
+
+async function instanceAt(row) {
+  const code = store.case.codes[row];
+  return code < store.questions.length ? entry("instances", code) : null;
+}
+
+async function load() {
+  const { columns, ...told } = await unpacked("columns");
+  Object.assign(store, told, columns);
+  store.rows = columns.nodeid.length;
+  store.byNode = new Map(columns.nodeid.map((nodeid, row) => [nodeid.toWellFormed(), row]));
+  store.testbedOf = new Map(told.testbeds.map((testbed) => [testbed.nodeid, testbed]));
+  const apart = told.testbeds.filter((testbed) => testbed.labelled);
+  store.apart = new Set(apart.length < told.testbeds.length ? apart.map((testbed) => testbed.nodeid) : []);
+  store.facetNames = Object.keys(columns.facets);
+}
+
+const caseAddress = (row) => `#case=${encodeURIComponent(store.nodeid[row].toWellFormed())}`;
+const named = (column, row) => column.values[column.codes[row]];
+const facetAt = (row, facet) => (store.facets[facet] ? named(store.facets[facet], row) : undefined) ?? null;
+const statusAt = (row) => named(store.status, row);
+const systemAt = (row) => named(store.system, row);
+const testbedAt = (row) => store.testbedOf.get(named(store.testbed, row));
+const caseAt = (row) => named(store.case, row);
+const questionAt = (row) => store.questions[store.case.codes[row]] ?? "";
+const metricsAt = (row) => testbedAt(row)?.metrics ?? [];
+const primaryAt = (row) => metricsAt(row)[0] ?? null;
+const scoreAt = (row, metric) => store.scores[metric]?.[row] ?? null;
+
+/** Which case a row is of: repeats of it are one unit; with `acrossSystems` the same under every system. */
+function unitOf(row, acrossSystems = false) {
+  const parts = [store.testbed.codes[row], acrossSystems ? "" : store.system.codes[row], store.case.codes[row]];
+  for (const facet of store.facetNames) {
+    if (facet === "repeat" || facet === "knew" || (acrossSystems && facet === "system")) continue;
+    parts.push(store.facets[facet].codes[row]);
+  }
+  return parts.join("|");
+}
+
+/** The same, whatever setting it stands under. */
+const caseOf = (row, acrossSystems = false) =>
+  [store.testbed.codes[row], acrossSystems ? "" : store.system.codes[row], store.case.codes[row]].join("|");
+
+/** Values of a facet in order: numbers by size, then texts, none ("-") last. */
+function inOrder(one, other) {
+  const rank = (value) => (value === "-" ? 2 : value.trim() !== "" && Number.isFinite(Number(value)) ? 0 : 1);
+  const by = rank(one) - rank(other);
+  if (by) return by;
+  if (rank(one) === 0 && Number(one) !== Number(other)) return Number(one) - Number(other);
+  return one < other ? -1 : one > other ? 1 : 0;
+}

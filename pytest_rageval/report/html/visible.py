@@ -1,0 +1,33 @@
+"""Texts of data in a page: what a browser would obey, or show nothing of, is shown by its name instead."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = ["UNSEEN", "shown"]
+
+UNSEEN = (
+    r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+)
+"""Controls, marks of direction, and what has no width, as the inside of a class that Python and JavaScript read; the
+tags from U+E0000 on and halves of surrogate pairs belong to it as well."""
+
+_UNSEEN = re.compile(rf"[{UNSEEN}\ud800-\udfff\U000e0000-\U000e0fff]")
+
+
+def shown(text: object) -> Markup:
+    """Return a text for a page: isolated from the direction of what is around it, ``U+202E`` for what is not seen."""
+    from markupsafe import Markup, escape
+
+    parts, end = [Markup('<bdi class="data">')], 0
+    whole = str(text)
+    for match in _UNSEEN.finditer(whole):
+        name = f"U+{ord(match[0]):04X}"
+        parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
+        end = match.end()
+    return Markup("").join([*parts, escape(whole[end:]), Markup("</bdi>")])

@@ -1,0 +1,75 @@
+"""The outcomes of a run as one table: a row for each case under each system and setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["Column", "OutcomeTable", "outcome_table"]
+
+Value = str | float | None
+
+_PLAIN = ("nodeid", "case_id", "testbed", "system", "status", "error_type", "error")
+_USAGE: Mapping[str, Literal["int", "float"]] = {
+    "prompt_tokens": "int",
+    "completion_tokens": "int",
+    "cost_usd": "float",
+    "latency_s": "float",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's name, and what its values are where they are known."""
+
+    name: str
+    kind: Literal["text", "float", "int"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeTable:
+    """Columns and rows; None is what is not known or does not apply, as an unscored metric's value."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+
+def outcome_table(outcomes: Sequence[Mapping[str, Any]]) -> OutcomeTable:
+    """Return the outcomes of a results.json as a table, in their order.
+
+    Its columns are those of the case, ``facet.NAME``, ``score.METRIC``, ``reason.METRIC`` (why there is no value; only
+    of metrics that lack one somewhere), ``usage.NAME`` and, unless texts were left out, ``answer``.
+    """
+    facets = _names(outcome["facets"] for outcome in outcomes)
+    metrics = _names(outcome["scores"] for outcome in outcomes)
+    lacking = {name for outcome in outcomes for name, score in outcome["scores"].items() if "reason" in score}
+    reasons = [name for name in metrics if name in lacking]
+    texts = any(outcome["answer"] is not None and outcome["answer"]["text"] is not None for outcome in outcomes)
+    columns = [Column(name, "text") for name in _PLAIN]
+    columns += [Column(f"facet.{name}", "text") for name in facets]
+    columns += [Column(f"score.{name}", "float") for name in metrics]
+    columns += [Column(f"reason.{name}", "text") for name in reasons]
+    columns += [Column(f"usage.{name}", kind) for name, kind in _USAGE.items()]
+    columns += [Column("answer", "text")] if texts else []
+    rows = (tuple(_row(outcome, facets, metrics, reasons, texts=texts)) for outcome in outcomes)
+    return OutcomeTable(tuple(columns), tuple(rows))
+
+
+def _row(
+    outcome: Mapping[str, Any], facets: Sequence[str], metrics: Sequence[str], reasons: Sequence[str], *, texts: bool
+) -> Iterator[Value]:
+    answer = outcome["answer"] or {}
+    usage, scores = answer.get("usage") or {}, outcome["scores"]
+    yield from (outcome[name] for name in _PLAIN)
+    yield from (outcome["facets"].get(name) for name in facets)
+    yield from (scores[name]["value"] if name in scores else None for name in metrics)
+    yield from (scores[name].get("reason") if name in scores else None for name in reasons)
+    yield from (usage.get(name) for name in _USAGE)
+    if texts:
+        yield answer.get("text")
+
+
+def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the keys of all mappings, as they first come."""
+    return list(dict.fromkeys(name for mapping in mappings for name in mapping))

@@ -1,0 +1,127 @@
+"""A run that stopped before its end, read from its folder so that another can go on where it stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
+from pytest_rageval.report.pruning import goes_on
+
+__all__ = ["Head", "Stopped", "mismatch", "newest_unfinished", "read_head", "stopped_run"]
+
+_DIFFER = {"data": "its data differ", "settings": "its settings differ", "systems": "its system differs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a run says of itself before its first case.
+
+    Attributes:
+        identity: "data", "settings", "systems", "versions" or "files" -> name -> value or digest: what decides scores.
+        cases: node ids of all cases it has to end, with those of the run that it goes on with.
+        resumed: the name of that run, or "".
+        left: how many cases it left undone; None as long as it has not come to its end.
+    """
+
+    identity: Mapping[str, Mapping[str, str]]
+    cases: tuple[str, ...]
+    resumed: str = ""
+    left: int | None = None
+
+    def dumps(self) -> str:
+        """Return the head as JSON."""
+        return json.dumps(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What can be taken over from a run, and from those that it goes on with.
+
+    Attributes:
+        run: its name.
+        identity: as in `Head`.
+        cases: node ids of all cases it had to end.
+        ended: node id -> how a case ended, with its outcome under "outcome".
+        instances: case id -> the instance, as it is reported.
+    """
+
+    run: str
+    identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    cases: frozenset[str] = frozenset()
+    ended: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    instances: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def read_head(folder: Path) -> Head | None:
+    """Return what a run says of itself; None where it ended before its first case, or was another version's."""
+    try:
+        plain = json.loads((folder / HEAD).read_bytes())
+        return Head(plain["identity"], tuple(plain["cases"]), plain["resumed"], plain["left"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def newest_unfinished(runs: Path) -> Path | None:
+    """Return the folder of the newest run that left cases undone.
+
+    It is none that still goes on, and none that a later run went on with.
+    """
+    gone_on: set[str] = set()
+    for folder in sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True):
+        head = read_head(folder)
+        if head is None:
+            continue
+        if head.left != 0 and folder.name not in gone_on and not goes_on(folder):
+            return folder
+        if head.resumed:
+            gone_on.add(head.resumed)
+    return None
+
+
+def stopped_run(folder: Path) -> Stopped:
+    """Return what can be taken over from a run; what it had not yet taken over itself is read where it is."""
+    head = read_head(folder)
+    if head is None:
+        return Stopped(folder.name)
+    earlier = stopped_run(folder.parent / head.resumed) if head.resumed else Stopped("")
+    ended, instances = dict(earlier.ended), dict(earlier.instances)
+    outcomes = list(_lines(folder / OUTCOMES))
+    for line in _lines(folder / ENDED):
+        if "instance" in line:
+            instances[line["case_id"]] = line["instance"]
+        elif line and line["line"] < len(outcomes) and outcomes[line["line"]]:
+            ended[line["nodeid"]] = {**line, "outcome": outcomes[line["line"]]}
+    kinds = {*earlier.identity, *head.identity}
+    identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
+    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances)
+
+
+def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Return in which of data, settings, system and versions two runs differ, in what both have; None in none."""
+    for kind in ("data", "settings", "systems", "versions"):
+        told, here = then.get(kind, {}), now.get(kind, {})
+        for name in (name for name in told if name in here and told[name] != here[name]):
+            differ = _DIFFER.get(kind, "its versions differ")
+            if told[name].startswith("sha256:") or here[name].startswith("sha256:"):
+                return f"{differ}: {name} has changed"
+            return f"{differ}: {name} was {told[name] or 'not given'} and is {here[name] or 'not given'}"
+    return None
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a file; one that is not whole, as the last after a kill, as nothing."""
+    if path.exists():
+        with path.open("rb") as stream:
+            yield from map(_line, stream)
+
+
+def _line(text: bytes) -> dict[str, Any]:
+    try:
+        plain = json.loads(text)
+    except ValueError:
+        return {}
+    return plain if isinstance(plain, dict) else {}

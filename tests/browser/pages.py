@@ -1,0 +1,87 @@
+"""A page in headless Chromium, watched: what it asks of the network, what it cannot do, and where it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.report.html.page import write_html
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+__all__ = ["Opener", "chromium", "golden", "opened", "violations"]
+
+Opener = Callable[..., "Page"]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Return a headless Chromium; it ends with the module, as the loop that drives it is in the way of others."""
+    play = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install -e '.[dev]')")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip("there is no Chromium to open pages with (apt-get install chromium)")
+    with play.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Return what draws results and opens the page; no page may ask the network for anything, or report a fault."""
+    faults: list[str] = []
+    asked: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def open_page(
+        results: Mapping[str, Any], at: str = "", *, width: int = 1280, scheme: Any = "light", runs: Path | None = None
+    ) -> Page:
+        path = tmp_path / f"page-{len(contexts)}.html"
+        write_html(path, results, runs)
+        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("dialog", lambda dialog: faults.append(f"dialog {dialog.message}"))
+        page.goto(path.as_uri() + at)
+        page.locator("html[data-ready]").wait_for(state="attached")
+        assert page.locator("html").get_attribute("data-ready") == "yes", page.get_by_role("alert").all_inner_texts()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+    assert {url.partition(":")[0] for url in asked} <= {"file"}
+    assert {url.rpartition("/")[2].partition("-")[0] for url in asked} <= {"page"}
+
+
+@pytest.fixture(scope="session")
+def golden(fixtures_dir: Path) -> dict[str, Any]:
+    """Return the results of ``fixtures/html/results.json``."""
+    loaded: dict[str, Any] = json.loads((fixtures_dir / "html" / "results.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe-core finds wrong with a page, skipping the test where it is not at hand."""
+    path = Path(os.environ.get("RAGEVAL_AXE") or "axe.min.js")
+    if not path.is_file():
+        pytest.skip("axe-core is not at hand (npm pack axe-core, and name its axe.min.js in RAGEVAL_AXE)")
+    source = path.read_text(encoding="utf-8")
+    page.context.new_cdp_session(page).send("Runtime.evaluate", {"expression": source})  # the page's policy forbids it
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]

@@ -1,0 +1,119 @@
+"""Any run has a page: interrupted, empty, all errors, one case, many systems, without texts, the example's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pages import Opener
+from shown_cells import cells_of, choose, rows_of, same
+from written import NOISE, TOWN, Row, case, failed, gate, instance, outcome, results
+
+from pytest_rageval.model.codec import without_texts
+from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.results_json import schema
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def interrupted() -> Row:
+    skipped = gate("accuracy >= 0.5", "skipped", value=None, n=0, ci95=None, reason="the session was interrupted")
+    unfinished = {f"{TOWN}[q2]": TOWN, f"{TOWN}[q3]": TOWN}
+    return results([outcome()], gates=[skipped], run={"interrupted": True}, plan={"unfinished": unfinished})
+
+
+def several(n: int) -> Row:
+    rates = ("0", "0.4", "0.8")
+    names = ["keeper", "second", "third", "fourth", "fifth"][:n]
+    runs = [(name, rate, at) for name in names for rate in rates for at in range(3)]
+    return results(
+        [
+            case(f"q{at}", name, float(at > rates.index(rate) - 1), NOISE, noise_rate=rate, topic=f"t{at}")
+            for name, rate, at in runs
+        ],
+        gates=[gate()],
+    )
+
+
+def bare() -> Row:
+    made = results([outcome(error=None), failed("q2")])
+    made["outcomes"] = [without_texts(each) for each in made["outcomes"]]
+    made["instances"] = {name: without_texts(each) for name, each in made["instances"].items()}
+    return made
+
+
+RUNS: dict[str, tuple[Row, str, str]] = {
+    "interrupted": (interrupted(), "Interrupted: no gate was judged", "1 gate not judged, 2 cases never ended"),
+    "empty": (results([]), "No case ran", ""),
+    "all errors": (
+        results([failed(f"q{at}") for at in range(3)], gates=[gate("error_rate <= 0", "failed", value=1.0)]),
+        "1 of 1 gate failed",
+        "3 errors",
+    ),
+    "a test failed": (
+        results([outcome()], gates=[gate()], run={"failed": [outcome()["nodeid"]], "exitstatus": 1}),
+        "1 test failed",
+        "",
+    ),
+    "one case": (results([outcome()]), "No gate decides this run", ""),
+    "one system": (several(1), "The gate holds", ""),
+    "five systems": (several(5), "The gate holds", ""),
+    "without texts": (bare(), "No gate decides this run", "1 error"),
+    "gold of nobody": (results([outcome(history=[])], {"other": instance()}), "No gate decides this run", ""),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_has_a_page(opened: Opener, name: str) -> None:
+    given, verdict, more = RUNS[name]
+    Draft202012Validator(schema()).validate(given)
+    page = opened(given)
+    assert page.locator("#verdict-title").inner_text() == verdict
+    assert page.locator(".verdict p").all_inner_texts()[:-1] == ([more] if more else [])
+    n = len(given["outcomes"])
+    assert page.locator(".count").inner_text() == f"{n} case{'' if n == 1 else 's'} of {n}"
+    for row in page.locator(".row").all()[:3]:
+        row.click()
+        page.locator("#case-title").wait_for()
+    assert page.get_by_role("alert").count() == 0
+    if name == "a test failed":
+        assert page.locator(".named summary").inner_text() == "Tests that failed: 1"
+    if name == "empty":
+        assert "Nothing was measured" in page.locator("#matrix").inner_text()
+    if name == "all errors":
+        assert page.locator("table.heat .margin b").last.inner_text().startswith("no value")
+        assert "DeskClosed" in page.locator("#detail").inner_text()
+    if name == "without texts":
+        assert "Texts are left out of this run's reports" in page.locator("#detail").inner_text()
+    if name == "five systems":
+        assert page.locator("#charts article").first.locator("polyline.line").count() == 5
+        marks = page.locator("#charts article").first.locator(".sample .mark")
+        assert len({mark.evaluate("each => each.localName + each.getAttribute('points')") for mark in marks.all()}) == 5
+
+
+def test_the_example_project_draws_itself(opened: Opener, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "example_project", tmp_path / "desk", ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "test_assistant or handbook", "--rag-html", "out/page.html"]
+    done = subprocess.run(command, cwd=tmp_path / "desk", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (stored,) = (tmp_path / "desk" / ".rageval" / "runs").glob("*/results.json")
+    given: dict[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
+    page = opened(given)
+    drawn = Path(page.url.removeprefix("file://")).read_text(encoding="utf-8")
+    assert (tmp_path / "desk" / "out" / "page.html").read_text(encoding="utf-8") == drawn
+    assert page.locator("#verdict-title").inner_text() == "All gates hold"
+    assert page.locator("#gates tbody tr").count() == len(given["gates"])
+    assert page.locator("#charts polyline.line").count() > 0
+    run, choice = run_of(given)
+    for matrix in run.matrices(choice):
+        choose(page, "matrix", "Metric", matrix.metric)
+        same(cells_of(page), rows_of(matrix))
+    ids = [each["nodeid"] for each in given["outcomes"]]
+    page.get_by_role("listbox").press("End")
+    page.locator(".nodeid").get_by_text(ids[-1], exact=True).wait_for()

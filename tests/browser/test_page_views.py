@@ -1,0 +1,321 @@
+"""What stands in the page, and how it is used: with the mouse, with the keyboard, on a phone, and on paper."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+from jsonschema import Draft202012Validator
+from pages import Opener, violations
+from written import TOWN, case, gate, instance, outcome, results
+
+from pytest_rageval.report.results_json import schema
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+OUTLINE = """
+    () => {
+        const text = node => node.textContent.replace(/\\s+/g, " ").trim();
+        const lines = [];
+        const say = (depth, ...parts) => lines.push("  ".repeat(depth) + parts.filter(Boolean).join(" "));
+        const walk = (node, depth) => {
+            const tag = node.localName;
+            if (/^h[1-6]$/.test(tag)) say(depth, tag, text(node));
+            else if (tag === "tr") say(depth, [...node.children].map(text).join(" | "));
+            else if (tag === "select") {
+                const options = [...node.options].map(each => (each.selected ? "*" : "") + each.text);
+                say(depth, "choose", node.labels[0].textContent + ":", options.join(" / "));
+            }
+            else if (tag === "input") say(depth, "input", node.labels[0].textContent);
+            else if (tag === "button") say(depth, "button", text(node));
+            else if (tag === "svg" && node.getAttribute("role") === "img") {
+                const marks = node.querySelectorAll(".mark").length, lines = node.querySelectorAll(".line").length;
+                say(depth, "chart", node.getAttribute("aria-label"), `(${lines} lines, ${marks} marks)`);
+            }
+            else if (/^(p|li|dt|dd|caption|summary|a|pre)$/.test(tag)) say(depth, tag, text(node));
+            else if (node.className === "prose") say(depth, "text", text(node));
+            else if (node.getAttribute("role") === "option") say(depth, "option", text(node));
+            else {
+                const named = ["section", "header", "main", "footer", "nav", "article", "figure", "details", "table"];
+                const role = node.getAttribute("role");
+                const deeper = named.includes(tag) || role;
+                if (deeper) say(depth, role ?? tag, node.getAttribute("aria-label") ?? node.id);
+                for (const child of node.children) walk(child, depth + (deeper ? 1 : 0));
+                return;
+            }
+            if (tag === "li") for (const child of node.querySelectorAll("mark")) say(depth + 1, "mark", text(child));
+        };
+        for (const child of document.body.children) if (child.localName !== "script") walk(child, 0);
+        return lines.join("\\n") + "\\n";
+    }
+"""
+
+
+FOCUSED = """() => {
+    const at = document.activeElement;
+    return at.labels?.[0]?.textContent ?? at.getAttribute("role") ?? at.localName;
+}"""
+
+
+def read_case(page: Page, nodeid: str) -> None:
+    page.evaluate("name => { location.hash = name }", f"case={quote(nodeid, safe='')}")
+    page.locator(".nodeid").get_by_text(nodeid, exact=True).wait_for()
+
+
+def test_the_page_of_a_run_that_is_written_by_hand(opened: Opener, golden: dict[str, Any], fixtures_dir: Path) -> None:
+    """With RAGEVAL_WRITE_GOLDEN set, what the page holds now is what is wanted from now on."""
+    Draft202012Validator(schema()).validate(golden)
+    page = opened(golden)
+    read_case(page, "test_desk.py::test_town[tram-keeper]")
+    for details in page.locator("#detail details, figure details").all():
+        details.evaluate("each => { each.open = true }")
+    outline = page.evaluate(OUTLINE)
+    path = fixtures_dir / "html" / "outline.txt"
+    if os.environ.get("RAGEVAL_WRITE_GOLDEN"):
+        path.write_text(outline, encoding="utf-8")
+    assert outline == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_in_either_scheme(opened: Opener, golden: dict[str, Any], scheme: str) -> None:
+    page = opened(golden, scheme=scheme)
+    read_case(page, "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]")
+    for details in page.locator("details").all():
+        details.evaluate("each => { each.open = true }")
+    colour = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    assert (int(colour.removeprefix("rgb(").partition(",")[0]) < 100) == (scheme == "dark")
+    if scheme == "dark":
+        page.locator("#matrix").get_by_label("Show", exact=True).select_option("baseline")
+        page.set_viewport_size({"width": 360, "height": 740})
+    assert violations(page) == []
+
+
+def test_a_phone_shows_all_without_scrolling_sideways(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden, width=360)
+    page.locator(".row").first.click()
+    for details in page.locator("details").all():
+        details.evaluate("each => { each.open = true }")
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 360
+    box = page.locator("#detail").bounding_box()
+    assert box is not None
+    assert box["width"] > 320
+
+
+def test_the_theme_is_switched_and_kept(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden, scheme="dark")
+    paper = "body => getComputedStyle(body).backgroundColor"
+    dark = page.locator("body").evaluate(paper)
+    page.get_by_role("button", name="Theme: system").click()
+    assert page.get_by_role("button", name="Theme: light").is_visible()
+    light = page.locator("body").evaluate(paper)
+    assert light != dark
+    assert page.evaluate("() => localStorage.getItem('rageval-theme')") == "light"
+    page.add_init_script("localStorage.setItem('rageval-theme', 'light')")  # a reload may come before it is stored
+    page.reload()
+    page.locator("html[data-theme=light]").wait_for(state="attached")
+    page.get_by_role("button", name="Theme: light").click()
+    assert page.locator("body").evaluate(paper) == dark
+
+
+def test_a_link_opens_its_case(opened: Opener, golden: dict[str, Any]) -> None:
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
+    page = opened(golden, f"#case={quote(nodeid, safe='')}")
+    detail = page.locator("#detail")
+    detail.get_by_text(nodeid, exact=True).wait_for()
+    assert page.locator("[role=option][aria-selected=true] .about").inner_text() == "pass · keeper · noise_rate=0.8"
+    assert detail.get_by_text("✗ not said 6 Rope Walk or six Rope Walk").is_visible()
+    assert detail.get_by_text("✓ said Harbour Desk").is_visible()
+    assert detail.locator("section:has(h4:text-is('Answer')) mark").all_inner_texts() == ["Harbour Desk"]
+    assert detail.locator(".passage .role").all_inner_texts() == ["negative", "positive"]
+    read_case(page, "test_desk.py::test_town[museum-challenger]")
+    answer = detail.locator("section:has(h4:text-is('Answer')) mark")
+    assert answer.all_inner_texts() == ["Clock Museum"]
+    assert answer.get_attribute("class") == "fake"
+    assert detail.locator(".passage mark.gold").all_inner_texts() == ["Net Museum"]
+    page.evaluate("() => { location.hash = 'case=nobody%' }")
+    assert page.get_by_text("This run has no case nobody%.").is_visible()
+
+
+def test_a_case_beside_its_baseline(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    page.locator("summary", has_text="Broken: 2").click()
+    page.get_by_role("link", name="test_noise[pass-noise_rate=0.4-keeper]").first.click()
+    beside = page.locator(".beside > div")
+    beside.first.wait_for()
+    told = "Its answer is not at hand: a baseline keeps scores, and its run is not kept here."
+    values = "accuracy 1.00, now 0.00 rouge_l 0.60, as before"
+    assert " ".join(beside.all_inner_texts()[1].split()) == f"Baseline {told} {values}"
+    cases = page.locator("#cases")
+    cases.get_by_label("State").select_option("fixed")
+    page.get_by_text("1 case of 24").wait_for()
+    cases.get_by_label("State").select_option("broken")
+    page.get_by_text("2 cases of 24").wait_for()
+
+
+def test_an_answer_beside_that_of_the_run_of_the_baseline(
+    opened: Opener, golden: dict[str, Any], tmp_path: Path
+) -> None:
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.4-keeper]"
+    then = [
+        {**each, "answer": {**each["answer"], "text": "At 6 Rope Walk."}}
+        for each in golden["outcomes"]
+        if each["answer"]
+    ]
+    folder = tmp_path / golden["comparison"]["baseline"]["run"]
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps({**golden, "outcomes": then}))
+    page = opened(golden, f"#case={quote(nodeid, safe='')}", runs=tmp_path)
+    now, before = page.locator(".beside > div").all()
+    assert now.locator("mark").all_inner_texts() == ["Harbour Desk"]
+    assert before.locator("mark").all_inner_texts() == ["6 Rope Walk"]
+
+
+def test_cases_are_searched_filtered_and_sorted(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    cases = page.locator("#cases")
+    names = cases.locator(".row .about")
+    cases.get_by_label("Search").fill("clock MUSEUM")  # stands in answers only
+    page.get_by_text("3 cases of 24").wait_for()
+    cases.get_by_role("button", name="Clear").click()
+    for label, value, n in (
+        ("State", "error", 1),
+        ("State", "missed", 7),
+        ("State", "unscored", 1),
+        ("System", "keeper", 12),
+        ("Testbed", f"testbed:{TOWN}", 6),
+        ("Value of", "rouge_l", 24),
+    ):
+        cases.get_by_label(label).select_option(value)
+        page.get_by_text(f"{n} case{'s' * (n > 1)} of 24").wait_for()
+        cases.get_by_role("button", name="Clear").click()
+    cases.locator("summary", has_text="Facets").click()
+    cases.get_by_label("noise_rate").select_option("=0.8")
+    cases.get_by_label("topic", exact=True).select_option("=Fares")
+    page.get_by_text("2 cases of 24").wait_for()
+    assert page.get_by_text("Facets (2 chosen)").is_visible()
+    cases.get_by_role("button", name="Clear").click()
+    cases.get_by_label("Value of").select_option("rouge_l")
+    cases.get_by_label("Sort by").select_option("low")
+    assert names.first.inner_text() == "ferry · keeper · noise_rate=0.8"
+    cases.get_by_label("Sort by").select_option("high")
+    assert names.first.inner_text() == "ferry · challenger · noise_rate=0"
+
+
+def test_a_cell_of_the_matrix_leads_to_its_cases(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    page.locator("table.heat tr:has(bdi:text-is('Fares')) td button").first.click()
+    page.get_by_text("3 cases of 24").wait_for()
+    assert page.locator(".row .chip").all_inner_texts() == ["0.00", "0.00", "1.00"]
+    page.locator("#case-title").get_by_text("pass").wait_for()
+    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "listbox"
+
+
+def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    curve, radar, scatter = page.locator("#charts article").all()
+    assert curve.locator("polyline.line").count() == 2
+    assert curve.locator(".whisker").count() == 6
+    curve.get_by_label("Metric").select_option("rouge_l")
+    curve.locator("summary").click()
+    rows = curve.locator("tbody tr").all_inner_texts()
+    assert [row.split("\t")[:2] for row in rows] == [
+        ["0", "0.80 (n 3) [0.80, 0.80]"],
+        ["0.4", "0.60 (n 3) [0.60, 0.60]"],
+        ["0.8", "0.40 (n 3) [0.40, 0.40]"],
+    ]
+    radar.get_by_label("Over").select_option("level")
+    assert radar.locator("tbody th").all_text_contents()[-1] == "knowledge_understanding"
+    assert radar.locator("polygon.area").count() == 2
+    assert scatter.locator(".mark").count() == 4  # two of them in the key
+    scatter.get_by_label("What it takes").select_option("cost")
+    scatter.locator("summary").click()
+    assert scatter.locator("tbody tr").first.inner_text().split("\t")[1] == "$0.0010"
+
+
+def test_all_is_reached_with_the_keyboard_alone(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    reached = []
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(FOCUSED))
+        if reached[-1] == "listbox":
+            break
+    assert {"a", "summary", "button", "region", "Metric", "Rows", "Over", "Search", "Sort by"} <= set(reached)
+    assert reached[-1] == "listbox"
+    selected = page.locator("[role=option][aria-selected=true]")
+    for key, at in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("End", 24), ("PageUp", None), ("Home", 1)):
+        page.keyboard.press(key)
+        place = int(selected.get_attribute("aria-posinset") or 0)
+        assert place == at if at else 10 < place < 20
+    page.locator("#case-title").wait_for()
+    focused = page.locator("[role=listbox]").get_attribute("aria-activedescendant")
+    assert focused == selected.get_attribute("id")
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "case-title"
+    page.locator("#matrix").get_by_label("Rows").focus()
+    page.keyboard.press("ArrowDown")  # draws anew, and the choice keeps the focus
+    assert page.evaluate("() => document.activeElement.labels[0].textContent") == "Rows"
+
+
+def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None:
+    outcomes = [case(f"q{at}", "keeper", float(at % 3 > 0), topic=f"t{at % 7}") for at in range(3_000)]
+    page = opened(results(outcomes))
+    rows = page.locator(".row")
+    assert 5 < rows.count() < 40
+    page.get_by_role("listbox").evaluate("list => { list.scrollTop = 1500 * 64 }")
+    page.locator("[aria-posinset='1505']").wait_for()
+    assert rows.count() < 40
+    page.get_by_role("listbox").press("End")
+    page.locator("#case-title").get_by_text("q2999").wait_for()  # from the last parcel
+
+
+def test_paper_shows_the_verdict_the_matrix_and_the_open_case(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden, "#case=test_desk.py::test_town[museum-keeper]", width=760, scheme="dark")
+    page.locator("#case-title").wait_for()
+    page.emulate_media(media="print")
+    assert page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 760
+    for shown in ("#gates", "table.heat", "#charts svg.chart", "#case-title"):
+        assert page.locator(shown).first.is_visible()
+    for hidden in ("#theme", ".list", "#matrix .controls"):
+        assert not page.locator(hidden).first.is_visible()
+
+
+def test_without_script_the_verdict_and_the_gates_still_stand(opened: Opener, golden: dict[str, Any]) -> None:
+    path = Path(opened(golden).url.removeprefix("file://"))
+    text = path.read_text(encoding="utf-8")
+    assert "1 of 3 gates failed" in text
+    assert "fake_rate[topic=*] &lt;= 0.3" in text
+    assert "<noscript>" in text
+
+
+def test_gold_is_found_as_accuracy_finds_it(opened: Opener) -> None:
+    from pytest_rageval.metrics.matching import contains
+
+    pairs = [
+        ("It was 70.", "70"), ("170", "70"), ("70.5", "70"), (".70", "70"), ("2.3%", "2.3%"), ("12.3%", "2.3%"),
+        ("12,345 men", "12345"), ("12,345 men", "12,345"), ("12,345", "345"),
+        ("2022.1.3", "2022"), ("v2022.1.3", "1.3"),
+        ("the party", "art"), ("THE  Net\tMuseum", "net museum"), ("Straße", "STRASSE"), ("ﬁve", "five"),
+        ("１２３ yen", "123"), ("18强", "8强"), ("8 强", "8强"), ("晚上 十一点", "晚上十一点"), ("cafe\u0301", "café"),
+        ("", "x"), ("x", ""), ("a b", "a  b"), ("ab", "a b"), ("…70", "70"), ("...70", "70"), ("x.70", "70"),
+    ]  # fmt: skip
+    outcomes = [outcome(f"q{at}", text=text) for at, (text, _) in enumerate(pairs)]
+    instances = {f"q{at}": instance("?", [alias]) for at, (_, alias) in enumerate(pairs)}
+    page = opened(results(outcomes, instances))
+    for at, (text, alias) in enumerate(pairs):
+        read_case(page, outcomes[at]["nodeid"])
+        said = page.locator(".slots .met").count() == 1
+        assert said == contains(text, alias), (text, alias)
+
+
+def test_a_gate_over_cells_tells_of_each(opened: Opener) -> None:
+    cells = [{"slice": {"topic": "A"}, "status": "skipped", "value": 0.2, "n": 1, "ci95": None, "reason": "n < 5"}]
+    page = opened(results([outcome()], gates=[gate("accuracy[topic=*] >= 0.5", "failed", cells=cells)]))
+    page.locator("summary", has_text="1 cell").click()
+    assert page.locator("#gates li").inner_text() == "skipped topic=A: 0.2, n 1, –, n < 5"

@@ -1,0 +1,176 @@
+"""When a run becomes the baseline, and what keeps the file as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rag_project import RAISES, RIGHT, WRONG, Mode, Project, cases
+
+from pytest_rageval.cli import main
+
+FILE = "rag-baseline.json"
+GIVEN = ("--rag-baseline", FILE)
+UPDATE = (*GIVEN, "--rag-update-baseline")
+PART = (*GIVEN, "--rag-update-baseline-part")
+KEEP = "run all tests, or keep the rest with --rag-update-baseline-part"
+
+TWO = """
+    import pytest
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+    def test_it(rag):
+        ...
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+    def test_other(rag):
+        ...
+"""
+
+SKIPS = """
+    import pytest
+    from pytest_rageval import rag_case
+
+    @pytest.fixture
+    def key():
+        pytest.skip("no key")
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+    def test_it(key, rag):
+        ...
+"""
+
+STOPS = """
+    import pytest
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+    def test_it(rag):
+        if rag.case.id == "q2":
+            raise KeyboardInterrupt
+"""
+
+
+def kept(project: Project) -> list[tuple[str, str, float]]:
+    """Return what the baseline holds: testbed, case, accuracy."""
+    plain = json.loads((project.path / FILE).read_text(encoding="utf-8"))
+    return [(each["testbed"].rpartition("::")[2], each["case"], each["scores"]["accuracy"]) for each in plain["cases"]]
+
+
+@pytest.fixture
+def baseline(project: Project) -> Path:
+    """Make a project of two tests over the same three cases, with a baseline."""
+    project.says(cases(RIGHT, RIGHT, WRONG), test=TWO)
+    assert project.run(*UPDATE).status == 0
+    return project.path / FILE
+
+
+def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Path, mode: Mode) -> None:
+    before = baseline.read_text(encoding="utf-8")
+    run = project.run(*UPDATE, *mode)
+    assert run.status == 0
+    run.said("against rag-baseline.json, of *: 6 cases compared", "no score changed")
+    after = baseline.read_text(encoding="utf-8")
+    assert [line for line in after.splitlines() if '"run"' not in line] == [
+        line for line in before.splitlines() if '"run"' not in line
+    ]
+    assert len(kept(project)) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["-k", "q1"], f"4 cases left out; {KEEP}"),
+        (["--rag-limit", "1"], f"4 cases left out; {KEEP}"),
+        (["test_it.py::test_it"], f"test_it.py::test_other did not run; {KEEP}"),
+        (["-k", "not test_other"], f"3 cases left out; {KEEP}"),
+        (["--rag-shard", "1/2"], "this is *, and a baseline is of whole runs"),
+        (["--deselect", "test_it.py::test_it[q2]"], f"1 case left out; {KEEP}"),
+    ],
+)
+def test_a_part_of_the_project_does_not_become_the_baseline(
+    project: Project, baseline: Path, arguments: list[str], why: str
+) -> None:
+    before = baseline.read_bytes()
+    run = project.run(*UPDATE, *arguments)
+    assert run.status == 1
+    run.said(f"*the baseline *{FILE} is left as it was: {why}*")
+    assert baseline.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("rows", "test", "status", "why"),
+    [
+        ((RIGHT, RAISES), TWO, 1, "2 cases ended in an error"),
+        ((RIGHT, RIGHT, WRONG), SKIPS, 1, "3 cases were skipped"),
+        ((RIGHT, RIGHT, WRONG), STOPS, 2, "the session was interrupted"),
+    ],
+)
+def test_a_run_that_is_not_whole_does_not_become_the_baseline(
+    project: Project, baseline: Path, rows: tuple[str, ...], test: str, status: int, why: str
+) -> None:
+    before = baseline.read_bytes()
+    project.says(cases(*rows), test=test)
+    run = project.run(*UPDATE, subprocess=test is STOPS)
+    assert run.status == status
+    run.said(f"*the baseline *{FILE} is left as it was: {why}*")
+    assert baseline.read_bytes() == before
+
+
+def test_cases_that_were_not_reached_keep_the_baseline(project: Project, baseline: Path) -> None:
+    before = baseline.read_bytes()
+    project.says(cases(RIGHT, RAISES, WRONG), test=TWO)
+    run = project.run(*PART, "-x")
+    run.said(f"*the baseline *{FILE} is left as it was: *")
+    assert baseline.read_bytes() == before
+
+
+def test_a_part_updates_its_own_part(project: Project, baseline: Path) -> None:
+    project.says(cases(RIGHT, WRONG, RIGHT), test=TWO)
+    assert project.run(*PART, "test_it.py::test_it", "-k", "q2").status == 0
+    assert kept(project) == [
+        ("test_it", "q1", 1.0), ("test_it", "q2", 0.0), ("test_it", "q3", 0.0),
+        ("test_other", "q1", 1.0), ("test_other", "q2", 1.0), ("test_other", "q3", 0.0),
+    ]  # fmt: skip
+
+
+def test_a_case_that_is_gone_goes_from_the_baseline_of_a_whole_run_alone(project: Project, baseline: Path) -> None:
+    project.says(cases(RIGHT, RIGHT), test=TWO)
+    assert project.run(*PART, "test_it.py::test_it").status == 0
+    assert len(kept(project)) == 6
+    assert project.run(*UPDATE).status == 0
+    assert len(kept(project)) == 4
+
+
+def test_a_broken_baseline_is_written_anew_as_a_whole_alone(project: Project, baseline: Path) -> None:
+    baseline.write_text("<<<<<<< ours", encoding="utf-8")
+    assert project.run(*PART).status == 4
+    assert baseline.read_text(encoding="utf-8") == "<<<<<<< ours"
+    assert project.run(*UPDATE).status == 0
+    assert len(kept(project)) == 6
+
+
+def test_a_gate_that_fails_keeps_no_run_from_becoming_the_baseline(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG), 'gates=["accuracy >= 0.9", "accuracy >= baseline"]')
+    run = project.run(*UPDATE)
+    assert run.status == 1
+    assert [gate["status"] for gate in run.gates.values()] == ["failed", "skipped"]
+    assert [value for *_, value in kept(project)] == [1.0, 0.0]
+
+
+def test_a_run_that_updates_is_drawn_again_as_it_was(
+    project: Project, baseline: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.says(
+        cases(RIGHT, WRONG, WRONG),
+        test=TWO.replace('["accuracy"])', '["accuracy"], gates=["accuracy >= baseline"])'),
+    )
+    run = project.run(*UPDATE)
+    assert run.results["plan"]["updates"]
+    capsys.readouterr()
+    assert main(["show"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("against rag-baseline.json") for line in lines)
+    assert any("SKIPPED  accuracy >= baseline  there is no baseline to compare with" in line for line in lines)

@@ -1,0 +1,149 @@
+"""``--junitxml``: what each test, each gate and the session tell beside passing and failing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rag_project import RAISES, RIGHT, RUNS, SAYS, WRONG, Mode, Project, case, cases
+
+SCHEMA = Path(__file__).parents[3] / "fixtures" / "junit" / "xunit2.xsd"
+GATED = 'gates=["accuracy >= 0.5"]'
+TOLD = re.compile(r"^\[\[PROPERTY\|([^=]+)=(.*)\]\]$", re.MULTILINE)
+
+
+QUOTES = """
+    from pytest_rageval import Metric, Score
+
+    def pytest_rageval_register(registry):
+        registry.metrics.register("odd", Metric("odd", lambda sample: Score(reason=f"odd: {sample.answer.text}")))
+"""
+
+
+def suite_of(project: Project) -> ElementTree.Element:
+    suite = ElementTree.parse(project.path / "junit.xml").getroot().find("testsuite")  # noqa: S314 - we wrote it
+    assert suite is not None
+    return suite
+
+
+def told_of(project: Project) -> dict[str, list[dict[str, str]]]:
+    """Return the properties of each element of a test, whichever way they are told."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for test in suite_of(project).iter("testcase"):
+        written = {each.attrib["name"]: each.attrib["value"] for each in test.iter("property")}
+        printed = dict(TOLD.findall("".join(each.text or "" for each in test.iter("system-out"))))
+        found.setdefault(test.attrib["name"], []).append(written | printed)
+    return found
+
+
+def one_of(project: Project, name: str) -> dict[str, str]:
+    (told,) = told_of(project)[name]
+    return told
+
+
+def validated(project: Project) -> None:
+    xmlschema = pytest.importorskip("xmlschema", reason="xmlschema, of the extra dev, is not installed")
+    xmlschema.XMLSchema(str(SCHEMA)).validate(str(project.path / "junit.xml"))
+
+
+def test_tests_and_gates_tell_what_results_json_says(project: Project, mode: Mode) -> None:
+    project.says(cases(RIGHT, WRONG, RAISES, topic="Funds"), GATED)
+    run = project.run(*mode, "--junitxml=junit.xml")
+    validated(project)
+    for outcome in run.results["outcomes"]:
+        told = one_of(project, outcome["nodeid"].partition("::")[2])
+        assert told["rag.case"] == outcome["case_id"]
+        assert told["rag.facet.topic"] == "Funds"
+        assert told["rag.status"] == outcome["status"]
+        assert told.get("rag.error_type") == outcome["error_type"]
+        scores = {f"rag.score.{name}": str(score["value"]) for name, score in outcome["scores"].items()}
+        assert {name: value for name, value in told.items() if name.startswith("rag.score.")} == scores
+    gate = one_of(project, "test_it[gate: accuracy >= 0.5]")
+    assert (gate["rag.gate.value"], gate["rag.gate.n"], gate["rag.gate.bound"]) == ("0.5", "2", ">= 0.5")
+    whole = {each.attrib["name"]: each.attrib["value"] for each in suite_of(project).findall("properties/property")}
+    assert whole["rag.run"] == run.results["run"]["id"]
+    assert whole["rag.fingerprint"] == run.results["run"]["fingerprint"]
+    assert whole["rag.systems"] == "rag_system"
+
+
+def test_where_the_schema_has_properties_of_tests_they_are_such(project: Project) -> None:
+    project.says(cases(WRONG, topic="Funds"), GATED)
+    project.run("--junitxml=junit.xml", "-o", "junit_family=xunit1")
+    assert [list(dict.fromkeys(part.tag for part in test)) for test in suite_of(project).iter("testcase")] == [
+        ["properties"],
+        ["properties", "failure"],
+    ]
+    assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "0.0"
+    assert one_of(project, "test_it[gate: accuracy >= 0.5]")["rag.gate.value"] == "0.0"
+
+
+def test_hostile_texts_are_inert(project: Project) -> None:
+    marks = "\x01\x1b[31m\u202e</property>]]>"
+    project.says([case("q1", topic=marks, **{"to\x02pic": "x"}), case("q2", f"raise {marks}")])
+    project.run("--junitxml=junit.xml")
+    validated(project)
+    assert one_of(project, "test_it[q1]")["rag.facet.topic"] == "\\x01\\x1b[31m\\u202e</property>]]>"
+    assert one_of(project, "test_it[q1]")["rag.facet.to\\x02pic"] == "x"
+
+
+def test_without_texts_only_facets_and_numbers_are_told(project: Project) -> None:
+    project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    body = RUNS.replace("...", "assert 'secret' not in rag.answer.text or rag.case.id == 'q1'")
+    project.says(
+        cases("say Paris, my secret", "raise secret", "say secret", gold="secret"),
+        'gates=["odd >= 0.5"]',
+        body,
+        SAYS + QUOTES,
+    )
+    project.run("--junitxml=junit.xml")
+    validated(project)
+    assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "1.0"
+    assert one_of(project, "test_it[q2]")["rag.error_type"] == "system_error"
+    assert one_of(project, "test_it[gate: odd >= 0.5]")["rag.gate.n"] == "0"
+    assert "secret" not in (project.path / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_teardown_that_fails_hides_no_property(project: Project) -> None:
+    body = """
+        import pytest
+        from pytest_rageval import rag_case
+
+        @pytest.fixture(autouse=True)
+        def broken():
+            yield
+            raise OSError("no way back")
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+        def test_it(rag):
+            assert rag.answer.text == "Paris"
+    """
+    for family in ("xunit1", "xunit2"):
+        project.says(cases(WRONG), test=body)
+        project.run("--junitxml=junit.xml", "-o", f"junit_family={family}")
+        failed, *_ = told_of(project)["test_it[q1]"]
+        assert failed["rag.score.accuracy"] == "0.0", family
+    validated(project)
+
+
+def test_skipped_and_other_tests_are_left_as_they_are(project: Project) -> None:
+    project.says(cases(RIGHT))
+    project.file(
+        "test_other.py", "def test_other(record_testsuite_property):\n    record_testsuite_property('mine', 1)"
+    )
+    project.run("--junitxml=junit.xml")
+    assert one_of(project, "test_other") == {}
+    names = [each.attrib["name"] for each in suite_of(project).findall("properties/property")]
+    assert "mine" in names
+    project.run("--junitxml=junit.xml", "test_other.py")
+    assert [each.attrib["name"] for each in suite_of(project).findall("properties/property")] == ["mine"]
+
+
+def test_nothing_is_told_where_no_file_is_wanted(project: Project) -> None:
+    seen = """
+    def pytest_runtest_logreport(report):
+        assert report.user_properties == []
+    """
+    project.says(cases(RIGHT), conftest=SAYS + seen)
+    project.run().result.assert_outcomes(passed=1)

@@ -1,0 +1,56 @@
+"""``--rag-mlflow``: each system a run; a store that is not there loses nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+
+import pytest
+from rag_project import RIGHT, WRONG, Project, cases
+
+needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, of the extra mlflow, is not installed")
+
+TWO = """
+    def says(query):
+        return query.question.partition(" ")[2]
+
+    def knows(query):
+        return "Paris"
+"""
+
+
+@needs_mlflow
+def test_two_systems_are_two_runs(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG, topic="Funds"), 'gates=["accuracy >= 0.5"]')
+    project.file("two.py", TWO)
+    named = ("--rag-system", "two:says", "--rag-system", "two:knows")
+    run = project.run(*named, "--rag-mlflow", "runs", subprocess=True)
+    assert run.status == 0
+    folders = [path.parent for path in project.path.glob("runs/*/*/artifacts")]
+    means = {(f / "tags" / "rag.system").read_text(): (f / "metrics" / "accuracy").read_text() for f in folders}
+    assert {system: float(line.split()[1]) for system, line in means.items()} == {"two:says": 0.5, "two:knows": 1.0}
+    for folder in folders:
+        assert json.loads((folder / "artifacts" / "results.json").read_text(encoding="utf-8")) == run.results
+    assert (folders[0].parent / "meta.yaml").read_text().count(f"name: {project.path.name}\n") == 1
+
+
+@needs_mlflow
+def test_a_store_that_is_not_there_is_a_warning(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    project.says(cases(RIGHT))
+    run = project.run("--rag-mlflow", "http://127.0.0.1:9", subprocess=True)
+    assert run.status == 0
+    run.said(
+        "warning: http://127.0.0.1:9 took no run of MLflow: *; the results are kept, "
+        f"send them with: rageval show {run.results['run']['id']} --mlflow http://127.0.0.1:9"
+    )
+
+
+def test_without_mlflow_nothing_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    project.says(cases(RIGHT))
+    run = project.run("--rag-mlflow", "runs")
+    assert run.status == 4
+    run.result.stderr.fnmatch_lines(["*pip install 'pytest-rageval?mlflow?'*"])
+    assert run.results is None

@@ -1,0 +1,175 @@
+"""Runs that were cut short, and sessions that go on with them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from random import Random
+from shutil import rmtree
+from xml.etree import ElementTree
+
+import pytest
+from rag_project import RAISES, RIGHT, WRONG, Mode, Project, bare, cases
+from resume_project import BERN, SAYS, TEST, asked, folders, resume, stop
+
+
+def ended_tests(path: Path) -> set[tuple[str, ...]]:
+    """Return what a JUnit file says of each test but for times."""
+    found = ElementTree.parse(path).iter("testcase")  # noqa: S314 - our own file
+    return {
+        tuple(f"{part.tag} {part.get('name')} {part.get('value')} {part.get('message')}" for part in test.iter())
+        for test in found
+    }
+
+
+MIXED = cases(RIGHT, WRONG, RAISES, BERN, RIGHT, BERN, RIGHT, WRONG)
+
+
+def test_only_what_is_unfinished_runs(project: Project, mode: Mode) -> None:
+    project.says(MIXED, test=TEST, conftest=SAYS)
+    family = ("-o", "junit_family=xunit1")  # which has properties of tests
+    whole = project.run("--junitxml", "whole.xml", *family)
+    assert whole.status == 1
+    stop(project, "test_it[q6]")
+    resumed = resume(project, "--junitxml", "resumed.xml", *family, *mode)
+    assert sorted(asked(project)) == sorted([RAISES, BERN, RIGHT, WRONG])  # an error is not the end of a case
+    assert bare(resumed.results) == bare(whole.results)
+    assert resumed.status == whole.status
+    assert resumed.result.parseoutcomes() == whole.result.parseoutcomes()
+    assert ended_tests(project.path / "resumed.xml") == ended_tests(project.path / "whole.xml")
+    resumed.said("4 of 8 cases taken over from the run *", "*AssertionError: Bern", "said: Bern")
+    again = resume(project)
+    assert len(again.outcomes) == 8
+    assert "taken over" not in again.text
+    again.said("warning: no run in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases*")
+
+
+def _killed(project: Project, args: Mode, moment: Random) -> None:
+    """Start a session and kill it, with its workers, after some cases more; one that was quicker may end."""
+    before = len(asked(project))
+    process = project.started("--rag-resume", *args)
+    wanted, until = before + moment.randint(0, 6), time.monotonic() + 30
+    while len(asked(project)) <= wanted and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    time.sleep(moment.uniform(0, 0.015))
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(30)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize(("args", "kills"), [((), 8), (("-n2",), 2)], ids=["plain", "n2"])
+def test_one_that_is_killed_again_and_again_ends_as_one_that_was_not(
+    project: Project, monkeypatch: pytest.MonkeyPatch, args: Mode, kills: int
+) -> None:
+    questions = [f"say {['Paris', 'Rome', 'Bern', 'Paris'][at % 4]} {at}" for at in range(40)]
+    project.says(cases(*questions), test=TEST, conftest=SAYS)
+    whole = project.run()
+    (project.path / "asked.txt").unlink()
+    rmtree(project.path / ".rageval")
+    monkeypatch.setenv("SAY_S", "0.012")
+    moment = Random(7)
+    for _ in range(kills):
+        _killed(project, args, moment)
+    in_flight = 1 if not args else 6  # a worker has one, and reports on their way
+    resumed = resume(project, *args)
+    assert bare(resumed.results) == bare(whole.results)
+    assert resumed.status == whole.status == 1
+    assert set(asked(project)) == set(questions)
+    assert len(asked(project)) <= 40 + kills * in_flight
+
+
+def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
+    project.says(cases(*[RIGHT] * 4), test=TEST, conftest=SAYS)
+    whole = project.run()
+    stop(project, "test_it[q4]")
+    for name in ("outcomes.jsonl", "ended.jsonl"):
+        path = folders(project)[0] / name
+        path.write_bytes(path.read_bytes()[:-20])
+    resumed = resume(project)
+    assert bare(resumed.results) == bare(whole.results)
+    assert asked(project) == [RIGHT, RIGHT]
+
+
+def test_what_keeps_no_texts_is_resumed_without_them(project: Project) -> None:
+    project.says(MIXED, test=TEST, conftest=SAYS)
+    project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
+    whole = project.run()
+    stop(project, "test_it[q6]")
+    assert not any("Bern" in path.read_text() for path in folders(project)[0].iterdir())
+    resumed = resume(project)
+    assert bare(resumed.results) == bare(whole.results)
+    assert resumed.result.parseoutcomes() == whole.result.parseoutcomes()
+    resumed.said("*the run that this test failed in keeps no texts (rag_report_texts = false)")
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_conversation_goes_on_from_what_was_said(project: Project, args: Mode) -> None:
+    told = [{"question": f"say {word}", "answer": "gold"} for word in "abc"]
+    rows = [
+        {"id": f"d.{at + 1}", "question": f"say {word}", "answers": ["a"], "history": told[:at]}
+        | {"dialogue": "d", "round": at + 1}
+        for at, word in enumerate("abc")
+    ]
+    project.says(rows, 'history="own"', test=TEST, conftest=SAYS)
+    whole = project.run("--rag-repeat", "2")
+    stop(project, "test_it[d.3-repeat=1]", "--rag-repeat", "2")
+    resumed = resume(project, "--rag-repeat", "2", *args)
+    assert bare(resumed.results) == bare(whole.results)
+    assert resumed.outcomes["d.3"]["answer"]["text"] == "c < a < b < a"
+    assert asked(project) == ["say c", "say c"]
+
+
+def test_a_part_of_the_project_takes_over_a_part(project: Project) -> None:
+    project.says(cases(*[f"say Paris {at}" for at in range(8)]), test=TEST, conftest=SAYS)
+    whole = project.run()
+    stop(project, "test_it[q4]")
+    part = resume(project, "-k", "q3 or q4 or q5")
+    part.said("1 of 3 cases taken over from the run *", "*4 passed, 5 deselected*")
+    assert asked(project) == ["say Paris 3", "say Paris 4"]
+    resumed = resume(project)
+    assert asked(project)[2:] == ["say Paris 5", "say Paris 6", "say Paris 7"]
+    assert bare(resumed.results) == bare(whole.results)
+
+
+def test_a_run_is_resumed_by_name_or_folder_for_its_errors(project: Project) -> None:
+    project.says(cases(RIGHT, "raise 503", WRONG), test=TEST, conftest=SAYS)
+    assert project.run().statuses["q2"] == "error"
+    (folder,) = folders(project)
+    for named in (folder.name, f".rageval/runs/{folder.name}"):
+        (project.path / "asked.txt").unlink()
+        run = project.run(f"--rag-resume={named}", fresh=False)
+        run.said(f"2 of 3 cases taken over from the run {folder.name}")
+        assert asked(project) == ["raise 503"]
+
+
+def test_a_run_that_ended_whole_leaves_nothing_to_resume(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG), test=TEST, conftest=SAYS)
+    project.run()
+    (folder,) = folders(project)
+    run = project.run(f"--rag-resume={folder.name}", fresh=False)
+    run.said(f"warning: the run {folder.name} has nothing that --rag-resume could take over, and all cases run")
+    assert len(asked(project)) == 4
+
+
+def test_the_first_failure_ends_a_session_that_stops_for_it(project: Project) -> None:
+    project.says(MIXED, test=TEST, conftest=SAYS)
+    stop(project, "test_it[q6]")
+    run = resume(project, "-x")
+    assert (run.status, asked(project)) == (1, [])
+    assert run.result.parseoutcomes() == {"failed": 1, "passed": 1, "missed": 1, "skipped": 1}
+    assert sorted(resume(project).outcomes) == [f"q{at}" for at in range(1, 9)]
+    assert len(asked(project)) == 4
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_all_may_be_taken_over(project: Project, args: Mode) -> None:
+    project.says(MIXED[3:], test=TEST, conftest=SAYS)
+    stop(project, "test_it[q6]")
+    run = resume(project, "-k", "q4 or q5", *args)
+    assert (run.status, asked(project)) == (1, [])
+    assert run.result.parseoutcomes()["failed"] == 1
+    run.said("2 of 2 cases taken over from the run *", "*PASSED  accuracy >= 0.1 *")

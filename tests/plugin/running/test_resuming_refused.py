@@ -1,0 +1,61 @@
+"""Runs that a session does not go on with, as it is another or they are not there."""
+
+from __future__ import annotations
+
+from rag_project import RIGHT, WRONG, Project, cases
+from resume_project import SAYS, TEST, asked, folders, resume, stop
+
+
+def _changed(project: Project, old: str, new: str, name: str = "test_it.py") -> None:
+    path = project.path / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new) if old else text)
+
+
+INI = "[pytest]\nrag_top_k = 5\nrag_model_params =\n  temperature = 0\n"
+
+MISMATCHES = [
+    ("cases.jsonl", "say Rome", "say  Rome", "its data differ: jsonl:cases.jsonl has changed;"),
+    ("test_it.py", "where={}", "passages=3", "its settings differ: what rag_case says of test_it.py::test_it has "),
+    ("test_it.py", "where={}", "seed=3", "its settings differ: the seed of test_it.py::test_it was 0 and is 3;"),
+    ("test_it.py", '"accuracy"]', '"accuracy", "rouge_l"]', "accuracy and is accuracy, rouge_l;"),
+    ("pytest.ini", "rag_top_k = 5", "rag_report_texts = false", "rag_report_texts was true and is false;"),
+    ("pytest.ini", "rag_top_k = 5", "rag_top_k = 7", "its system differs: rag_top_k was 5 and is 7;"),
+    ("pytest.ini", "temperature = 0", "temperature = 1", "its system differs: rag_model_params has changed;"),
+    ("pytest.ini", "", "", "its settings differ: --rag-repeat was 1 and is 2;", "--rag-repeat", "2"),
+    ("pytest.ini", "", "", "was rag_system and is extractive;", "--rag-system", "extractive", "-n2"),
+]
+
+
+def test_what_differs_is_refused_in_a_sentence_and_nothing_is_lost(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG, RIGHT), "where={}", test=TEST, conftest=SAYS)
+    project.file("pytest.ini", INI)
+    stop(project, "test_it[q3]")
+    (folder,) = folders(project)
+    for path, old, new, problem, *args in MISMATCHES:
+        _changed(project, old, new, path)
+        run = project.run("--rag-resume", *args, fresh=False, json_path=None)
+        _changed(project, new, old, path)
+        (line,) = [line for line in run.result.stderr.lines if line.startswith("ERROR: ")]
+        assert line.startswith(f"ERROR: --rag-resume: the run {folder.name} cannot be resumed, as its ")
+        assert problem in line
+        assert (run.status, asked(project), folders(project)) == (4, [], [folder])
+    assert len(resume(project).outcomes) == 3
+    assert asked(project) == [RIGHT]
+
+
+def test_changed_code_is_warned_of(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG, RIGHT), test=TEST, conftest=SAYS)
+    stop(project, "test_it[q3]")
+    _changed(project, "import os", "import os  # mended", "conftest.py")
+    resume(project).said("warning: conftest.py changed since the run *; its cases count as they ended there")
+
+
+def test_a_run_that_is_not_there_is_refused(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG), test=TEST, conftest=SAYS)
+    for told in (("--rag-resume=nosuch",), ("--rag-resume", "test_it.py")):
+        run = project.run(*told, json_path=None)
+        assert run.status == 4
+        wanted = f"ERROR: --rag-resume names {told[-1].rpartition('=')[2]!r}, which is no run in .rageval/runs; *"
+        run.result.stderr.fnmatch_lines([wanted])

@@ -1,0 +1,145 @@
+"""A run against another, whatever the runs: what must hold of pairs, comparisons, gates and baseline files."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.analysis.comparison import Comparison, compare
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.pairing import pair_up
+from pytest_rageval.analysis.regression import Against, regressions
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.baseline_file import read_baseline, write_baseline
+
+METRICS = {"accuracy": MetricInfo(binary=True), "f1": MetricInfo(), "lies": MetricInfo(higher_is_better=False)}
+TESTBEDS = ("test_a.py::test_a", "test_b.py::test_b")
+
+IDS = st.sampled_from([f"q{number}" for number in range(6)])
+DIGESTS = st.sampled_from(["", *(f"{number:016x}" for number in range(6))])
+SHARES = st.integers(0, 1_000_000).map(lambda millionths: millionths / 1_000_000)
+SCORES = st.fixed_dictionaries(
+    {}, optional={"accuracy": st.sampled_from([0.0, 1.0]), "f1": SHARES, "lies": st.sampled_from([0.0, 0.5, 1.0])}
+)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+
+
+@st.composite
+def cases(draw: st.DrawFn, texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> Measured:
+    scores = draw(SCORES)
+    facets = draw(st.dictionaries(st.sampled_from(["topic", "task"]), st.sampled_from("AB"), max_size=2))
+    said = tuple(draw(st.lists(DIGESTS.filter(bool), max_size=2)))
+    evidence = draw(st.none() | SHARES)
+    testbed, system = (TESTBEDS[0], "mine") if one else draw(st.sampled_from([(t, s) for t in TESTBEDS for s in "ab"]))
+    return Measured(testbed, draw(texts), system, facets, draw(DIGESTS), said, evidence, scores, not scores)
+
+
+def sides(texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> st.SearchStrategy[list[Measured]]:
+    """Return what makes the cases of a run, ``one`` of one testbed and system."""
+    return st.lists(cases(texts, one=one), max_size=8, unique_by=lambda case: case.key)
+
+
+def snapshot(found: list[Measured]) -> Snapshot:
+    testbeds = {nodeid: MeasuredTestbed(nodeid[-6:], tuple(METRICS)) for nodeid in TESTBEDS}
+    ordered = tuple(sorted(found, key=lambda case: case.key))
+    return Snapshot("r", "2026-01-02T03:04:05+00:00", "sha256:0", {}, METRICS, testbeds, ordered)
+
+
+def compared(before: list[Measured], after: list[Measured]) -> Comparison:
+    return compare(snapshot(before), snapshot(after), alpha=0.05)
+
+
+@given(sides())
+def test_a_run_against_itself_finds_nothing(found: list[Measured]) -> None:
+    comparison = compared(found, found)
+    pairing = comparison.pairing
+    assert all(pair.before is pair.after for pair in (*pairing.pairs, *pairing.failed))
+    assert len(pairing.pairs) + len(pairing.failed) == len(found)
+    assert (pairing.renamed, pairing.changed, pairing.new, pairing.gone) == ((), (), (), ())
+    assert comparison.answers_changed == 0
+    for each in comparison.compared:
+        assert (each.found.delta, each.found.p_value, each.broken, each.fixed) == (0, 1, (), ())
+        assert each.p_holm == 1
+        assert each.found.ci95 is None or each.found.ci95[0] <= 0 <= each.found.ci95[1]
+
+
+@given(sides(), sides())
+def test_each_case_stands_in_one_place(before: list[Measured], after: list[Measured]) -> None:
+    found = pair_up(before, after)
+    together = (*found.pairs, *found.changed, *found.failed)
+    assert sorted(id(case) for case in before) == sorted([id(p.before) for p in together] + [id(c) for c in found.gone])
+    assert sorted(id(case) for case in after) == sorted([id(p.after) for p in together] + [id(c) for c in found.new])
+    for pair in found.pairs:
+        assert pair.before.data == pair.after.data or "" in (pair.before.data, pair.after.data)
+        assert (pair.before.failed, pair.after.failed) == (False, False)
+    assert {id(pair) for pair in found.renamed} <= {id(pair) for pair in found.pairs}
+
+
+@given(sides(one=True), sides(one=True))
+def test_swapped_sides_flip_signs(before: list[Measured], after: list[Measured]) -> None:
+    there, back = (
+        {each.metric: each for each in found.overall} for found in (compared(before, after), compared(after, before))
+    )
+    assert there.keys() == back.keys()
+    for key, one in there.items():
+        other = back[key]
+        assert one.found.delta is not None
+        assert other.found.delta == pytest.approx(-one.found.delta)
+        assert other.found.p_value == one.found.p_value
+        assert len(other.broken) == len(one.fixed)
+        assert {pair.after.key for pair in other.fixed} == {pair.before.key for pair in one.broken}
+
+
+@given(sides(), sides(), st.integers())
+def test_the_order_of_the_cases_changes_nothing(before: list[Measured], after: list[Measured], seed: int) -> None:
+    shuffled = [Random(seed).sample(side, len(side)) for side in (before, after)]
+    one, other = pair_up(before, after), pair_up(shuffled[0], shuffled[1])
+    for name in ("pairs", "renamed", "changed", "failed"):
+        keys = [sorted((p.before.key, p.after.key) for p in getattr(found, name)) for found in (one, other)]
+        assert keys[0] == keys[1]
+    assert {case.key for case in one.new} == {case.key for case in other.new}
+
+
+@given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=20), st.sampled_from(["", " - 0.1", " - 1"]))
+def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
+    values: list[tuple[float, float]], tolerance: str
+) -> None:
+    gate = parse_gate(f"f1 >= baseline{tolerance}")
+    before = [Measured(TESTBEDS[0], f"q{n}", "mine", {}, "", scores={"f1": old}) for n, (old, _) in enumerate(values)]
+    after = [replace(case, scores={"f1": new}) for case, (_, new) in zip(before, values, strict=True)]
+    outcomes = [
+        Outcome(case.name, case.case, case.testbed, {}, "mine", "scored", scores={"f1": Score(case.scores["f1"])})
+        for case in after
+    ]
+
+    def told(then: list[Measured]) -> str:
+        pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
+        (found,) = regressions(gate, [outcomes], Against(pairs))
+        assert found.found.delta is not None
+        assert (found.verdict == "not_worse") == gate.holds(found.found.delta)
+        return found.verdict
+
+    assert told(after) == "not_worse"
+    if told(before) == "worse":
+        assert sum(new < old for old, new in values) > 0
+
+
+@given(sides(TEXTS))
+def test_a_baseline_that_is_written_and_read_is_the_same(found: list[Measured]) -> None:
+    kept = snapshot(found)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "b.json"
+        write_baseline(path, kept)
+        first = path.read_bytes()
+        read = read_baseline(path)
+        assert read == replace(kept, path="b.json")
+        write_baseline(path, read)
+        assert path.read_bytes() == first

@@ -1,0 +1,43 @@
+"""A broken case is retrieval's fault where its evidence is gone, generation's where it is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.analysis.attribution import cause_of, causes_of
+from pytest_rageval.analysis.measured import Measured
+from pytest_rageval.analysis.pairing import Pair
+
+
+def pair_of(then: float | None, now: float | None, **facets: str) -> Pair:
+    before, after = (Measured("t.py::t", "q", "desk", facets, "d", evidence=share) for share in (then, now))
+    return Pair(before, after)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "cause"),
+    [
+        (1.0, 0.0, "retrieval"),
+        (1.0, 1.0, "generation"),
+        (0.5, 0.5, "generation"),
+        (0.5, 0.8, "generation"),
+        (None, 1.0, "generation"),
+        (1.0, 0.5, "both"),
+        (0.0, 0.0, "unknown"),
+        (None, 0.0, "unknown"),
+        (1.0, None, "unknown"),
+    ],
+)
+def test_the_cause_follows_from_the_evidence_then_and_now(then: float | None, now: float | None, cause: str) -> None:
+    assert cause_of(pair_of(then, now)) == cause
+
+
+@pytest.mark.parametrize("ability", ["negative_rejection", "counterfactual_robustness"])
+def test_evidence_that_a_testbed_withholds_is_not_retrievals_to_find(ability: str) -> None:
+    assert cause_of(pair_of(0.0, 0.0, ability=ability)) == "generation"
+    assert cause_of(pair_of(None, None, ability=ability)) == "unknown"
+
+
+def test_the_causes_of_many_are_counted_and_none_is_left_out() -> None:
+    found = causes_of([pair_of(1.0, 0.0), pair_of(1.0, 0.0), pair_of(1.0, 1.0)])
+    assert found == {"retrieval": 2, "generation": 1, "both": 0, "unknown": 0}

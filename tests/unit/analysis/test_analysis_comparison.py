@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from measured_samples import TESTBED, measured, snapshot
+
+from pytest_rageval.analysis.comparison import Compared, Comparison, compare, difference
+from pytest_rageval.analysis.measured import Measured
+from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.sensitivity import sensitivity_of
+
+
+def compared(
+    before: Sequence[Measured], after: Sequence[Measured], *, whole: bool = True, all_cells: bool = True
+) -> Comparison:
+    return compare(snapshot(before), snapshot(after), alpha=0.05, whole=whole, all_cells=all_cells)
+
+
+def run_of(*right: bool, topics: str = "AB", evidence: float | None = None) -> list[Measured]:
+    """Return cases q0, q1 ... that were answered right or wrong, of the topics in turn."""
+    return [
+        measured(f"q{n}", float(value), evidence=evidence, topic=topics[n % len(topics)], task="qa")
+        for n, value in enumerate(right)
+    ]
+
+
+def cell(comparison: Comparison, **where: str) -> Compared:
+    (found,) = [each for each in comparison.compared if dict(each.slice) == where]
+    return found
+
+
+def test_what_broke_and_was_mended_is_told_with_its_causes() -> None:
+    before, after = run_of(True, True, False, True, evidence=1.0), run_of(False, True, True, True, evidence=0.0)
+    found = cell(compared(before, after))
+    assert (found.testbed, found.metric, found.system) == (TESTBED, "accuracy", "mine")
+    assert [pair.after.case for pair in found.broken] == ["q0"]
+    assert [pair.after.case for pair in found.fixed] == ["q2"]
+    assert found.causes == {"retrieval": 1, "generation": 0, "both": 0, "unknown": 0}
+    assert (found.found.n_pairs, found.found.baseline, found.found.value, found.found.delta) == (4, 0.75, 0.75, 0.0)
+    assert found.p_holm == found.found.p_value == 1.0
+
+
+def test_cells_are_corrected_over_all_of_the_metric() -> None:
+    n = 24
+    before = run_of(*[True] * n, topics="AAAB")
+    after = run_of(*(number % 4 == 3 for number in range(n)), topics="AAAB")
+    comparison = compared(before, after)
+    a, b = cell(comparison, topic="A", task="qa"), cell(comparison, topic="B", task="qa")
+    raw = [a.found.p_value, b.found.p_value]
+    assert [a.p_holm, b.p_holm] == holm(raw)
+    assert [a.q_value, b.q_value] == benjamini_hochberg(raw)
+    assert a.p_holm is not None
+    assert raw[0] is not None
+    assert a.p_holm == 2 * raw[0] < 0.001
+    assert (a.found.n_pairs, b.found.n_pairs) == (18, 6)
+    assert b.found.delta == 0.0
+    assert comparison.cells_of(cell(comparison)) == (a, b)
+
+
+def test_one_cell_is_none() -> None:
+    assert [each.slice for each in compared(run_of(True, topics="A"), run_of(True, topics="A")).compared] == [{}]
+
+
+def test_a_metric_whose_lower_values_are_better_breaks_by_rising() -> None:
+    before = [measured("q1", scores={"lies": 0.0}), measured("q2", scores={"lies": 1.0})]
+    after = [measured("q1", scores={"lies": 0.5}), measured("q2", scores={"lies": 0.0})]
+    found = cell(compared(before, after))
+    assert [pair.after.case for pair in found.broken] == ["q1"]
+    assert [pair.after.case for pair in found.fixed] == ["q2"]
+
+
+def test_a_metric_is_compared_where_both_have_it_and_cells_of_every_one_only_when_wanted() -> None:
+    before = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, topic="B")]
+    after = [measured("q1", 1.0, scores={"f1": 0.25}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
+    comparison = compared(before, after)
+    assert [(each.metric, each.found.n_pairs) for each in comparison.overall] == [("accuracy", 2), ("f1", 1)]
+    assert [comparison.is_primary(each) for each in comparison.overall] == [True, False]
+    after = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
+    assert [each.metric for each in compared(after, after).compared] == ["accuracy"] * 3 + ["f1"] * 3
+    assert [each.metric for each in compared(after, after, all_cells=False).compared] == ["accuracy"] * 3 + ["f1"]
+
+
+def test_a_case_under_several_settings_is_one_pair() -> None:
+    rates = ("0", "0.4", "0.8")
+    before = [measured(f"q{n}", 1.0, data=f"{n}{rate}", noise_rate=rate) for n in range(4) for rate in rates]
+    after = [measured(f"q{n}", float(n > 0), data=f"{n}{rate}", noise_rate=rate) for n in range(4) for rate in rates]
+    comparison = compared(before, after)
+    overall = cell(comparison)
+    assert (overall.found.n_pairs, overall.found.baseline, overall.found.value) == (4, 1.0, 0.75)
+    assert len(overall.broken) == 3
+    assert [dict(each.slice) for each in comparison.cells_of(overall)] == [{"noise_rate": rate} for rate in rates]
+
+
+def test_the_case_is_the_unit_of_a_difference() -> None:
+    pairs = [
+        Pair(measured("q1", 1.0, noise_rate=rate), measured("q1", value, noise_rate=rate))
+        for rate, value in (("0", 1.0), ("0.4", 0.0))
+    ]
+    found = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (found.n_pairs, found.delta) == (1, -0.5)
+
+
+def test_systems_stand_side_by_side() -> None:
+    before = [measured("q1", 1.0, system=name) for name in ("a", "b")]
+    after = [measured("q1", 1.0, system="a"), measured("q1", 0.0, system="b")]
+    found = {each.system: each.found.delta for each in compared(before, after).overall}
+    assert found == {"a": 0.0, "b": -1.0}
+
+
+def test_what_a_part_of_a_run_lacks_is_not_gone() -> None:
+    before, after = run_of(True, True), run_of(True)
+    assert [case.case for case in compared(before, after).pairing.gone] == ["q1"]
+    assert compared(before, after, whole=False).pairing.gone == ()
+
+
+def test_an_answer_that_changed_while_its_scores_did_not_is_counted() -> None:
+    before = [measured("q1", 1.0, said=["a"]), measured("q2", 1.0, said=["a"]), measured("q3", 1.0)]
+    after = [measured("q1", 1.0, said=["b"]), measured("q2", 0.0, said=["b"]), measured("q3", 1.0, said=["b"])]
+    assert compared(before, after).answers_changed == 1
+
+
+def test_the_cells_are_those_of_the_wanted_facets() -> None:
+    cases = [measured(f"q{n}", 1.0, topic="A", level=level, task="qa") for n, level in enumerate(("deep", "flat"))]
+    found = compare(snapshot(cases), snapshot(cases), ("level", "topic"), alpha=0.05)
+    assert [dict(each.slice) for each in found.compared if each.slice] == [
+        {"level": "deep", "topic": "A"}, {"level": "flat", "topic": "A"},
+    ]  # fmt: skip
+
+
+def test_a_plan_is_of_each_primary_metric_and_wants_more_cases_for_a_smaller_drop() -> None:
+    cases = [measured(f"q{n}", float(n % 3 > 0), scores={"f1": 0.5}) for n in range(30)]
+    after = [measured(f"q{n}", float(n % 4 > 0), scores={"f1": 0.5}) for n in range(30)]
+    comparison = compared(cases, after)
+    (great,), (small,) = (sensitivity_of(comparison, drop, alpha=0.05) for drop in (0.2, 0.05))
+    assert great.compared.metric == small.compared.metric == "accuracy"
+    assert great.needed is not None
+    assert small.needed is not None
+    assert great.needed < small.needed
+    (least,) = sensitivity_of(comparison, great.compared.found.least_drop or 1, alpha=0.05)
+    assert least.needed is not None
+    assert least.needed <= 30
+
+
+def test_the_cell_of_cases_without_facets_is_not_taken_for_all_cases() -> None:
+    cases = [measured("q1", 1.0, topic="A"), measured("q2", 1.0)]
+    comparison = compared(cases, cases)
+    assert [each.found.n_pairs for each in comparison.overall] == [2]
+    assert [dict(each.slice) for each in comparison.cells_of(comparison.overall[0])] == [
+        {"topic": "A"}, {"topic": "-", "ability": "-"},
+    ]  # fmt: skip

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from measured_samples import measured
+from outcome_samples import outcome, repeats
+
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.multiplicity import holm
+from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.regression import Against, Policy, regressions
+from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.model.outcome import Outcome
+
+
+def changed(n: int, n_broken: int, n_fixed: int = 0, topic: str = "A") -> tuple[list[Outcome], dict[str, Pair]]:
+    """Return outcomes of a topic, and their cases then and now: some broke, some were mended, the rest is right."""
+    values = [(1.0, 0.0)] * n_broken + [(0.0, 1.0)] * n_fixed + [(1.0, 1.0)] * (n - n_broken - n_fixed)
+    outcomes = [outcome(f"{topic}{at}", now, topic=topic) for at, (_, now) in enumerate(values)]
+    pairs = {
+        each.nodeid: Pair(measured(each.case_id, then, topic=topic), measured(each.case_id, now, topic=topic))
+        for each, (then, now) in zip(outcomes, values, strict=True)
+    }
+    return outcomes, pairs
+
+
+def decided(gate: str, *parts: tuple[list[Outcome], dict[str, Pair]], policy: Policy = "warn") -> GateResult:
+    outcomes = [each for part, _ in parts for each in part]
+    pairs = {nodeid: pair for _, part in parts for nodeid, pair in part.items()}
+    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=Against(pairs, 0.05, policy))
+
+
+def verdict(result: GateResult) -> str:
+    assert result.regression is not None
+    return result.regression.verdict
+
+
+@pytest.mark.parametrize(
+    ("gate", "n_broken", "n_fixed", "wanted", "status"),
+    [
+        ("accuracy >= baseline", 0, 0, "not_worse", "passed"),
+        ("accuracy >= baseline", 3, 5, "not_worse", "passed"),
+        ("accuracy >= baseline", 4, 0, "inconclusive", "passed"),
+        ("accuracy >= baseline", 5, 0, "worse", "failed"),
+        ("accuracy >= baseline - 0.05", 5, 0, "not_worse", "passed"),
+        ("accuracy >= baseline - 0.049", 5, 0, "worse", "failed"),
+        ("accuracy >= baseline", 8, 4, "inconclusive", "passed"),
+    ],
+)
+def test_a_drop_fails_where_it_passes_the_tolerance_and_is_no_noise(
+    gate: str, n_broken: int, n_fixed: int, wanted: str, status: str
+) -> None:
+    result = decided(gate, changed(100, n_broken, n_fixed))
+    assert (verdict(result), result.status) == (wanted, status)
+    assert result.regression is not None
+    assert len(result.regression.broken) == n_broken
+    assert result.regression.found.n_pairs == 100
+
+
+def test_a_failed_gate_names_the_change_and_the_cases() -> None:
+    result = decided("accuracy >= baseline", changed(10, 6))
+    assert result.reason == "accuracy changed by -0.6 against the baseline, one-sided p 0.016 over 10 cases"
+    assert [nodeid for nodeid, _ in result.worst] == [f"test_a.py::test_a[A{n}]" for n in range(5)]
+
+
+@pytest.mark.parametrize(("policy", "status"), [("pass", "passed"), ("warn", "passed"), ("fail", "failed")])
+def test_what_cannot_be_told_from_noise_is_what_the_setting_makes_of_it(policy: Policy, status: str) -> None:
+    result = decided("accuracy >= baseline", changed(10, 3), policy=policy)
+    assert (verdict(result), result.status) == ("inconclusive", status)
+    if policy == "fail":
+        assert result.reason is not None
+        assert result.reason.endswith("over 10 cases, too few to tell it from noise")
+
+
+def test_an_upper_bound_is_broken_by_rising() -> None:
+    outcomes, pairs = changed(20, 0, 6)
+    gate = "accuracy <= baseline + 0.02"
+    result = decided(gate, (outcomes, pairs))
+    assert (verdict(result), result.status) == ("worse", "failed")
+    assert result.regression is not None
+    assert len(result.regression.broken) == 6
+    assert verdict(decided(gate, changed(20, 6))) == "not_worse"
+    assert verdict(decided("accuracy <= baseline + 0.3", (outcomes, pairs))) == "not_worse"
+
+
+def test_cells_are_decided_together_by_holm() -> None:
+    alone = decided("accuracy >= baseline", changed(20, 5))
+    assert verdict(alone) == "worse"
+    cells = [changed(20, 5, topic="A"), changed(20, 0, topic="B"), changed(20, 7, topic="C")]
+    result = decided("accuracy[topic=*] >= baseline", *cells)
+    told = [cell.regression for cell in result.cells]
+    assert [each.verdict for each in told if each] == ["inconclusive", "not_worse", "worse"]
+    assert [each.p_value for each in told if each] == holm([each.found.p_worse for each in told if each])
+    assert (result.status, result.slice) == ("failed", {"topic": "C"})
+    (a, _, _) = result.cells
+    assert a.status == "passed"
+
+
+def test_the_deciding_cell_is_the_one_that_fell_most() -> None:
+    result = decided("accuracy[topic=*] >= baseline", changed(20, 6, topic="A"), changed(20, 12, topic="B"))
+    assert result.slice == {"topic": "B"}
+    assert [cell.status for cell in result.cells] == ["failed", "failed"]
+
+
+def test_cases_that_are_not_in_the_baseline_decide_nothing() -> None:
+    outcomes, _ = changed(3, 1)
+    result = decided("accuracy >= baseline", (outcomes, {}))
+    assert (verdict(result), result.status) == ("inconclusive", "passed")
+    result = decided("accuracy >= baseline", (outcomes, {}), policy="fail")
+    assert result.reason == "nothing to compare: none of its 3 cases is in the baseline"
+
+
+def test_a_gate_without_a_baseline_is_skipped() -> None:
+    outcomes, _ = changed(3, 1)
+    result = evaluate(parse_gate("accuracy >= baseline"), "test_a", outcomes, {})
+    assert (result.status, result.reason) == ("skipped", "there is no baseline to compare with")
+
+
+def test_repeats_of_a_case_are_one_pair() -> None:
+    runs = [run for n in range(6) for run in repeats(f"q{n}", 0.0, 0.5, 1.0)]
+    pairs = {run.nodeid: pair for run, pair in zip(runs, thrice(6), strict=True)}
+    (found,) = regressions(parse_gate("accuracy >= baseline"), [runs], Against(pairs))
+    assert (found.found.n_pairs, found.found.delta, found.verdict) == (6, -0.5, "worse")
+
+
+def thrice(n: int) -> Sequence[Pair]:
+    pairs = [Pair(measured(f"q{at}", 1.0), measured(f"q{at}", 0.5)) for at in range(n)]
+    return [pair for pair in pairs for _ in range(3)]

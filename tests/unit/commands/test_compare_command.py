@@ -1,0 +1,238 @@
+"""``rageval compare``: what it reads, what it tells of two runs, and what it refuses in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.cli import main
+from pytest_rageval.report.baseline_file import write_baseline
+from pytest_rageval.report.tables import MOST
+
+TESTBED = "test_a.py::test_a"
+N = 24
+
+
+def case(number: int, value: float, system: str = "mine", **changes: Any) -> Measured:
+    name, topic = f"q{number:02}", "Funds" if number % 2 else "Loans"
+    facets = {"topic": topic, "task": "qa"}
+    told = Measured(
+        TESTBED, name, system, facets, f"{number:016x}", (f"{value:016}",), 1.0, {"accuracy": value, "f1": 0.5}
+    )
+    return replace(told, **changes)
+
+
+def run_of(cases: Sequence[Measured], **changes: Any) -> Snapshot:
+    metrics = {"accuracy": MetricInfo(binary=True), "f1": MetricInfo()}
+    testbeds = {TESTBED: MeasuredTestbed("test_a", ("accuracy", "f1"))}
+    ordered = tuple(sorted(cases, key=lambda each: each.key))
+    return replace(Snapshot("r1", "2026-01-02T03:04:05+00:00", "sha256:0", {}, metrics, testbeds, ordered), **changes)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+@pytest.fixture
+def two(project: Path) -> Path:
+    """Write a run that is right, and one in which all of Funds broke but one case that was mended."""
+    old = [case(n, float(n != 1)) for n in range(N)]
+    new = [case(n, float(n % 2 == 0 or n == 1), evidence=0.0 if n == 3 else 1.0) for n in range(N)]
+    write_baseline(project / "old.json", run_of(old))
+    write_baseline(project / "new.json", run_of(new, run="r2"))
+    return project
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(["compare", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    return out.splitlines()
+
+
+def plain(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    return json.loads("\n".join(told(capsys, *arguments, "--json")))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["compare", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    (line,) = err.splitlines()
+    return line
+
+
+def test_two_runs_stand_side_by_side(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = told(capsys, "old.json", "new.json")
+    assert lines[:3] == [
+        "old: old.json (run r1), of 2026-01-02 03:04, 24 cases of mine",
+        "new: new.json (run r2), of 2026-01-02 03:04, 24 cases of mine",
+        "24 cases compared",
+    ]
+    rows = [line.split() for line in lines]
+    assert ["test_a", "accuracy", "0.9583", "0.5417", "-0.4167", "[-0.62,", "-0.14]", "0.0063", "24"] in [
+        row[:9] for row in rows
+    ]
+    assert ["topic=Funds,", "task=qa", "0.9167", "0.08333"] in [row[:4] for row in rows]
+    assert "of 2 cells 1 without a change" in lines
+    assert "test_a accuracy: mended q01" in lines
+    text = " ".join(" ".join(lines).split())
+    assert "q19, q21, ... 1 more (retrieval 1, generation 10)" in text
+    assert (
+        "in (Funds x qa) fell by 0.833, p 0.013 after correction over 2 cells; broke: retrieval 1, generation 10"
+        in text
+    )
+    assert max(map(len, lines)) <= 100
+    assert ["test_a", "f1", "0.5", "0.5", "0", "[0.00,", "0.00]", "1", "24"] in [row[:9] for row in rows]
+
+
+def test_a_table_is_no_wider_than_the_terminal(
+    two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    tables = [line for line in told(capsys, "old.json", "new.json") if "--" in line]
+    assert max(map(len, tables)) <= 50
+
+
+def test_the_json_has_each_metric_and_cell(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = plain(capsys, "old.json", "new.json")
+    assert (found["old"]["run"], found["new"]["run"], found["alpha"]) == ("r1", "r2", 0.05)
+    assert found["new"]["systems"] == ["mine"]
+    assert found["cases"]["compared"] == N
+    overall, funds, loans, *f1 = found["comparisons"]
+    assert (overall["metric"], overall["slice"], overall["n_pairs"]) == ("accuracy", {}, N)
+    assert overall["delta"] == pytest.approx(-10 / N)
+    assert overall["p_value"] == pytest.approx(2 * 13 / 2**12)
+    assert overall["ci95"][0] < overall["delta"] < overall["ci95"][1]
+    assert len(overall["broken"]) == 11
+    assert overall["fixed"] == [f"{TESTBED}[q01]"]
+    assert overall["causes"] == {"retrieval": 1, "generation": 10, "both": 0, "unknown": 0}
+    assert [each["slice"] for each in (funds, loans)] == [
+        {"topic": topic, "task": "qa"} for topic in ("Funds", "Loans")
+    ]
+    assert funds["p_holm"] == 2 * funds["p_value"]
+    assert [each["metric"] for each in f1] == ["f1"] * 3
+
+
+def test_swapped_sides_flip_signs_and_what_broke_is_what_was_mended(
+    two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = plain(capsys, "old.json", "new.json")["comparisons"]
+    back = plain(capsys, "new.json", "old.json")["comparisons"]
+    for one, other in zip(there, back, strict=True):
+        assert one["slice"] == other["slice"]
+        assert other["delta"] == pytest.approx(-one["delta"])
+        assert other["ci95"] == pytest.approx([-one["ci95"][1], -one["ci95"][0]])
+        assert (other["p_value"], other["p_holm"], other["q_value"]) == (one["p_value"], one["p_holm"], one["q_value"])
+        assert sorted(other["broken"]) == sorted(one["fixed"])
+        assert sorted(other["fixed"]) == sorted(one["broken"])
+
+
+def test_what_is_not_compared_is_told_by_its_name(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same = [case(n, 1.0) for n in range(2)]
+    old = [*same, case(2, 1.0), case(3, 1.0), case(4, 1.0), case(5, 1.0)]
+    new = [
+        *same,
+        case(2, 1.0, case="kettle"),
+        case(3, 1.0, data="f" * 16),
+        case(4, 1.0, failed=True, scores={}),
+        case(9, 1.0),
+    ]
+    write_baseline(project / "old.json", run_of(old))
+    write_baseline(project / "new.json", run_of(new, fingerprint="sha256:1"))
+    lines = told(capsys, "old.json", "new.json")
+    assert lines[2:8] == [
+        "3 cases compared, 1 renamed, 1 new, 1 gone, 1 changed, 1 not scored, its data or settings were others",
+        f"  renamed: {TESTBED}[q02] -> {TESTBED}[kettle]",
+        f"  new: {TESTBED}[q09]",
+        f"  gone: {TESTBED}[q05]",
+        f"  changed: {TESTBED}[q03]",
+        f"  not scored: {TESTBED}[q04]",
+    ]
+    assert "no score changed" in lines
+    assert plain(capsys, "old.json", "new.json")["cases"]["renamed"] == [[f"{TESTBED}[q02]", f"{TESTBED}[kettle]"]]
+
+
+def test_systems_are_named_where_there_are_several(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
+    write_baseline(project / "b.json", run_of(both))
+    lines = told(capsys, "b.json", "b.json")
+    assert [line.split()[2] for line in lines if line.startswith("test_a accuracy")][:2] == ["(bm25)", "(dense)"]
+    found = plain(capsys, "b.json", "b.json")
+    assert {each["system"] for each in found["comparisons"]} == {"bm25", "dense"}
+
+
+def test_runs_without_a_common_case_have_nothing_to_compare(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_baseline(project / "old.json", run_of([case(1, 1.0)]))
+    write_baseline(project / "new.json", run_of([case(2, 1.0)]))
+    assert told(capsys, "old.json", "new.json", "--plan", "0.1")[-1].startswith("nothing to compare: ")
+    assert plain(capsys, "old.json", "new.json", "--plan", "0.1")["plan"] == []
+
+
+def test_the_cells_are_those_of_the_named_facets(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = plain(capsys, "old.json", "new.json", "--rows", "task", "--cols", "topic")
+    assert [each["slice"] for each in found["comparisons"]][1] == {"task": "qa", "topic": "Funds"}
+
+
+def test_a_stricter_level_calls_fewer_differences_sure(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert any("fell by 0.417" in line for line in told(capsys, "old.json", "new.json"))
+    assert not any("fell by 0.417" in line for line in told(capsys, "old.json", "new.json", "--alpha", "0.001"))
+
+
+def test_a_plan_tells_how_many_cases_a_drop_needs(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = told(capsys, "old.json", "new.json", "--plan", "0.05")
+    at = lines.index("cases that a drop of 0.05 needs to be shown with 80 % power, where as many change as here")
+    name, metric, n, changing, least, needed = lines[at + 4].split()
+    assert (name, metric, n, changing) == ("test_a", "accuracy", "24", "50.0%")
+    (planned,) = plain(capsys, "old.json", "new.json", "--plan", "0.05")["plan"]
+    assert (planned["cases_needed"], planned["n_pairs"], planned["drop"]) == (int(needed.replace(",", "")), 24, 0.05)
+    assert planned["least_drop"] == pytest.approx(float(least), abs=1e-4)
+    assert planned["cases_needed"] > 1000
+    alike = plain(capsys, "old.json", "old.json", "--plan", "0.05")["plan"]
+    assert alike[0]["cases_needed"] < 200
+
+
+def test_as_many_cells_are_printed_as_a_terminal_is_given(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facets = [{"topic": f"t{n}", "task": "qa"} for n in range(MOST + 7)]
+    for name, value in (("old.json", 1.0), ("new.json", 0.0)):
+        write_baseline(project / name, run_of([case(n, value, facets=each) for n, each in enumerate(facets)]))
+    lines = told(capsys, "old.json", "new.json")
+    assert f"of {MOST + 7} cells 7 more with one" in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--alpha", "0"], "rageval: --alpha is '0'; write a share above 0 and below 0.5, such as 0.05"),
+        (["--alpha", "nan"], "rageval: --alpha is 'nan'; write a share above 0 and below 0.5, such as 0.05"),
+        (["--plan", "5%"], "rageval: --plan is '5%'; write a drop above 0 and up to 1, such as 0.05"),
+        (["--plan", "0"], "rageval: --plan is '0'; write a drop above 0 and up to 1, such as 0.05"),
+        (["--rows", "topik"], "rageval: --rows: unknown facet 'topik'; did you mean 'topic'?"),
+    ],
+)
+def test_an_option_that_is_none_is_refused(
+    two: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    assert refused(capsys, "old.json", "new.json", *arguments) == problem
+
+
+def test_what_cannot_be_read_is_one_sentence(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (two / "old.json").read_text(encoding="utf-8")
+    (two / "cut.json").write_text(text[:-40], encoding="utf-8")
+    (two / "cut-results.json").write_text('{"schema": 1, "outcomes": [', encoding="utf-8")
+    (two / "other.json").write_text("[]", encoding="utf-8")
+    assert refused(capsys, "cut.json", "new.json").startswith("rageval: cut.json:")
+    assert "is no results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
+    assert "the baseline's schema is None" in refused(capsys, "old.json", "other.json")
+    assert refused(capsys, "old.json", "nowhere").startswith("rageval: the run nowhere is not under ")

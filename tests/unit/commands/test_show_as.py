@@ -1,0 +1,154 @@
+"""``rageval show --csv``, ``--parquet``, ``--latex``, ``--json``: the run for those who go on elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take, written
+
+from pytest_rageval.cli import main
+from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.run import Run
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    stored(tmp_path / "results.json")
+    return tmp_path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_row_is_a_case_under_a_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "results.json", "--csv", "out/cases.csv"]) == 0
+    assert capsys.readouterr().out.startswith("out/cases.csv: csv of run r1, started ")
+    q2, q1, q3 = rows(project / "out" / "cases.csv")
+    assert (q2["case_id"], q2["system"], q2["status"], q2["facet.topic"]) == ("q2", "mine", "scored", "A")
+    assert (q2["score.accuracy"], q2["score.token_f1"], q2["reason.token_f1"]) == ("1.0", "", "not_applicable")
+    assert "reason.accuracy" not in q2  # every accuracy has its value
+    assert (q1["status"], q1["error_type"], q1["score.accuracy"]) == ("error", "system_error", "")
+    assert (q3["score.token_f1"], q3["usage.cost_usd"], q3["facet.noise_rate"]) == ("-0.5", "0.25", "")
+    assert q3["answer"] == f"'{FORMULA}"  # a spreadsheet shows it, and runs nothing
+
+
+def test_texts_that_were_left_out_are_in_no_column(project: Path) -> None:
+    stored(project / "bare.json", texts=False)
+    assert main(["show", "bare.json", "--csv", "bare.csv"]) == 0
+    assert "answer" not in rows(project / "bare.csv")[0]
+    assert "§" not in (project / "bare.csv").read_text(encoding="utf-8")
+
+
+def test_pandas_reads_the_outcomes(project: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas, of the extra dev, is not installed")
+    assert main(["show", "results.json", "--csv", "cases.csv"]) == 0
+    frame = pandas.read_csv("cases.csv")
+    assert frame.groupby("testbed")["score.token_f1"].mean()["test_a.py::test_plain"] == -0.5
+    assert list(frame["score.accuracy"].notna()) == [True, False, False]
+
+
+def test_parquet_has_types_and_the_texts_as_they_are(project: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, of the extra parquet, is not installed")
+    assert main(["show", "results.json", "--parquet", "cases.parquet"]) == 0
+    table = parquet.read_table("cases.parquet", use_threads=False)
+    assert [row["answer"] for row in table.to_pylist()][2] == FORMULA
+    assert str(table.schema.field("score.token_f1").type) == "double"
+    assert str(table.schema.field("usage.prompt_tokens").type) == "int64"
+    assert table.column("score.accuracy").to_pylist() == [1.0, None, None]
+
+
+def test_parquet_without_pyarrow_says_what_to_install(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["show", "results.json", "--parquet", "cases.parquet"]) == 2
+    assert "pip install 'pytest-rageval[parquet]'" in capsys.readouterr().err
+    assert not (project / "cases.parquet").exists()
+
+
+def test_latex_has_the_matrices_and_escapes_what_is_a_command(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    assert main(["show", "results.json", "--latex", "-"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("\\begin{tabular}{lr") == text.count("\\bottomrule") == 2
+    assert "% token_f1 by topic x task" in text
+    (line,) = [line for line in text.splitlines() if "50\\%" in line]
+    assert [cell.strip() for cell in line.removesuffix("\\\\").split("&")][-1] == "-0.50 (1)*"
+    assert "\\&" in line
+    assert "\\textbackslash{}input\\{x\\}\\_1" in line
+
+
+def test_json_is_the_results_normalised(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from jsonschema import Draft202012Validator
+
+    before = json.loads((project / "results.json").read_text(encoding="utf-8"))
+    assert main(["show", "results.json", "--json", "-"]) == 0
+    text = capsys.readouterr().out
+    read: dict[str, Any] = json.loads(text)
+    assert read == before
+    assert list(read) == sorted(before)
+    Draft202012Validator(schema()).validate(read)
+
+
+@pytest.mark.parametrize("kind", ["empty", "errors", "interrupted", "five systems"])
+def test_any_run_can_be_written(project: Path, kind: str) -> None:
+    run = stored_run()
+    each = run.outcomes[f"{PLAIN}[q3]"]
+    wanted = {"empty": 0, "errors": 1, "interrupted": 3, "five systems": 5}[kind]
+    if kind in ("empty", "errors"):
+        run = Run(STARTED)
+    if kind == "errors":
+        take(run, replace(each, status="error", answer=None, scores={}, error="gone", error_type="timeout"))
+    if kind == "five systems":
+        run = Run(STARTED)
+        take(run, *(replace(each, system=f"s{n}", nodeid=f"{each.nodeid}-{n}") for n in range(5)))
+    run.interrupted = kind == "interrupted"
+    run.evaluate_gates()
+    written(run, project / "any.json")
+    assert main(["show", "any.json", "--csv", "any.csv", "--latex", "any.tex", "--json", "again.json"]) == 0
+    assert len(rows(project / "any.csv")) == wanted
+    assert len({row["system"] for row in rows(project / "any.csv")}) == {"empty": 0, "five systems": 5}.get(kind, 1)
+    tables = (project / "any.tex").read_text(encoding="utf-8").count("\\toprule")
+    assert tables == {"empty": 0, "errors": 1, "interrupted": 2, "five systems": 9}[kind]
+
+
+@pytest.mark.parametrize("arguments", [("--csv", "-", "--json", "-"), ("--parquet", "-")])
+def test_what_cannot_be_printed_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    assert main(["show", "results.json", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert "the path of a file" in err
+
+
+def test_a_terminal_is_given_no_control_characters(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = stored_run()
+    each = run.outcomes[f"{PLAIN}[q3]"]
+    assert each.answer is not None
+    take(run, replace(each, answer=replace(each.answer, text="a\x1b[31m\u202eb")))
+    written(run, project / "marked.json")
+    assert main(["show", "marked.json", "--csv", "-"]) == 0
+    assert "a\x1b[31m\u202eb" in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["show", "marked.json", "--csv", "-"]) == 0
+    assert "a\\x1b[31m\\u202eb" in capsys.readouterr().out
+
+
+def test_a_path_that_cannot_be_written_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "file").write_text("")
+    assert main(["show", "results.json", "--csv", "file/cases.csv"]) == 2
+    assert "cannot be written" in capsys.readouterr().err

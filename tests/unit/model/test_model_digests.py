@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_rageval.model.case import Case, Instance, Passage, Turn
+from pytest_rageval.model.digests import case_digest, text_digest
+
+POOL = (Passage("p0", "The tower.", "Paris", "positive", 0), Passage("n0", "Noise.", role="negative"))
+INSTANCE = Instance(
+    "q1",
+    "Which?",
+    (("Paris", "the capital"),),
+    POOL,
+    (("Lyon",),),
+    {"d1": 1, "d2": 0},
+    (Turn("Who?", "Her."),),
+    True,
+    facets={"topic": "Towers"},
+    origin="cases.jsonl:1",
+    provenance=(("d1", "d2"),),
+)
+CASE = Case("q1", INSTANCE, None, {"topic": "Towers"})
+
+
+def with_instance(**changes: Any) -> Case:
+    return replace(CASE, instance=replace(INSTANCE, **changes))
+
+
+def test_a_digest_is_sixteen_hex_digits_and_the_same_in_every_session() -> None:
+    assert re.fullmatch(r"[0-9a-f]{16}", case_digest(CASE))
+    assert text_digest("Paris") == "6e36e9be37fd7256"
+    assert text_digest("Paris") != text_digest("paris")
+    assert text_digest("\ud800") != text_digest("\ud801")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        with_instance(question="Where?"),
+        with_instance(gold=(("Paris",),)),
+        with_instance(gold=(("Paris",), ("the capital",))),
+        with_instance(fake=(("Nice",),)),
+        with_instance(qrels={"d1": 1, "d2": 1}),
+        with_instance(provenance=(("d1",), ("d2",))),
+        with_instance(answerable=None),
+        with_instance(history=(Turn("Who?", "Him."),)),
+        with_instance(history=()),
+        with_instance(passages=POOL[:1]),
+        with_instance(passages=(replace(POOL[0], text="A tower."), POOL[1])),
+        with_instance(passages=(replace(POOL[0], title="Lyon"), POOL[1])),
+        with_instance(passages=(replace(POOL[0], role="negative"), POOL[1])),
+        with_instance(passages=(replace(POOL[0], group=1), POOL[1])),
+        replace(CASE, supplied=()),
+        replace(CASE, supplied=POOL[::-1]),
+        replace(CASE, relevance="answers"),
+    ],
+)
+def test_whatever_is_asked_or_judged_changes_it(case: Case) -> None:
+    assert case_digest(case) != case_digest(CASE)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        CASE.renamed("kettle"),
+        with_instance(id="kettle", origin="other.jsonl:7"),
+        with_instance(facets={"topic": "Kettles"}),
+        with_instance(qrels={"d2": 0, "d1": 1}),
+        with_instance(passages=tuple(replace(passage, id=f"x-{passage.id}") for passage in POOL)),
+        CASE.with_facets(topic="Kettles"),
+        replace(CASE, instructions="Be brief."),
+        replace(CASE, supplied=POOL),
+    ],
+)
+def test_ids_facets_and_what_is_asked_of_the_answer_change_nothing(case: Case) -> None:
+    assert case_digest(case) == case_digest(CASE)
+
+
+def test_what_a_system_answered_before_is_no_data_and_what_it_was_asked_is() -> None:
+    first = Case("q0", Instance("q0", "Who?"), None, {})
+    told = replace(CASE, earlier=(first,))
+    assert case_digest(told.with_history((Turn("Who?", "Him."),))) == case_digest(told)
+    other = replace(first, instance=replace(first.instance, question="Whom?"))
+    assert case_digest(replace(CASE, earlier=(other,))) != case_digest(told)

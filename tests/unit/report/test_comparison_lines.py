@@ -1,0 +1,71 @@
+"""A run beside its baseline reads well: within the width, each case once, and nothing that a part cannot know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_rageval.analysis.comparison import compare
+from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.report.comparison_lines import comparison_lines
+
+SETTINGS = ("0.2", "0.4", "0.6")
+
+
+def snapshot_of(value: float, fingerprint: str = "sha256:1", evidence: float = 1.0) -> Snapshot:
+    """Return a run of twelve cases at three noise rates, all of one value by two metrics."""
+    cases = [
+        Measured("t.py::test_q", f"question-number-{number}", "desk", {"noise_rate": rate}, f"{number} {rate}")
+        for number in range(12)
+        for rate in SETTINGS
+    ]
+    return Snapshot(
+        run="a",
+        started="2026-11-21T16:20:48+00:00",
+        fingerprint=fingerprint,
+        versions={},
+        metrics={"accuracy": MetricInfo(binary=True), "slot_recall": MetricInfo()},
+        testbeds={"t.py::test_q": MeasuredTestbed("test_q", ("accuracy", "slot_recall"))},
+        cases=tuple(
+            replace(case, scores={"accuracy": value, "slot_recall": value}, evidence=evidence) for case in cases
+        ),
+        path="rag-baseline.json",
+    )
+
+
+def text_of(after: Snapshot, *, whole: bool = True, width: int = 80) -> str:
+    found = compare(snapshot_of(1.0), after, alpha=0.05, whole=whole)
+    return "\n".join(line.text for line in comparison_lines(found, width, 0.05))
+
+
+def test_a_run_that_is_as_its_baseline_says_so_in_a_few_lines() -> None:
+    text = text_of(snapshot_of(1.0)).strip()
+    assert text.startswith("against rag-baseline.json, of 2026-11-21 16:20: 36 cases compared\nno score changed\n")
+    assert len(text.splitlines()) <= 4
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    assert max(map(len, text_of(snapshot_of(0.0), width=width).splitlines())) <= width
+
+
+def test_a_broken_case_is_named_once_and_by_the_primary_metric_alone() -> None:
+    text = text_of(snapshot_of(0.0))
+    assert text.count("question-number-3,") == 1
+    assert "test_q slot_recall: broke" not in text
+    assert "test_q slot_recall" in text
+
+
+@pytest.mark.parametrize(("evidence", "cause"), [(0.0, "retrieval"), (1.0, "generation"), (0.5, "both")])
+def test_what_broke_cases_is_told(evidence: float, cause: str) -> None:
+    assert f"({cause} 36)" in text_of(snapshot_of(0.0, evidence=evidence))
+
+
+def test_other_data_or_settings_are_told_of_a_whole_run_and_of_no_part() -> None:
+    others = snapshot_of(1.0, fingerprint="sha256:2")
+    assert "its data or settings were others" in text_of(others, width=200)
+    assert "its data or settings" not in text_of(others, whole=False, width=200)
+    fewer = replace(others, testbeds={"u.py::u": MeasuredTestbed("u", ("accuracy",))}, cases=())
+    assert "its data or settings" not in text_of(fewer, width=200)

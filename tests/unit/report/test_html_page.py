@@ -1,0 +1,146 @@
+"""The page before any browser sees it: what it holds, and that none of it is more than text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html import unescape
+from typing import Any
+
+import pytest
+
+from pytest_rageval.report.html.columns import columns_of
+from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
+from pytest_rageval.report.html.page import html_of
+from pytest_rageval.report.html.visible import shown
+from pytest_rageval.report.json_text import to_json
+
+CALLS = ("calls", "replayed", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "spent_usd")
+
+
+def outcome(name: str, value: float | None = 1.0, system: str = "mine", **facets: str) -> dict[str, Any]:
+    score: dict[str, Any] = {"value": value} if value is not None else {"value": None, "reason": "late"}
+    usage = {"prompt_tokens": 7, "completion_tokens": None, "cost_usd": None, "latency_s": 0.5}
+    setting = "".join(f"-{key}={value}" for key, value in facets.items())
+    return {
+        "nodeid": f"t.py::t[{name}{setting}-{system}]",
+        "testbed": "t.py::t",
+        "case_id": name,
+        "facets": {**facets, "system": system},
+        "system": system,
+        "status": "scored",
+        "answer": {"text": f"answer {name}", "abstained": None, "ranking": None, "trace": [], "usage": usage},
+        "scores": {"accuracy": score},
+        "supplied": [],
+        "error": None,
+        "error_type": None,
+        "calls": None,
+    }
+
+
+def results(*outcomes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    plan = {"metrics": {}, "session_gates": [], "unmatched_gates": [], "unselected": 0, "unfinished": {}, "notes": []}
+    testbed = {"name": "t", "metrics": ["accuracy"], "gates": [], "generated": 1, "asserts": False, "notes": []}
+    run = {"id": "r", "started": "2026-01-02T03:04:05+00:00", "duration_s": 1.0, "versions": {}, "fingerprint": ""}
+    return {
+        "run": {**run, "interrupted": False},
+        "testbeds": {"t.py::t": {**testbed, "labelled": False}},
+        "plan": {**plan, "view": {"metric": None, "rows": None, "cols": None}},
+        "instances": {each["case_id"]: {"question": f"{each['case_id']}?", "passages": {}} for each in outcomes},
+        "outcomes": list(outcomes),
+        "gates": [],
+        "usage": dict.fromkeys(CALLS, 0),
+    } | more
+
+
+def parcels(page: str) -> dict[str, Any]:
+    found = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', page)
+    return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in found}
+
+
+def test_every_outcome_and_instance_is_in_its_parcel() -> None:
+    outcomes = [outcome(f"q{at}") for at in range(OUTCOMES * 2 + 1)]
+    held = parcels("".join(html_of(results(*outcomes))))
+    names = ("outcomes", "instances")
+    read = {name: [held[f"{name}-{at}"] for at in range(len(held)) if f"{name}-{at}" in held] for name in names}
+    assert [len(each) for each in read["outcomes"]] == [OUTCOMES, OUTCOMES, 1]
+    assert [row for each in read["outcomes"] for row in each] == outcomes
+    assert max(len(each) for each in read["instances"]) == INSTANCES
+    assert [row["question"] for each in read["instances"] for row in each] == [f"{o['case_id']}?" for o in outcomes]
+    assert held["answers"] == [f"answer {o['case_id']}" for o in outcomes]
+
+
+def test_results_that_are_held_as_text_and_those_read_from_a_file_give_the_same_page() -> None:
+    read = results(outcome("q1"), outcome("q2", None, topic="Ferries"))
+    held = {**read, "outcomes": [*map(to_json, read["outcomes"])]}
+    held["instances"] = {name: to_json(each) for name, each in read["instances"].items()}
+    assert "".join(html_of(held)) == "".join(html_of(read))
+
+
+def test_the_policy_lets_run_what_stands_in_the_page_and_nothing_else() -> None:
+    page = "".join(html_of(results(outcome("q1"))))
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    one, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
+    allowed = f"script-src 'sha256-{one}'; style-src 'sha256-{other}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in unescape(page)
+    addresses = set(re.findall(r"https?://[^\"'\s]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # a name, never fetched
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<[^>]*\s(?:on\w+|style|src)=", markup)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", script)
+
+
+def test_every_colour_that_is_used_is_there_in_both_schemes() -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", "".join(html_of(results())), re.DOTALL)
+    colours = dict(re.findall(r"(--[\w-]+): (light-dark\(#\w+, #\w+\));", style))
+    assert set(re.findall(r"var\((--[\w-]+)\)", style)) | {"--s7"} == colours.keys()
+
+
+def test_columns_have_one_entry_an_outcome() -> None:
+    given = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
+    given["outcomes"][1]["answer"] = None
+    columns, answers = columns_of(given, None)
+    assert columns["facets"]["topic"] == {"values": ["Ferries"], "codes": [0, -1, -1]}
+    assert columns["facets"]["task"] == {"values": ["qa"], "codes": [-1, 0, -1]}
+    assert columns["case"] == {"values": ["q1", "q2"], "codes": [0, 1, 0]}
+    assert columns["system"] == {"values": ["mine", "other"], "codes": [0, 0, 1]}
+    assert columns["scores"] == {"accuracy": [1.0, None, 0.0]}
+    assert columns["used"]["latency_s"] == [0.5, None, 0.5]
+    assert columns["answered"] == [1, 0, 1]
+    assert columns["before"] == {}
+    assert answers == ["answer q1", "", "answer q1"]
+
+
+def test_a_case_that_has_no_instance_comes_after_those_that_have_one() -> None:
+    columns, _ = columns_of(results(outcome("lost"), instances={"q1": {"passages": {}}}), None)
+    assert columns["case"] == {"values": ["q1", "lost"], "codes": [1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("plain", "plain"),
+        ("<b> & \"'", "&lt;b&gt; &amp; &#34;&#39;"),
+        ("a\x1b[31m", 'a<span class="unseen">U+001B</span>[31m'),
+        ("\u202e", '<span class="unseen">U+202E</span>'),
+        ("\ud800", '<span class="unseen">U+D800</span>'),
+        ("\U000e0041", '<span class="unseen">U+E0041</span>'),
+        ("é 渡轮 \n\t", "é 渡轮 \n\t"),
+    ],
+)
+def test_what_is_not_seen_is_shown_by_its_name(text: str, wanted: str) -> None:
+    assert shown(text) == f'<bdi class="data">{wanted}</bdi>'
+
+
+def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
+    nothing = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
+    told = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
+    worst = [{"nodeid": "\ud800", "value": None}]
+    page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
+    assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
+    assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'

@@ -1,0 +1,135 @@
+"""What MLflow is told of a run: one run a system, under names that it takes."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
+
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.mlflow_runs import SystemRun, metric_name, system_runs
+from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
+
+TAKEN = re.compile(r"[/\w.\- ]{1,250}")
+"""Names that MLflow takes on every system, as its messages say them."""
+
+
+def runs(run: Run, choice: MatrixChoice | None = None) -> list[SystemRun]:
+    return system_runs(plain(results_of(run, "r1", FINISHED, choice or MatrixChoice())))
+
+
+def takes(name: str) -> bool:
+    return bool(TAKEN.fullmatch(name)) and posixpath.normpath(name) == name and not name.startswith(("/", ".."))
+
+
+def test_a_system_has_its_means_and_on_how_many_they_are() -> None:
+    (mine,) = runs(finished_run())
+    assert mine.name == "mine"
+    told = {name: value for name, value in mine.metrics.items() if not name.startswith("cells/")}
+    assert told == {
+        "accuracy": 1.0,
+        "scored/accuracy": 1.0,
+        "unscored/accuracy": 1.0,
+        "f1": 0.5,
+        "scored/f1": 1.0,
+        "unscored/f1": 2.0,
+        "error_rate": pytest.approx(1 / 3),
+        "n": 2.0,
+        "cost_usd": 0.75,
+        "tokens": 45.0,
+        "latency_p50": 0.5,
+        "latency_p95": 0.5,
+        "sec per query": 0.5,
+    }
+
+
+def test_each_cell_of_a_matrix_is_a_metric() -> None:
+    (mine,) = runs(finished_run(), MatrixChoice("accuracy", "topic", "noise_rate"))
+    assert {name: value for name, value in mine.metrics.items() if name.startswith("cells/")} == {
+        "cells/accuracy/topic.A/noise_rate.0": 1.0,
+        "cells/accuracy/topic.A/all": 1.0,
+        "cells/accuracy/all/noise_rate.0": 1.0,
+        "cells/accuracy/all/all": 1.0,
+    }
+
+
+def test_systems_are_runs_of_their_own() -> None:
+    done = finished_run()
+    theirs = replace(outcome(PLAIN, "q3", token_f1=Score(1.0)), nodeid=f"{PLAIN}[q3-theirs]", system="theirs")
+    mine, other = runs(take(done, theirs))
+    assert (mine.name, mine.metrics["f1"]) == ("mine", 0.5)
+    assert (other.name, other.metrics["f1"], other.tags["rag.system"]) == ("theirs", 1.0, "theirs")
+    assert "accuracy" not in other.metrics
+    assert mine.metrics["cells/f1/topic.B/task.chat"] == 0.5
+    assert other.metrics["cells/f1/topic.B/task.chat"] == 1.0
+
+
+def test_settings_are_params_and_the_run_is_in_the_tags() -> None:
+    done = finished_run()
+    done.settings = {"rag_model": "openai/m", "rag_prompts.en": "0123456789abcdef", "rag_model_params": "x" * 900}
+    done.evaluate_gates()
+    (mine,) = runs(done)
+    assert mine.params["rag_model"] == "openai/m"
+    assert mine.params["rag_prompts.en"] == "0123456789abcdef"
+    assert (mine.params["fingerprint"], mine.params["testbeds"]) == ("sha256:0", "test_noise, test_plain")
+    assert len(mine.params["rag_model_params"]) == 500
+    assert mine.tags["rag.run"] == "r1"
+    assert mine.tags["rag.version.python"]
+    assert mine.tags["rag.gates"] == "3 skipped"
+
+
+def test_a_run_of_nothing_is_no_run() -> None:
+    assert runs(Run(STARTED)) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        ("exact_match", "em"),
+        ("token_f1", "f1"),
+        ("kilt:token_f1", "KILT-f1"),
+        ("page_R@5", "recall_at_5"),
+        ("nDCG@10", "nDCG_at_10"),
+        ("erag:P@5", "erag_P_at_5"),
+        ("page_Rprec", "page_Rprec"),
+        ("准确率", "准确率"),
+    ],
+)
+def test_names_are_ralles_where_they_mean_the_same(metric: str, name: str) -> None:
+    assert metric_name(metric) == name
+
+
+def test_recall_of_pages_is_ralles_where_there_are_two() -> None:
+    assert metric_name("R@5", {"R@5"}) == "recall_at_5"
+    assert (metric_name("R@5", {"R@5", "page_R@5"}), metric_name("R@10", {"page_R@5"})) == ("R_at_5", "recall_at_10")
+
+
+def test_a_metric_that_bears_ralles_name_keeps_both_apart() -> None:
+    done = finished_run()
+    done.plan.testbeds[PLAIN] = replace(done.plan.testbeds[PLAIN], metrics=("token_f1", "f1"))
+    done.plan.metrics["f1"] = plan().metrics["token_f1"]
+    take(done, outcome(PLAIN, "q3", token_f1=Score(0.5), f1=Score(0.25)))
+    (mine,) = runs(done)
+    assert (mine.metrics["f1"], mine.metrics["f1_2"]) == (0.5, 0.25)
+
+
+@given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=4, unique=True))
+def test_whatever_facets_are_called_the_names_are_taken_and_distinct(topics: list[str]) -> None:
+    done: Any = finished_run()
+    for number, topic in enumerate(topics):
+        facets = {"topic": topic, "task": "../" * number or "."}
+        take(done, replace(outcome(PLAIN, "q3", token_f1=Score(1.0)), nodeid=f"{PLAIN}[{number}]", facets=facets))
+    (mine,) = runs(done)
+    assert [name for name in (*mine.metrics, *mine.params, *mine.tags) if not takes(name)] == []
+    scored = sum(name.startswith("cells/f1/topic.") and not name.endswith("/all") for name in mine.metrics)
+    assert scored >= len(topics)
+    assert NOISE not in mine.metrics

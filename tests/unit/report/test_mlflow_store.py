@@ -1,0 +1,119 @@
+"""Runs of MLflow in a real folder and a real database, and what is left behind where there is no store."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_samples import FINISHED, finished_run
+
+from pytest_rageval.errors import MissingDependencyError, SettingError
+from pytest_rageval.report.json_text import plain
+from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
+from pytest_rageval.report.results_json import results_of
+from pytest_rageval.report.views import MatrixChoice
+
+needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, of the extra mlflow, is not installed")
+
+
+@pytest.fixture
+def results() -> dict[str, Any]:
+    done = finished_run()
+    done.settings = {"rag_model": "openai/m"}
+    return plain(results_of(done, "r1", FINISHED, MatrixChoice()))
+
+
+@pytest.fixture
+def quick_database() -> Iterator[None]:
+    """SQLite without waiting for the disk: MLflow's tables take some hundred transactions."""
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+
+    def hurry(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA synchronous=OFF")
+
+    sqlalchemy.event.listen(sqlalchemy.engine.Engine, "connect", hurry)
+    yield
+    sqlalchemy.event.remove(sqlalchemy.engine.Engine, "connect", hurry)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def stored(uri: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Path]]:
+    """Return the runs that a store has of the experiment, and the folders of their artifacts."""
+
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from mlflow.tracking import MlflowClient
+
+        client = MlflowClient(tracking_uri=uri)
+        experiment = client.get_experiment_by_name("mine")
+        assert experiment is not None
+        found = client.search_runs([experiment.experiment_id])
+        return [(run, Path(run.info.artifact_uri.removeprefix("file://"))) for run in found]
+
+
+@needs_mlflow
+@pytest.mark.parametrize("uri", ["mlruns-here", "sqlite:///mlflow.db"])
+@pytest.mark.usefixtures("quick_database")
+def test_a_store_has_all_that_was_sent(
+    here: Path, results: dict[str, Any], uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = here / "report.html"
+    page.write_text("<p>")
+    before = dict(os.environ)
+    send(results, uri, "mine", [page])
+    send(results, uri, "mine")  # into the experiment that is there
+    assert dict(os.environ) == before
+    (run, artifacts), _ = sorted(stored(uri, monkeypatch), key=lambda each: not (each[1] / "report.html").exists())
+    assert (run.info.run_name, run.info.status) == ("mine", "FINISHED")
+    assert run.info.end_time - run.info.start_time == 1500
+    assert run.data.params["rag_model"] == "openai/m"
+    assert run.data.metrics["sec per query"] == 0.5
+    assert run.data.metrics["cells/f1/topic.B/task.chat"] == 0.5
+    assert run.data.tags["rag.run"] == "r1"
+    assert json.loads((artifacts / "results.json").read_text(encoding="utf-8")) == results
+    assert json.loads((artifacts / "config.json").read_text(encoding="utf-8"))["settings"] == {"rag_model": "openai/m"}
+
+
+@needs_mlflow
+def test_a_server_that_is_not_there_is_told_in_one_sentence(
+    results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    before = dict(os.environ)
+    with pytest.raises(SettingError, match=r"^http://\*\*\*@127\.0\.0\.1:9 took no run of MLflow: ") as caught:
+        send(results, "http://user:secret@127.0.0.1:9", "mine")
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert dict(os.environ) == before
+
+
+def test_without_mlflow_the_extra_is_named(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'pytest-rageval\[mlflow\]'"):
+        send(results, "mlruns-here", "mine")
+
+
+def test_the_experiment_is_the_projects_unless_mlflow_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLFLOW_EXPERIMENT_NAME", raising=False)
+    assert experiment_of(tmp_path / "desk") == "desk"
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "all desks")
+    assert experiment_of(tmp_path / "desk") == "all desks"
+
+
+def test_no_password_is_shown() -> None:
+    assert without_password("postgresql://me:pw@db/x at http://h/") == "postgresql://***@db/x at http://h/"

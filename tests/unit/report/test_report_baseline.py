@@ -1,0 +1,145 @@
+"""The committed baseline: what is written is read, and what cannot be read is one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.report.baseline_file import read_baseline, write_baseline
+
+TESTBED = "test_a.py::test_a"
+CASES = (
+    Measured(TESTBED, "q1", "mine", {"topic": "Funds", "task": "qa"}, "d" * 16, ("a" * 16, "b" * 16), 0.5,
+             {"f1": 0.333333, "accuracy": 1.0}),
+    Measured(TESTBED, "q2", "mine", {}, "", (), None, {}, failed=True),
+    Measured(TESTBED, "基金", "mine", {}, "e" * 16, (), 0.0, {"accuracy": 0.0}),
+)  # fmt: skip
+SNAPSHOT = Snapshot(
+    "20260102T030405",
+    "2026-01-02T03:04:05+00:00",
+    "sha256:0",
+    {"python": "3.11.7"},
+    {"f1": MetricInfo(), "accuracy": MetricInfo(binary=True)},
+    {TESTBED: MeasuredTestbed("test_a", ("accuracy", "f1"))},
+    CASES,
+)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "kept" / "rag-baseline.json"
+    write_baseline(path, SNAPSHOT)
+    return path
+
+
+def test_what_is_written_is_read(written: Path) -> None:
+    assert read_baseline(written) == replace(SNAPSHOT, path="rag-baseline.json")
+
+
+def test_it_has_a_line_for_each_case_and_the_same_bytes_again(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    first, last = next(at for at, line in enumerate(lines) if "q1" in line), len(lines) - 2
+    assert [json.loads(line.rstrip(","))["case"] for line in lines[first:last]] == ["q1", "q2", "基金"]
+    assert json.loads(lines[first].rstrip(",")) == {
+        "testbed": TESTBED,
+        "case": "q1",
+        "system": "mine",
+        "scores": {"accuracy": 1.0, "f1": 0.333333},
+        "evidence": 0.5,
+        "said": ["a" * 16, "b" * 16],
+        "data": "d" * 16,
+        "facets": {"task": "qa", "topic": "Funds"},
+    }
+    assert "基金" in text
+    assert "\r" not in text
+    write_baseline(written, read_baseline(written))
+    assert written.read_text(encoding="utf-8") == text
+
+
+def test_a_run_without_cases_is_written_and_read(tmp_path: Path) -> None:
+    empty = replace(SNAPSHOT, cases=(), testbeds={}, metrics={})
+    write_baseline(tmp_path / "b.json", empty)
+    assert read_baseline(tmp_path / "b.json") == replace(empty, path="b.json")
+
+
+def test_it_is_written_at_once_or_not_at_all(written: Path) -> None:
+    before = written.read_bytes()
+    broken = replace(SNAPSHOT, cases=(replace(CASES[0], scores={"accuracy": float("nan")}),))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_baseline(written, broken)
+    assert written.read_bytes() == before
+    assert [path.name for path in written.parent.iterdir()] == ["rag-baseline.json"]
+
+
+AGAIN = "resolve the conflict or write it anew with --rag-update-baseline"
+
+
+def marked(text: str) -> str:
+    head, case, tail = text.partition('{"testbed"')
+    return f"{head}<<<<<<< ours\n{case}{tail}"
+
+
+def doubled(text: str) -> str:
+    line = next(line for line in text.splitlines() if '"q1"' in line)
+    return text.replace(line, f"{line}\n{line}")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (marked, f":14: this is no JSON (Expecting value); {AGAIN}"),
+        (lambda text: text[: len(text) // 2], "this is no JSON ("),
+        (lambda text: "", f":1: this is no JSON (Expecting value); {AGAIN}"),
+        (lambda text: "[]", ": the baseline's schema is None, wanted 1; write it anew with --rag-update-baseline"),
+        (lambda text: "{}", ": the baseline's schema is None, wanted 1; write it anew with --rag-update-baseline"),
+        (lambda text: text.replace('"schema": 1', '"schema": 2'),
+         ": the baseline's schema is 2, wanted 1; write it anew with --rag-update-baseline"),
+        (lambda text: '{"schema": 1}', f": this is no baseline (KeyError: 'cases'); {AGAIN}"),
+        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": 1.5'),
+         f": this is no baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": NaN'),
+         f": this is no baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": null'), ": this is no baseline (TypeError: "),
+        (lambda text: text.replace('"accuracy": 1.0', '"accuracy": "good"'), ": this is no baseline ("),
+        (lambda text: text.replace('"evidence": 0.5', '"evidence": 7'),
+         f": this is no baseline (the evidence of the case 'q1' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"cases": [', '"cases": [7,'), ": this is no baseline (TypeError: "),
+        (lambda text: text.replace('"facets": {}', '"facets": []'), ": this is no baseline (AttributeError: "),
+        (lambda text: text.replace('"binary": true', '"colour": true'), ": this is no baseline (TypeError: "),
+        (doubled, f": this is no baseline (the case 'q1' of {TESTBED} stands twice in it); {AGAIN}"),
+    ],
+)  # fmt: skip
+def test_what_is_no_baseline_is_said_in_one_sentence(written: Path, change: Callable[[str], str], problem: str) -> None:
+    text = written.read_text(encoding="utf-8")
+    written.write_text(change(text), encoding="utf-8")
+    assert change(text) != text
+    with pytest.raises(DataError) as caught:
+        read_baseline(written)
+    assert str(caught.value).startswith(str(written))
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_said_in_one_sentence(written: Path) -> None:
+    written.write_bytes(b'{"schema": \xff')
+    with pytest.raises(DataError, match="a baseline is UTF-8 text, and byte 11 is not"):
+        read_baseline(written)
+
+
+def test_a_file_that_cannot_be_read_is_said_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"the baseline .* cannot be read: "):
+        read_baseline(tmp_path)
+
+
+def test_an_editor_s_byte_order_mark_and_line_ends_do_no_harm(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    written.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
+    assert read_baseline(written).cases == CASES

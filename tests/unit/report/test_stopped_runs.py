@@ -1,0 +1,108 @@
+"""Runs that stopped before their end, as their folders tell of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES
+from pytest_rageval.report.stopped import Head, mismatch, newest_unfinished, read_head, stopped_run
+
+IDENTITY = {"data": {"jsonl:a.jsonl": "sha256:1"}}
+
+
+def run(
+    runs: Path, name: str, *ended: str, left: int | None = None, resumed: str = "", cases: tuple[str, ...] = ("a", "b")
+) -> Path:
+    """Write a run's folder in which the cases ``ended`` have ended."""
+    folder = runs / name
+    folder.mkdir(parents=True)
+    (folder / HEAD).write_text(Head(IDENTITY, cases, resumed, left).dumps())
+    (folder / OUTCOMES).write_text("".join(json.dumps({"nodeid": case, "by": name}) + "\n" for case in ended))
+    lines = [json.dumps({"nodeid": case, "line": at}) + "\n" for at, case in enumerate(ended)]
+    (folder / ENDED).write_text("".join(lines))
+    return folder
+
+
+def test_a_head_is_read_as_it_was_written(tmp_path: Path) -> None:
+    folder = run(tmp_path, "1", left=2, resumed="0")
+    assert read_head(folder) == Head(IDENTITY, ("a", "b"), "0", 2)
+
+
+def test_a_line_that_is_no_object_is_no_ended_case(tmp_path: Path) -> None:
+    folder = run(tmp_path, "1", "a")
+    with (folder / ENDED).open("a", encoding="utf-8") as file:
+        file.write('"é"\n\n')
+    assert stopped_run(folder).ended.keys() == {"a"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"identity": {}}'])
+def test_what_is_no_head_is_a_run_without_one(tmp_path: Path, text: str) -> None:
+    folder = run(tmp_path, "1", "a")
+    (folder / HEAD).write_text(text)
+    assert read_head(folder) is None
+    assert newest_unfinished(tmp_path) is None
+    assert stopped_run(folder).ended == {}
+
+
+def test_the_newest_unfinished_run_is_found(tmp_path: Path) -> None:
+    assert newest_unfinished(tmp_path / "none") is None
+    run(tmp_path, "20260101T000000-2", "a")
+    run(tmp_path, "20260101T000000-10", "a", left=1)
+    run(tmp_path, "20260102T000000", "a", left=0)
+    (tmp_path / "20260103T000000").mkdir()  # killed before its first case
+    found = newest_unfinished(tmp_path)
+    assert found is not None
+    assert found.name == "20260101T000000-10"
+
+
+def test_a_run_that_another_goes_on_with_is_not_found(tmp_path: Path) -> None:
+    run(tmp_path, "20260101T000000", "a")
+    run(tmp_path, "20260102T000000", "a", "b", left=0, resumed="20260101T000000")
+    assert newest_unfinished(tmp_path) is None
+
+
+def test_what_a_killed_run_had_not_taken_over_yet_is_found_where_it_was(tmp_path: Path) -> None:
+    run(tmp_path, "1", "a", "b", "c", cases=("a", "b", "c", "d"))
+    folder = run(tmp_path, "2", "b", resumed="1", cases=("a", "b"))
+    stopped = stopped_run(folder)
+    assert {case: line["outcome"]["by"] for case, line in stopped.ended.items()} == {"a": "1", "b": "2", "c": "1"}
+    assert (stopped.run, stopped.cases) == ("2", frozenset("ab"))
+    (tmp_path / "1" / HEAD).unlink()
+    assert stopped_run(folder).ended.keys() == {"b"}
+
+
+@pytest.mark.parametrize("name", [OUTCOMES, ENDED])
+def test_a_line_that_was_not_written_whole_is_no_ended_case(tmp_path: Path, name: str) -> None:
+    folder = run(tmp_path, "1", "a", "b")
+    whole = (folder / name).read_bytes()
+    assert stopped_run(folder).ended.keys() == {"a", "b"}
+    start = whole.index(b"\n") + 1
+    for cut in range(start, len(whole) - 1):
+        (folder / name).write_bytes(whole[:cut])
+        assert stopped_run(folder).ended.keys() == {"a"}
+
+
+def test_instances_are_read(tmp_path: Path) -> None:
+    folder = run(tmp_path, "1", "a")
+    with (folder / ENDED).open("a") as file:
+        file.write(json.dumps({"case_id": "q1", "instance": {"question": "?"}}) + "\n")
+    assert stopped_run(folder).instances == {"q1": {"question": "?"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "then", "now", "problem"),
+    [
+        ("data", "sha256:1", "sha256:2", "its data differ: x has changed"),
+        ("settings", "1", "2", "its settings differ: x was 1 and is 2"),
+        ("systems", "", "sha256:1", "its system differs: x has changed"),
+        ("systems", "", "llm", "its system differs: x was not given and is llm"),
+        ("versions", "0.1", "0.2", "its versions differ: x was 0.1 and is 0.2"),
+        ("files", "sha256:1", "sha256:2", None),
+        ("data", "1", "1", None),
+    ],
+)
+def test_a_mismatch_says_what_differs(kind: str, then: str, now: str, problem: str | None) -> None:
+    assert mismatch({kind: {"x": then, "only": "1"}}, {kind: {"x": now, "new": "2"}}) == problem
