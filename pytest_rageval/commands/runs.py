@@ -16,7 +16,8 @@ from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = [
-    "StoredRun", "UsedRecordings", "results_path", "rootdir", "runs_of", "snapshot_named", "stored_run", "used_recordings",
+    "StoredRun", "UsedRecordings", "results_path", "rootdir", "runs_of", "snapshot_named", "stored_run",
+    "used_recordings",
 ]  # fmt: skip
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
