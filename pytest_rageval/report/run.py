@@ -198,14 +198,10 @@ class Run:
         """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
         earlier = self.earlier()
         if earlier is not None and self.plan.shard is None and choice not in self._compared:
-            self._compared[choice] = compare(
-                earlier,
-                self.snapshot(),
-                (choice.rows, choice.cols),
-                alpha=self.plan.alpha,
-                whole=not (self.plan.part or self.interrupted),
-                all_cells=False,
-            )
+            whole, axes = not (self.plan.part or self.interrupted), (choice.rows, choice.cols)
+            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=whole, all_cells=False)
+            all_of_it = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
+            self._compared[choice] = replace(told, whole=told.whole and all_of_it)
         return self._compared.get(choice)
 
     def undecided(self) -> list[str]:
