@@ -121,6 +121,7 @@ def results(outcomes: Sequence[Row], instances: Mapping[str, Row] | None = None,
         "narrowed": False,
         "alpha": 0.05,
         "inconclusive": "warn",
+        "updates": False,
         "view": {"metric": None, "rows": None, "cols": None},
     }
     return {

@@ -60,11 +60,11 @@ function cellOf(metric, rows) {
   if (rows.length && facetAt(rows[0], "repeat") !== null) {
     const cases = [...grouped(known, (row) => unitOf(row)).values()];
     const each = cases.map((runs) => runs.map((row) => valueAt(row, metric)));
-    const told = cases.map((runs, at) => [caseOf(runs[0]), average(each[at])]);
+    const told = cases.map((runs, at) => [clusterOf(runs[0]), average(each[at])]);
     const found = overCases(meanOfCases(each, binary, low), told, binary, low);
     return { ...found, unscored: rows.length - found.n };
   }
-  const told = known.map((row, at) => [caseOf(row), values[at]]);
+  const told = known.map((row, at) => [clusterOf(row), values[at]]);
   return { ...overCases(meanOf(values, binary, low), told, binary, low), unscored: rows.length - values.length };
 }
 
@@ -85,7 +85,7 @@ function differenceOf(metric, pairs, rates = false) {
     if (!ours.length || !theirs.length) continue;
     means.push(average(ours), average(theirs));
     differences.push(average(ours) - average(theirs));
-    told.push([caseOf(rows[0], true), average(ours) - average(theirs)]);
+    told.push([clusterOf(rows[0], true), average(ours) - average(theirs)]);
   }
   const found = overCases(meanOf(differences, false, -1), told, false, -1);
   if (rates && told.length === new Set(told.map(([name]) => name)).size && means.length && means.every((mean) => mean === 0 || mean === 1)) found.ci95 = bonettPrice(differences);

@@ -68,7 +68,7 @@ function unitOf(row, acrossSystems = false) {
 }
 
 /** The same, whatever setting it stands under. */
-const caseOf = (row, acrossSystems = false) =>
+const clusterOf = (row, acrossSystems = false) =>
   [store.testbed.codes[row], acrossSystems ? "" : store.system.codes[row], store.case.codes[row]].join("|");
 
 /** Values of a facet in order: numbers by size, then texts, none ("-") last. */
