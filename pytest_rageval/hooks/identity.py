@@ -15,6 +15,7 @@ import pytest
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.versions import versions
 
 if TYPE_CHECKING:
@@ -146,4 +147,4 @@ def _content(path: Path) -> str:
 
 def _digest(value: object) -> str:
     plain = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
-    return f"sha256:{hashlib.sha256(plain).hexdigest()[:16]}"
+    return f"{DIGEST}{hashlib.sha256(plain).hexdigest()[:16]}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
+from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.pruning import goes_on
 
 __all__ = ["Head", "Stopped", "mismatch", "newest_unfinished", "read_head", "stopped_run"]
@@ -106,7 +107,7 @@ def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[st
         told, here = then.get(kind, {}), now.get(kind, {})
         for name in (name for name in told if name in here and told[name] != here[name]):
             differ = _DIFFER.get(kind, "its versions differ")
-            if told[name].startswith("sha256:") or here[name].startswith("sha256:"):
+            if told[name].startswith(DIGEST) or here[name].startswith(DIGEST):
                 return f"{differ}: {name} has changed"
             return f"{differ}: {name} was {told[name] or 'not given'} and is {here[name] or 'not given'}"
     return None
