@@ -22,6 +22,12 @@ __all__ = ["past_commits", "past_runs"]
 REST = '"instances": '
 """How the first line of a results.json begins that tells of single cases."""
 
+LOG = (
+    *("-c", "core.quotePath=false", "log", "--follow", "-c", "--name-only"),  # -c: merges that changed the file too
+    "--format=%x00%H%x00%cI%x00%s%x00",
+)
+"""What tells the commits of a file, newest first, and how it was called then, from the top of the repository."""
+
 UNSHAPED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
@@ -32,15 +38,17 @@ def past_runs(root: Path) -> list[Entry | Unread]:
 
 
 def past_commits(path: Path) -> list[Entry | Unread]:
-    """Return the commits that changed a baseline, oldest first.
+    """Return the commits that changed a baseline, or moved it here from elsewhere, oldest first.
 
     Raises:
         SettingError: there is no git, no repository, or no such commit.
     """
-    log = _git(path, "log", "--reverse", "--format=%H%x00%cI%x00%s", "--", path.name).split("\n")[:-1]
-    if not log:
+    told = _git(path, *LOG, "--", path.name).split("\0")[1:]
+    commits = zip(told[::4], told[1::4], told[2::4], (names.strip() for names in told[3::4]), strict=True)
+    changed = [commit for commit in commits if commit[3]]  # a merge that only joins others changes no file itself
+    if not changed:
         raise SettingError(f"no commit has {path}; commit it, or leave --baseline out for the runs of this machine")
-    return [_commit(path, *line.split("\0")) for line in log]
+    return [_commit(path, *commit) for commit in reversed(changed)]
 
 
 def _run(folder: Path) -> Entry | Unread:
@@ -54,9 +62,9 @@ def _run(folder: Path) -> Entry | Unread:
         return Unread(folder.name, f"as its {RESULTS} is cut short or of another version")
 
 
-def _commit(path: Path, commit: str, when: str, subject: str) -> Entry | Unread:
+def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entry | Unread:
     try:
-        baseline = snapshot_of(json.loads(_git(path, "show", f"{commit}:./{path.name}")))
+        baseline = snapshot_of(json.loads(_git(path, "show", f"{commit}:{name}")))
         testbeds = {node: (each.name, each.metrics[0]) for node, each in baseline.testbeds.items()}
         return Entry(commit, when, totals_of_baseline(baseline), testbeds, subject=subject)
     except SettingError:

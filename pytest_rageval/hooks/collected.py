@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
+from pytest_rageval.analysis.gates import Gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.answer_files import recorded_in
-from pytest_rageval.hooks.baseline import refuse_baseline
+from pytest_rageval.hooks.completing import complete
 from pytest_rageval.hooks.corpus import Corpus
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.judge_options import panels_by_judge
@@ -24,14 +24,10 @@ from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.hooks.trust import TrustHeld
 from pytest_rageval.llm.meter import Meter
-from pytest_rageval.metrics.downstream import downstream_of
-from pytest_rageval.model.facets import matches
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
-from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
-from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.dictionary import user_dictionary
 
@@ -150,7 +146,7 @@ class Collected:
                     made.append((shown + run, entry))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
-        self._complete(testbed, [entry.case for _, entry in made])
+        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options)
         return made
 
     @cached_property
@@ -237,46 +233,6 @@ class Collected:
         """The answers of ``--rag-answers``, read when first asked for."""
         return None if self.options.answers is None else recorded_in(self.options.answers)
 
-    def _complete(self, testbed: Testbed, cases: Sequence[Case]) -> None:
-        """Add metrics and gates; a gate computes the metric it names."""
-        settings, where = testbed.settings, testbed.settings.origin
-        testbed.facets.update(*(case.facets for case in cases))
-        if not select(cases, settings.where, None, None, 0, where):
-            raise SettingError(f"{where}: where matches no case; {_told(settings.where, cases)}")
-        gates = [parse_gate(text, where) for text in settings.gates]
-        named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
-        for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
-            metric = self.catalog.metrics.get(name, where)
-            if metric.needs_all and settings.relevance == "answers":
-                problem = (
-                    f"metric {found(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
-                )
-                raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
-            testbed.compute(name, metric)
-        self._complete_labels(testbed, cases, where)
-        for gate in gates:
-            check_gate(gate, testbed.metrics, testbed.facets, where)
-            refuse_baseline(gate, self.options.baseline, where)
-            if not any(matches(case.facets, gate.beforehand) for case in cases):
-                raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
-            if gate in testbed.gates:
-                raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
-            testbed.gates.append(gate)
-
-    def _complete_labels(self, testbed: Testbed, cases: Sequence[Case], where: str) -> None:
-        """Where documents are labelled, check by what, and add what other labels of documents would have said."""
-        if all(metric.labels == "none" for metric in testbed.metrics.values()):
-            return
-        from pytest_rageval.metrics.pages import evidence_sets
-
-        try:
-            downstream_of(testbed.metrics.values())
-        except SettingError as error:
-            raise SettingError(f"{where}: {error}") from error
-        testbed.compute("answer_in_context", self.catalog.metrics.get("answer_in_context", where))
-        if any(evidence_sets(case) for case in cases):
-            testbed.compute("page_Rprec", self.catalog.metrics.get("page_Rprec", where))
-
 
 def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) -> None:
     """Turn a test function's entries into parameters of its ``rag`` fixture, with unique ids."""
@@ -289,12 +245,3 @@ def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) ->
     if "request" in metafunc.fixturenames and "request" not in own:
         # Only the fixtures ask for it, and get one of their own; filling it for the test too costs 20 µs a case.
         metafunc.fixturenames.remove("request")
-
-
-def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:
-    """Return which values the wanted facets have."""
-    parts = []
-    for name in wanted:
-        known = sorted({case.facets[name] for case in cases if name in case.facets})
-        parts.append(f"{name} is {', '.join(map(found, known[:8]))}" if known else f"no case has {name}")
-    return "; ".join(parts)

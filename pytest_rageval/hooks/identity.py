@@ -15,6 +15,7 @@ import pytest
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.versions import versions
 
 if TYPE_CHECKING:
@@ -128,8 +129,9 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
         places.update(Path(code.co_filename) for code in codes if code is not None)
     for name in {entry.responder.name for entry in collected.entries if entry.responder.named}:
         module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
-        if module is not None and module.__file__:
-            places.add(Path(module.__file__))
+        written = getattr(module, "__file__", None)  # a module of the interpreter's own has none
+        if written:
+            places.add(Path(written))
     return {
         (path.relative_to(root) if path.is_relative_to(root) else Path(path.name)).as_posix(): _content(path)
         for path in sorted(places)
@@ -146,4 +148,4 @@ def _content(path: Path) -> str:
 
 def _digest(value: object) -> str:
     plain = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
-    return f"sha256:{hashlib.sha256(plain).hexdigest()[:16]}"
+    return f"{DIGEST}{hashlib.sha256(plain).hexdigest()[:16]}"

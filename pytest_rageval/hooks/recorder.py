@@ -220,11 +220,12 @@ class Recorder:
     def _head(self, *, ended: bool) -> Head:
         """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
         plan, before = self.run.plan, self._resumed.stopped
-        part = plan.narrowed or plan.part
+        part = plan.narrowed or plan.part or plan.shard
         rest = sorted(before.cases - plan.cases.keys()) if part else []
         left = len(set(rest) - before.ended.keys()) + self.run.unfinished().total()
         left += sum(o.status == "skipped" and o.error_type != "skipped" for o in self.run.outcomes.values())
-        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None)
+        shard = "" if plan.shard is None else f"{plan.shard.number}/{plan.shard.of}"
+        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None, shard)
 
     def _end(self, folder: RunFolder) -> None:
         """Say that the run came to its end; where every case did too, nobody can go on with it."""

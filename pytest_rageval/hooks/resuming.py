@@ -88,9 +88,11 @@ def find_run(config: pytest.Config) -> None:
     The run that is newest and unfinished is meant where it names none.
     """
     runs, named = config.rootpath / ".rageval" / "runs", config.option.rag_resume
-    folder = _named(config, runs, named) if named else newest_unfinished(runs)
+    shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
+    folder = _named(config, runs, named) if named else newest_unfinished(runs, shard)
     if folder is None:
-        note = "no run in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases run"
+        which = f"no run of shard {shard}" if shard else "no run"
+        note = f"{which} in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases run"
         config.stash[RESUMED] = Resumed(Stopped(""), note)
         return
     stopped = stopped_run(folder)

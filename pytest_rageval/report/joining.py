@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.report.plan import Plan, Shard
+from pytest_rageval.report.plan import DIGEST, TO_AGREE, Plan, Shard
 from pytest_rageval.report.run import Run
 
 __all__ = ["NO_TESTS", "Part", "joined"]
@@ -113,6 +113,12 @@ def _to_agree(one: Part, other: Part) -> Iterator[tuple[str, object, object]]:
     for name in sorted(versions.keys() & its.keys()):
         if name not in OF_THE_MACHINE:
             yield f"the version of {name} ({versions[name]}, {its[name]})", versions[name], its[name]
+    for kind in TO_AGREE:
+        mine, theirs = one.run.plan.identity.get(kind, {}), other.run.plan.identity.get(kind, {})
+        for name in sorted({*mine, *theirs}):
+            value, its = mine.get(name, ""), theirs.get(name, "")
+            private = value.startswith(DIGEST) or its.startswith(DIGEST)
+            yield name if private else f"{name} ({value or 'not given'}, {its or 'not given'})", value, its
     for what, read in _COMMON.items():
         yield what, read(one), read(other)
 
@@ -124,6 +130,7 @@ _COMMON: dict[str, Callable[[Part], object]] = {
     "their testbeds or gates": lambda part: (part.run.plan.testbeds, part.run.plan.session_gates),
     "the metrics of their gates": lambda part: part.run.plan.metrics,
     "the selected part of the project": lambda part: (part.run.plan.unselected, part.run.plan.unmatched_gates),
+    "rag_alpha or rag_inconclusive": lambda part: (part.run.plan.alpha, part.run.plan.inconclusive),
     "the matrix that was asked for": lambda part: part.results["plan"]["view"],
     "rag_judge_min_kappa": lambda part: part.run.plan.least_kappas,
     "rag_judge_labels": lambda part: part.run.plan.labels,

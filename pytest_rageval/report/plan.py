@@ -15,7 +15,13 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Plan", "Shard", "TestbedPlan"]
+__all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan"]
+
+DIGEST = "sha256:"
+"""How a value of a plan's identity begins that stands for a long or private one."""
+
+TO_AGREE = ("settings", "systems")
+"""The kinds of a plan's identity that the shards of a session are held to, beside data and versions."""
 
 
 @dataclass(frozen=True, slots=True)

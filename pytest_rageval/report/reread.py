@@ -84,6 +84,7 @@ def _plan(results: Mapping[str, Any]) -> Plan:
         shard=_shard(results),
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
+        identity=plain.get("dealt", {}).get("identity", {}),
     )
 
 

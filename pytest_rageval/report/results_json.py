@@ -20,7 +20,7 @@ from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
-from pytest_rageval.report.plan import Shard, TestbedPlan
+from pytest_rageval.report.plan import TO_AGREE, Shard, TestbedPlan
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
@@ -143,7 +143,12 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
     plan = run.plan
     places = dict(zip(plan.cases, shard.places, strict=True))
     nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
-    dealt = {"cases": shard.cases, "selection": shard.selection, "places": [places.get(node) for node in nodes]}
+    dealt = {
+        "cases": shard.cases,
+        "selection": shard.selection,
+        "places": [places.get(node) for node in nodes],
+        "identity": {kind: dict(plan.identity.get(kind, {})) for kind in TO_AGREE},
+    }
     if not plan.least_kappas:
         return dealt
     labels = [asdict(label) | {"where": PurePath(label.where).name} for label in plan.labels]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
+from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.pruning import goes_on
 
 __all__ = ["Head", "Stopped", "mismatch", "newest_unfinished", "read_head", "stopped_run"]
@@ -25,12 +26,14 @@ class Head:
         cases: node ids of all cases it has to end, with those of the run that it goes on with.
         resumed: the name of that run, or "".
         left: how many cases it left undone; None as long as it has not come to its end.
+        shard: which share of a session's cases they are, as ``2/3``, or "".
     """
 
     identity: Mapping[str, Mapping[str, str]]
     cases: tuple[str, ...]
     resumed: str = ""
     left: int | None = None
+    shard: str = ""
 
     def dumps(self) -> str:
         """Return the head as JSON."""
@@ -60,20 +63,21 @@ def read_head(folder: Path) -> Head | None:
     """Return what a run says of itself; None where it ended before its first case, or was another version's."""
     try:
         plain = json.loads((folder / HEAD).read_bytes())
-        return Head(plain["identity"], tuple(plain["cases"]), plain["resumed"], plain["left"])
+        return Head(plain["identity"], tuple(plain["cases"]), plain["resumed"], plain["left"], plain["shard"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def newest_unfinished(runs: Path) -> Path | None:
+def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
     """Return the folder of the newest run that left cases undone.
 
-    It is none that still goes on, and none that a later run went on with.
+    It is none that still goes on, and none that a later run went on with; and where a shard is wanted, as ``2/3``,
+    none of another: what that has done this cannot use, and it is still to be gone on with.
     """
     gone_on: set[str] = set()
     for folder in sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True):
         head = read_head(folder)
-        if head is None:
+        if head is None or (shard and head.shard not in ("", shard)):
             continue
         if head.left != 0 and folder.name not in gone_on and not goes_on(folder):
             return folder
@@ -106,7 +110,7 @@ def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[st
         told, here = then.get(kind, {}), now.get(kind, {})
         for name in (name for name in told if name in here and told[name] != here[name]):
             differ = _DIFFER.get(kind, "its versions differ")
-            if told[name].startswith("sha256:") or here[name].startswith("sha256:"):
+            if told[name].startswith(DIGEST) or here[name].startswith(DIGEST):
                 return f"{differ}: {name} has changed"
             return f"{differ}: {name} was {told[name] or 'not given'} and is {here[name] or 'not given'}"
     return None

@@ -20,7 +20,11 @@ def ended_tests(path: Path) -> set[tuple[str, ...]]:
     """Return what a JUnit file says of each test but for times."""
     found = ElementTree.parse(path).iter("testcase")  # noqa: S314 - our own file
     return {
-        tuple(f"{part.tag} {part.get('name')} {part.get('value')} {part.get('message')}" for part in test.iter())
+        tuple(
+            f"{part.tag} {part.get('name')} {part.get('value')} {part.get('message')}"
+            for part in test.iter()
+            if part.get("name") != "rag.usage.latency_s"
+        )
         for test in found
     }
 
@@ -133,6 +137,26 @@ def test_a_part_of_the_project_takes_over_a_part(project: Project) -> None:
     resumed = resume(project)
     assert asked(project)[2:] == ["say Paris 5", "say Paris 6", "say Paris 7"]
     assert bare(resumed.results) == bare(whole.results)
+
+
+def test_shards_of_one_folder_go_on_each_with_its_own(project: Project) -> None:
+    project.says(cases(*[f"say Paris {at}" for at in range(8)]), test=TEST, conftest=SAYS)
+    first = list(project.run("--rag-shard=1/2").statuses)
+    stop(project, f"test_it[{first[2]}]", "--rag-shard=1/2")
+    other = resume(project, "--rag-shard=2/2")
+    assert "no run of shard 2/2 in .rageval/runs is unfinished" in other.result.stdout.str()
+    assert len(asked(project)) == 4
+    (project.path / "asked.txt").unlink()
+    assert resume(project, "--rag-shard=1/2").status == 0
+    assert len(asked(project)) == 2
+
+
+def test_a_whole_run_is_gone_on_with_in_shards(project: Project) -> None:
+    project.says(cases(*[f"say Paris {at}" for at in range(8)]), test=TEST, conftest=SAYS)
+    stop(project, "test_it[q7]")
+    for shard in ("1/2", "2/2"):
+        assert resume(project, f"--rag-shard={shard}").status == 0
+    assert len(asked(project)) == 2
 
 
 def test_a_run_is_resumed_by_name_or_folder_for_its_errors(project: Project) -> None:

@@ -168,13 +168,17 @@ def test_only_the_head_of_a_file_is_read(project: Path, capsys: pytest.CaptureFi
     assert read(capsys) == before
 
 
-def committed(root: Path, message: str, text: str | None) -> None:
+def committed(root: Path, message: str, text: str | None, name: str = "rag-baseline.json") -> None:
     """Commit a baseline, or its removal."""
-    path = root / "rag-baseline.json"
+    path = root / name
     path.unlink() if text is None else path.write_text(text)
-    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    subprocess.run([*git, "add", "-A"], check=True)
-    subprocess.run([*git, "commit", "-qm", message], check=True)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", message)
+
+
+def git(root: Path, *arguments: str) -> int:
+    told = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", "-C", str(root), *told, *arguments], check=False, capture_output=True).returncode
 
 
 def baseline(*values: float | None) -> str:
@@ -212,6 +216,27 @@ def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[
     table = lines(capsys, "--baseline", str(project / "rag-baseline.json"))
     assert table[0] == "one · accuracy · system mine  ▁█"
     assert table[4].startswith(first["commit"][:20])
+
+
+def test_a_baseline_that_was_moved_and_merged_has_all_its_past(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(project, "init", "-q", "-b", "main")
+    committed(project, "Begin", baseline(1, 0, 0, 0))
+    git(project, "checkout", "-qb", "side")
+    committed(project, "On one side", baseline(1, 1, 0, 0))
+    git(project, "checkout", "-q", "main")
+    committed(project, "On the other", baseline(0, 0, 0, 0))
+    assert git(project, "merge", "side") == 1  # in conflict
+    committed(project, "Merge", baseline(1, 1, 1, 0))
+    (project / "tests").mkdir()
+    git(project, "mv", "rag-baseline.json", "tests/größe.json")
+    committed(project, "Move", baseline(1, 1, 1, 0), "tests/größe.json")
+    committed(project, "Change", baseline(1, 1, 1, 1), "tests/größe.json")
+    (series,) = read(capsys, "--baseline", "tests/größe.json")["series"]
+    told = [(point["subject"], point["value"]) for point in series["points"]]
+    assert sorted(told[1:3]) == [("On one side", 0.5), ("On the other", 0.0)]
+    assert [told[0], *told[3:]] == [("Begin", 0.25), ("Merge", 0.75), ("Move", 0.75), ("Change", 1.0)]
 
 
 def test_a_baseline_without_a_past_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

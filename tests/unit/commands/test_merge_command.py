@@ -46,6 +46,11 @@ def shard(number: int, of: int = 3, *, gate: str = "accuracy >= 0.5", cases: int
     testbeds = {TESTBED: TestbedPlan(TESTBED, "t", ("accuracy",), (gate,), cases)}
     plan = Plan(testbeds, planned, [{}], {"accuracy": MetricInfo(binary=True)}, fingerprint="sha256:1")
     plan.shard = Shard(number, of, cases, "whole", tuple(mine))
+    plan.identity = {
+        "settings": {"rag_rejection_markers": "sha256:1"},
+        "systems": {"rag_top_k": "5", "rag_model": ""},
+        "files": {"t.py": "sha256:1"},
+    }
     run = Run(STARTED + timedelta(seconds=number), plan)
     for at in mine:
         if at < ended:
@@ -148,6 +153,11 @@ def test_it_ends_as_pytest_would(how: str, project: Path, capsys: pytest.Capture
     assert kept(project)["run"]["exitstatus"] == status
 
 
+def identity_of(results: dict[str, Any]) -> dict[str, dict[str, str]]:
+    identity: dict[str, dict[str, str]] = results["plan"]["dealt"]["identity"]
+    return identity
+
+
 def of_whole(results: dict[str, Any]) -> None:
     del results["run"]["shard"], results["plan"]["dealt"]
 
@@ -184,6 +194,22 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     "other cases": (
         changed(lambda results: results["plan"]["dealt"].update(selection="less")),
         "1.json and 2.json differ in the cases that were selected, the systems or the repeats; merge",
+    ),
+    "another setting": (
+        changed(lambda results: identity_of(results)["settings"].update(rag_rejection_markers="sha256:2")),
+        "1.json and 2.json differ in rag_rejection_markers; merge the shards of one run",
+    ),
+    "another system": (
+        changed(lambda results: identity_of(results)["systems"].update(rag_top_k="7")),
+        "1.json and 2.json differ in rag_top_k (5, 7); merge the shards of one run",
+    ),
+    "a model and none": (
+        changed(lambda results: identity_of(results)["systems"].update(rag_model="m")),
+        "1.json and 2.json differ in rag_model (not given, m); merge the shards of one run",
+    ),
+    "another policy": (
+        changed(lambda results: results["plan"].update(inconclusive="fail")),
+        "1.json and 2.json differ in rag_alpha or rag_inconclusive; merge the shards of one run",
     ),
     "other gates": (
         changed(lambda results: results["testbeds"][TESTBED].update(gates=[])),

@@ -14,12 +14,18 @@ IDENTITY = {"data": {"jsonl:a.jsonl": "sha256:1"}}
 
 
 def run(
-    runs: Path, name: str, *ended: str, left: int | None = None, resumed: str = "", cases: tuple[str, ...] = ("a", "b")
+    runs: Path,
+    name: str,
+    *ended: str,
+    left: int | None = None,
+    resumed: str = "",
+    cases: tuple[str, ...] = ("a", "b"),
+    shard: str = "",
 ) -> Path:
     """Write a run's folder in which the cases ``ended`` have ended."""
     folder = runs / name
     folder.mkdir(parents=True)
-    (folder / HEAD).write_text(Head(IDENTITY, cases, resumed, left).dumps())
+    (folder / HEAD).write_text(Head(IDENTITY, cases, resumed, left, shard).dumps())
     (folder / OUTCOMES).write_text("".join(json.dumps({"nodeid": case, "by": name}) + "\n" for case in ended))
     lines = [json.dumps({"nodeid": case, "line": at}) + "\n" for at, case in enumerate(ended)]
     (folder / ENDED).write_text("".join(lines))
@@ -27,8 +33,8 @@ def run(
 
 
 def test_a_head_is_read_as_it_was_written(tmp_path: Path) -> None:
-    folder = run(tmp_path, "1", left=2, resumed="0")
-    assert read_head(folder) == Head(IDENTITY, ("a", "b"), "0", 2)
+    folder = run(tmp_path, "1", left=2, resumed="0", shard="2/3")
+    assert read_head(folder) == Head(IDENTITY, ("a", "b"), "0", 2, "2/3")
 
 
 def test_a_line_that_is_no_object_is_no_ended_case(tmp_path: Path) -> None:
@@ -62,6 +68,18 @@ def test_a_run_that_another_goes_on_with_is_not_found(tmp_path: Path) -> None:
     run(tmp_path, "20260101T000000", "a")
     run(tmp_path, "20260102T000000", "a", "b", left=0, resumed="20260101T000000")
     assert newest_unfinished(tmp_path) is None
+
+
+def test_a_shard_goes_on_with_its_own_or_with_a_whole_run(tmp_path: Path) -> None:
+    def found(shard: str) -> str:
+        folder = newest_unfinished(tmp_path, shard)
+        return "" if folder is None else folder.name
+
+    run(tmp_path, "20260101T000000", left=2)
+    run(tmp_path, "20260102T000000", left=1, resumed="20260101T000000", shard="1/2")
+    assert [found(shard) for shard in ("1/2", "2/2", "1/3", "")] == [
+        *("20260102T000000", "20260101T000000", "20260101T000000", "20260102T000000")
+    ]
 
 
 def test_what_a_killed_run_had_not_taken_over_yet_is_found_where_it_was(tmp_path: Path) -> None:
