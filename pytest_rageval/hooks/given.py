@@ -14,6 +14,7 @@ from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.hooks.baseline import BASELINE, BaselineAsked, baseline_asked
 from pytest_rageval.hooks.judge_options import JUDGES, panels
 from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
+from pytest_rageval.hooks.report_options import ReportsAsked, reports_asked
 from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
@@ -34,10 +35,7 @@ class Options:
         seed: for assemblies and samples; None leaves it to the marker, then to 0.
         cli_gates, ini_gates: gates over the session.
         matrix, rows, cols: which matrix is printed; None leaves it open.
-        json: where results.json is written too, or None.
-        html: where the page of the run is written, or None.
-        mlflow: where runs of MLflow go, or None.
-        markdown: where the report is written as Markdown, or None.
+        reports: which reports are wanted, and where.
         retriever: the name of the retriever over ``rag_corpus``.
         retriever_params: its settings.
         beside: the folder that paths of the ini are relative to.
@@ -75,10 +73,7 @@ class Options:
     matrix: str | None
     rows: str | None
     cols: str | None
-    json: Path | None
-    html: Path | None
-    mlflow: str | None
-    markdown: Path | None
+    reports: ReportsAsked
     retriever: str
     retriever_params: Mapping[str, Any]
     beside: Path
@@ -124,10 +119,6 @@ def read_options(config: pytest.Config) -> Options:
     beside = ini_folder(config)
     rejection, error = (_sentences(config, name) for name in ("rag_rejection_sentence", "rag_error_sentence"))
     concurrency = option.rag_concurrency or _count(config, "rag_concurrency")
-    if option.rag_html:
-        from pytest_rageval.report.html.page import check_jinja2
-
-        check_jinja2()
     return Options(
         systems=_distinct("--rag-system", option.rag_system),
         ini_systems=_distinct("rag_system", ini_value(config, "rag_system")),
@@ -141,10 +132,7 @@ def read_options(config: pytest.Config) -> Options:
         matrix=option.rag_matrix,
         rows=option.rag_rows,
         cols=option.rag_cols,
-        json=_report(here, "--rag-json", option.rag_json),
-        html=_report(here, "--rag-html", option.rag_html),
-        mlflow=option.rag_mlflow or None,
-        markdown=_report(here, "--rag-markdown", option.rag_markdown),
+        reports=reports_asked(option, here),
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
         apart=getattr(config, "workerinput", {}).get("rag_apart", False),
@@ -216,13 +204,6 @@ def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
         if names.count(name) > 1:
             raise SettingError(f"{where} names {found(name)} twice; name each system once")
     return tuple(names)
-
-
-def _report(here: Path, option: str, given: str | None) -> Path | None:
-    """Return where a report is to be written; None where none is wanted."""
-    if given and (here / given).is_dir():
-        raise SettingError(f"{option} names the directory {found(given)}; name a file")
-    return here / given if given else None
 
 
 def _count(config: pytest.Config, name: str) -> int | None:

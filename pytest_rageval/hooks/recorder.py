@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.hooks.baseline import joined, why_no_update
 from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER, RESUMED
+from pytest_rageval.hooks.outlets import Outlets
 from pytest_rageval.hooks.resuming import Resumed
 from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
-from pytest_rageval.report.baseline_file import read_baseline, write_baseline
-from pytest_rageval.report.folder import ENDED, HEAD, RunFolder, write_text
-from pytest_rageval.report.json_text import json_lines, plain, to_json
-from pytest_rageval.report.markdown import markdown_of
+from pytest_rageval.report.baseline_file import read_baseline
+from pytest_rageval.report.folder import ENDED, HEAD, RunFolder
+from pytest_rageval.report.json_text import plain, to_json
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.pruning import Going, prune
-from pytest_rageval.report.results_json import described, results_of, versions_of
+from pytest_rageval.report.results_json import described, results_of
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
 from pytest_rageval.report.stopped import Head, Stopped
 from pytest_rageval.report.views import MatrixChoice
 
@@ -53,8 +48,7 @@ class Recorder:
         self.options = read_options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
         self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(config, self.options))
-        self.faults: list[str] = []
-        self.written: list[Path] = []
+        self.outlets = Outlets(self.options, config.rootpath)
         self._planned = False
         self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
         self._endings = Endings(config, texts=self.options.texts)
@@ -66,7 +60,7 @@ class Recorder:
             self._folder = RunFolder(config.rootpath, self.run.started)
             self._going = Going(self._folder.path)
         except OSError as error:
-            self.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
+            self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
     def take_plan(self, plan: Plan) -> None:
         """Keep the plan; every worker sends the same one, the first counts."""
@@ -75,7 +69,7 @@ class Recorder:
             self.run.plan = plan
             self.run.baseline = self._baseline_held()
             self.run.taken_over = self._resumed.told(plan)
-            self.faults += self._resumed.warnings(plan)
+            self.outlets.faults += self._resumed.warnings(plan)
             self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
 
     @property
@@ -118,8 +112,8 @@ class Recorder:
 
     def take_fault(self, fault: str | None) -> None:
         """Have the summary tell once what a process could not write."""
-        if fault is not None and fault not in self.faults:
-            self.faults.append(fault)
+        if fault is not None and fault not in self.outlets.faults:
+            self.outlets.faults.append(fault)
 
     def settle(self, crashed: Mapping[str, str], failed: Iterable[str], *, interrupted: bool) -> None:
         """Turn crashes into errors and evaluate the gates.
@@ -143,7 +137,7 @@ class Recorder:
         return described(self.run, self._id, datetime.now(timezone.utc))
 
     def finish(self, exitstatus: int) -> bool:
-        """Write results.json, to the folder and to ``--rag-json``, the other reports and the baseline.
+        """Write results.json to the run's folder, and all that was asked for to its place.
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
@@ -157,35 +151,12 @@ class Recorder:
             scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
             complete = whole and scored and not self.run.unfinished()
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
-            self._written(self._folder.path / "used-recordings.txt", note)
+            self.outlets.write(self._folder.path / "used-recordings.txt", note)
         folder = self._folder
-        if folder is not None and self._reported(folder.path / "results.json", partial(folder.finish, results)):
+        if folder is not None and self.outlets.report(folder.path / "results.json", partial(folder.finish, results)):
             self._end(folder)
             self._prune(folder)
-        if self.options.mlflow is not None:
-            self._send(self.options.mlflow, results)
-        went_well = self._write_reports(results)
-        went_well = self._drawn(results) and went_well
-        return self._update_baseline() and went_well
-
-    def _drawn(self, results: Mapping[str, Any]) -> bool:
-        path = self.options.html
-        if path is None:
-            return True
-        from pytest_rageval.report.html.page import write_html
-
-        runs = self._folder.path.parent if self._folder else None
-        return self._reported(path, partial(write_html, path, results, runs))
-
-    def _write_reports(self, results: Mapping[str, Any]) -> bool:
-        """Write the reports that were asked for and return whether that went well; nobody asks for a step's summary."""
-        summary = os.environ.get(SUMMARY)
-        markdown = markdown_of(self.run, self.choice) if self.options.markdown or summary else ""
-        wanted = [(self.options.json, json_lines(results)), (self.options.markdown, [markdown])]
-        went_well = [self._reported(path, partial(write_text, path, text)) for path, text in wanted if path is not None]
-        if summary:
-            self._written(Path(summary), partial(add_to_summary, Path(summary), markdown))
-        return all(went_well)
+        return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path)
 
     def _baseline_held(self) -> Snapshot | None:
         """Return what the run is compared with; what cannot be read is told where it is collected."""
@@ -196,18 +167,6 @@ class Recorder:
             return read_baseline(path)
         except RagEvalError:
             return None
-
-    def _update_baseline(self) -> bool:
-        """Write the baseline, where that is wanted, and return whether it went well."""
-        asked = self.options.baseline
-        if asked.path is None or not asked.update:
-            return True
-        why = why_no_update(self.run, asked)
-        if why:
-            self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
-            return False
-        now = replace(self.run.snapshot(), run=self._id, versions=versions_of(self.run))
-        return self._reported(asked.path, partial(write_baseline, asked.path, joined(self.run, now, asked)))
 
     def _prune(self, folder: RunFolder) -> None:
         """Remove the runs that are too old to be kept."""
@@ -230,19 +189,9 @@ class Recorder:
     def _end(self, folder: RunFolder) -> None:
         """Say that the run came to its end; where every case did too, nobody can go on with it."""
         head = self._head(ended=True)
-        told = self._written(folder.path / HEAD, partial(folder.write_head, head.dumps()))
+        told = self.outlets.write(folder.path / HEAD, partial(folder.write_head, head.dumps()))
         if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
-            self._written(folder.path / ENDED, folder.forget_ended)
-
-    def _send(self, uri: str, results: Mapping[str, Any]) -> None:
-        """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
-        from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
-
-        try:
-            send(plain(results), uri, experiment_of(self._config.rootpath))
-        except RagEvalError as error:
-            again = f"rageval show {self._id} --mlflow {without_password(uri)}".replace("  ", " ")
-            self.faults.append(f"{error}; the results are kept, send them with: {again}")
+            self.outlets.write(folder.path / ENDED, folder.forget_ended)
 
     @property
     def _id(self) -> str:
@@ -257,19 +206,4 @@ class Recorder:
         except OSError as error:
             folder.close()
             self._folder = None
-            self.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")
-
-    def _reported(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write what the summary says the place of, and return whether it went well."""
-        if not self._written(path, write):
-            return False
-        self.written.append(path)
-        return True
-
-    def _written(self, path: Path, write: Callable[[], object]) -> bool:
-        try:
-            write()
-        except OSError as error:
-            self.faults.append(f"{path} could not be written: {error.strerror or error}")
-            return False
-        return True
+            self.outlets.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")

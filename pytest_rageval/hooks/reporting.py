@@ -160,8 +160,8 @@ class Reporting:
         if recorder.pruned and verbosity > -1:
             lines += [Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}")]
         if verbosity > -1:
-            lines += written_lines(recorder.written, self._config.invocation_params.dir, width)
-        lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.faults)]
+            lines += written_lines(recorder.outlets.written, self._config.invocation_params.dir, width)
+        lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.outlets.faults)]
         if lines:
             terminalreporter.write_sep("=", "rag")
         for line in lines:

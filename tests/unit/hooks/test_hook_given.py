@@ -14,7 +14,7 @@ def given(pytester: pytest.Pytester, *args: str) -> Options:
 def test_by_default_nothing_is_given(pytester: pytest.Pytester) -> None:
     options = given(pytester)
     assert (options.systems, options.ini_systems, options.cli_gates, options.ini_gates) == ((), (), (), ())
-    assert (options.answers, options.limit, options.sample, options.seed, options.json) == (None,) * 5
+    assert (options.answers, options.limit, options.sample, options.seed, options.reports.json) == (None,) * 5
     assert (options.matrix, options.rows, options.cols) == (None, None, None)
     assert (options.top_k, options.texts, options.markers) == (5, True, RGB_MARKERS)
     assert options.folders == (pytester.path, pytester.path)
@@ -44,7 +44,7 @@ def test_everything_given(pytester: pytest.Pytester) -> None:
     )  # fmt: skip
     assert (options.systems, options.ini_systems) == (("a:b", "c"), ("app:one", "two"))
     assert (options.cli_gates, options.ini_gates) == (("n > 1", "n > 2"), ("accuracy >= 0.5", "n > 3"))
-    assert (options.limit, options.seed, options.json) == (3, -7, pytester.path / "out" / "r.json")
+    assert (options.limit, options.seed, options.reports.json) == (3, -7, pytester.path / "out" / "r.json")
     assert (options.matrix, options.rows, options.cols) == ("m", "r", "c")
     assert (options.top_k, options.texts) == (8, False)
     assert options.markers.rejection["en"] == ("no idea", "cannot say")
