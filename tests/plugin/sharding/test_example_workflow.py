@@ -65,11 +65,12 @@ def test_the_jobs_together_fail_as_one_run(
         folder.mkdir(parents=True)
         for path in kept["with"]["path"].split():
             shutil.move(project.path / path, folder / path)
-    rageval, *arguments = shlex.split(command(jobs["gates"], "rageval"))
+    rageval, *arguments = shlex.split(command(jobs["gates"], "merge"))
     assert rageval == "rageval"
     given = [path for word in arguments for path in (sorted(map(str, project.path.glob(word))) or [word])]
     assert len(given) == len(arguments) + len(shards) - 1
     assert main(given) == status
+    assert main(shlex.split(command(jobs["gates"], "show"))[1:]) == 0
     for path in used(jobs["gates"], "upload-artifact")["with"]["path"].split():
         assert (project.path / path).is_file()
     told = shlex.split(command(jobs["gates"], "gh"))
