@@ -102,7 +102,7 @@ def results_path(root: Path, run: str | None) -> Path:
         raise SettingError(f"there is no run under {runs_of(root)} yet; run the tests first")
     path = folder / RESULTS
     if not path.is_file():
-        why = f"left no {RESULTS}, as it was cut short" if folder.is_dir() else f"is not under {folder.parent}"
+        why = f"left no {RESULTS}, cut short or still going on" if folder.is_dir() else f"is not under {folder.parent}"
         raise SettingError(f"the run {folder.name} {why}; name another run, or a file")
     return path
 

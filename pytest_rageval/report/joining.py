@@ -116,9 +116,9 @@ def _to_agree(one: Part, other: Part) -> Iterator[tuple[str, object, object]]:
     for kind in TO_AGREE:
         mine, theirs = one.run.plan.identity.get(kind, {}), other.run.plan.identity.get(kind, {})
         for name in sorted({*mine, *theirs}):
-            value, another = mine.get(name, ""), theirs.get(name, "")
-            private = value.startswith(DIGEST) or another.startswith(DIGEST)
-            yield name if private else f"{name} ({value or 'not given'}, {another or 'not given'})", value, another
+            here, there = mine.get(name, ""), theirs.get(name, "")
+            private = here.startswith(DIGEST) or there.startswith(DIGEST)
+            yield name if private else f"{name} ({here or 'not given'}, {there or 'not given'})", here, there
     for what, read in _COMMON.items():
         yield what, read(one), read(other)
 
