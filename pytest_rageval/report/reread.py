@@ -10,14 +10,12 @@ from typing import Any
 from pytest_rageval.analysis.deployment import Stage
 from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.analysis.usage import calls_of
-from pytest_rageval.analysis.verdicts import MetricInfo
-from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.model.facts import RETRIEVE
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.baseline_file import snapshot_of
-from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.plan_json import decode_plan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -33,7 +31,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
         AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
     """
     told = results["run"]
-    run = Run(datetime.fromisoformat(told["started"]), _plan(results), interrupted=told["interrupted"])
+    run = Run(datetime.fromisoformat(told["started"]), decode_plan(results), interrupted=told["interrupted"])
     run.outcomes = {plain["nodeid"]: decode_outcome(plain) for plain in results["outcomes"]}
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
@@ -59,35 +57,6 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     return run, MatrixChoice(**results["plan"]["view"])
 
 
-def _plan(results: Mapping[str, Any]) -> Plan:
-    plain = results["plan"]
-    testbeds: dict[str, TestbedPlan] = {}
-    for nodeid, testbed in results["testbeds"].items():
-        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}
-        testbeds[nodeid] = TestbedPlan(nodeid, **fields)
-    ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
-    unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in plain["unfinished"].items()}
-    return Plan(
-        testbeds=testbeds,
-        cases=ended | unfinished,
-        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
-        session_gates=tuple(plain["session_gates"]),
-        unmatched_gates=tuple(plain["unmatched_gates"]),
-        fingerprint=results["run"]["fingerprint"],
-        notes=tuple(plain["notes"]),
-        unselected=plain["unselected"],
-        part=plain.get("part", ""),
-        narrowed=plain.get("narrowed", False),
-        alpha=plain.get("alpha", 0.05),
-        inconclusive=plain.get("inconclusive", "warn"),
-        updates=plain.get("updates", False),
-        shard=_shard(results),
-        labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
-        least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
-        identity=plain.get("dealt", {}).get("identity", {}),
-    )
-
-
 def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
     """Return the outcomes of a shard without texts, digests in their place, by which labels find their answers."""
     answers = results["plan"].get("dealt", {}).get("answers", ())
@@ -97,12 +66,3 @@ def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome])
         for (nodeid, outcome), text in told
         if outcome.answer is not None
     }
-
-
-def _shard(results: Mapping[str, Any]) -> Shard | None:
-    if "shard" not in results["run"]:
-        return None
-    told, dealt = results["run"]["shard"], results["plan"]["dealt"]
-    if len(dealt["places"]) != len(results["outcomes"]) + len(results["plan"]["unfinished"]):
-        raise ValueError("a place is wanted of each outcome and of each unfinished case")
-    return Shard(told["number"], told["of"], dealt["cases"], dealt["selection"], tuple(dealt["places"]))

@@ -7,20 +7,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
-from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
-from pytest_rageval.analysis.labelled import stand_in
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
-from pytest_rageval.report.plan import TO_AGREE, Shard, TestbedPlan
+from pytest_rageval.report.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run import NamedGate, Run
 from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
@@ -52,8 +50,8 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     return {
         "schema": SCHEMA,
         "run": described(run, run_id, finished),
-        "testbeds": {key: _encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
-        "plan": _encode_plan(run, choice),
+        "testbeds": {key: encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
+        "plan": encode_plan(run, choice),
         "totals": [asdict(each) | {"ci95": _pair(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
@@ -106,57 +104,6 @@ def schema() -> dict[str, Any]:
 def versions_of(run: Run) -> dict[str, str]:
     """Return the versions of what decided a run's scores."""
     return versions() | run.versions
-
-
-def _encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
-    return {
-        "name": testbed.name,
-        "metrics": list(testbed.metrics),
-        "gates": list(testbed.gates),
-        "generated": testbed.generated,
-        "asserts": testbed.asserts,
-        "notes": list(testbed.notes),
-        "labelled": testbed.labelled,
-    }
-
-
-def _encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
-    plan = run.plan
-    return {
-        "metrics": {name: asdict(info) for name, info in plan.metrics.items()},
-        "session_gates": list(plan.session_gates),
-        "unmatched_gates": list(plan.unmatched_gates),
-        "unselected": plan.unselected,
-        "unfinished": {node: planned[1] for node, planned in plan.cases.items() if node not in run.outcomes},
-        "notes": list(plan.notes),
-        "view": asdict(choice),
-        "part": plan.part,
-        "narrowed": plan.narrowed,
-        "alpha": plan.alpha,
-        "inconclusive": plan.inconclusive,
-        "updates": plan.updates,
-    } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
-
-
-def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
-    """Return what joining a shard with the others takes beside its outcomes."""
-    plan = run.plan
-    places = dict(zip(plan.cases, shard.places, strict=True))
-    nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
-    dealt = {
-        "cases": shard.cases,
-        "selection": shard.selection,
-        "places": [places.get(node) for node in nodes],
-        "identity": {kind: dict(plan.identity.get(kind, {})) for kind in TO_AGREE},
-    }
-    if not plan.least_kappas:
-        return dealt
-    labels = [asdict(label) | {"where": PurePath(label.where).name} for label in plan.labels]
-    if not run.texts:
-        labels = [label | {"text": "", "answer": label["answer"] and stand_in(label["answer"])} for label in labels]
-        answers = [outcome.answer and stand_in(outcome.answer.text) for outcome in run.ordered()]
-        dealt = dealt | {"answers": answers}
-    return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
 
 
 def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
