@@ -13,7 +13,7 @@ from pytest_rageval.report.heat import Infos, levels_of, marked
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
+__all__ = ["Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
 ALL = "all"  # the margin of sums
 MICRO = "micro"
