@@ -97,7 +97,9 @@ def results_path(root: Path, run: str | None) -> Path:
     """
     if run is not None and Path(run).is_file():
         return Path(run)
-    folder = Path(run) if run is not None and (Path(run) / RESULTS).is_file() else _folder(root, run)
+    folder = _folder(root, run)
+    if run is not None and Path(run).is_dir() and not (runs_of(root) / run / RESULTS).is_file():
+        folder = Path(run)
     if folder is None:
         raise SettingError(f"there is no run under {runs_of(root)} yet; run the tests first")
     path = folder / RESULTS
