@@ -56,19 +56,20 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
     """Return what the command line and the ini want of a baseline, checked for form."""
     given, standing = getattr(option, "rag_baseline", None), str(ini["rag_baseline"]).strip()
     path = here / given if given else beside / standing if standing else None
-    update, part = getattr(option, "rag_update_baseline", False), getattr(option, "rag_update_baseline_part", False)
-    if update and part:
+    whole, part = getattr(option, "rag_update_baseline", False), getattr(option, "rag_update_baseline_part", False)
+    update = whole or part
+    if whole and part:
         raise SettingError("--rag-update-baseline and --rag-update-baseline-part exclude each other; give one of them")
-    if path is None and (update or part):
+    if path is None and update:
         raise SettingError("there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini")
+    if update and getattr(option, "rag_shard", None) is not None:
+        raise SettingError("--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them")
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in POLICIES:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
-    return BaselineAsked(
-        path, update or part, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), cast("Policy", policy)
-    )
+    return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), cast("Policy", policy))
 
 
 def check_baseline(asked: BaselineAsked) -> None:
@@ -95,8 +96,8 @@ def why_no_update(run: Run, asked: BaselineAsked) -> str:
     errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
     skipped = sum(outcome.status == "skipped" for outcome in run.outcomes.values())
     missing = run.unfinished().total()
-    if run.plan.shard is not None:
-        return f"this is {run.plan.shard}, and a baseline is of whole runs"
+    if run.mixed:
+        return f"{', '.join(run.mixed)} changed since the run whose cases were taken over; run all anew"
     if run.interrupted or missing:
         return "the session was interrupted" if run.interrupted else f"{missing} cases did not run"
     if errors or skipped:

@@ -96,7 +96,7 @@ def _systems(collected: Collected) -> dict[str, str]:
         "rag_judges": _digest(repr(sorted(options.panels.items()))),
         "rag_prompts": _digest({language: _content(path) for language, path in options.prompts.items()}),
         "rag_retriever": options.retriever,
-        "rag_retriever_params": _digest(dict(options.retriever_params)),
+        "rag_retriever_params": _digest({k: v for k, v in options.retriever_params.items() if k != "dsn"}),
         "rag_top_k": str(options.top_k),
         "--rag-answers": "" if options.answers is None else _content(options.answers),
     }

@@ -68,7 +68,7 @@ class Recorder:
             self._planned = True
             self.run.plan = plan
             self.run.baseline = self._baseline_held()
-            self.run.taken_over = self._resumed.told(plan)
+            self.run.taken_over, self.run.mixed = self._resumed.told(plan), self._resumed.mixed(plan)
             self.outlets.faults += self._resumed.warnings(plan)
             self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
 

@@ -62,13 +62,16 @@ class Resumed:
         taken = len(self.taken(plan))
         return f"{taken} of {counted(len(plan.cases), 'case')} taken over from the run {self.stopped.run}" * bool(taken)
 
+    def mixed(self, plan: Plan) -> tuple[str, ...]:
+        """Return the files of the user's own code that changed since the cases ended that are taken over."""
+        then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
+        return tuple(name for name in now if name in then and then[name] != now[name]) if self.taken(plan) else ()
+
     def warnings(self, plan: Plan) -> Iterator[str]:
         """Yield what the summary warns of."""
         if self.note:
             yield self.note
-        then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
-        changed = [name for name in now if name in then and then[name] != now[name]]
-        if changed and self.taken(plan):
+        if changed := self.mixed(plan):
             yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
 
 

@@ -70,6 +70,7 @@ class Run:
         failed: node ids of the tests that failed, sorted; gates are none of them.
         exitstatus: pytest's.
         taken_over: what the summary says of cases that another run had ended, or "".
+        mixed: files of the user's own code that changed since these cases ended.
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
 
@@ -90,6 +91,7 @@ class Run:
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
     taken_over: str = ""
+    mixed: tuple[str, ...] = ()
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _against: Against | None = field(default=None, init=False, repr=False)

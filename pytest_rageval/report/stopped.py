@@ -97,7 +97,7 @@ def stopped_run(folder: Path) -> Stopped:
     for line in _lines(folder / ENDED):
         if "instance" in line:
             instances[line["case_id"]] = line["instance"]
-        elif line and line["line"] < len(outcomes) and outcomes[line["line"]]:
+        elif "nodeid" in line and 0 <= line.get("line", -1) < len(outcomes) and outcomes[line["line"]]:
             ended[line["nodeid"]] = {**line, "outcome": outcomes[line["line"]]}
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}

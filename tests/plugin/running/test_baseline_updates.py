@@ -86,7 +86,6 @@ def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Pat
         (["--rag-limit", "1"], f"4 cases left out; {KEEP}"),
         (["test_it.py::test_it"], f"test_it.py::test_other did not run; {KEEP}"),
         (["-k", "not test_other"], f"3 cases left out; {KEEP}"),
-        (["--rag-shard", "1/2"], "this is *, and a baseline is of whole runs"),
         (["--deselect", "test_it.py::test_it[q2]"], f"1 case left out; {KEEP}"),
     ],
 )

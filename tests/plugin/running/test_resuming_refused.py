@@ -45,11 +45,13 @@ def test_what_differs_is_refused_in_a_sentence_and_nothing_is_lost(project: Proj
     assert asked(project) == [RIGHT]
 
 
-def test_changed_code_is_warned_of(project: Project) -> None:
+def test_changed_code_is_warned_of_and_makes_no_baseline(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, RIGHT), test=TEST, conftest=SAYS)
     stop(project, "test_it[q3]")
     _changed(project, "import os", "import os  # mended", "conftest.py")
-    resume(project).said("warning: conftest.py changed since the run *; its cases count as they ended there")
+    run = resume(project, "--rag-baseline", "base.json", "--rag-update-baseline")
+    run.said("warning: conftest.py changed since the run *; its cases count as they ended there")
+    run.said("*base.json is left as it was: conftest.py changed since the run whose cases were taken over*")
 
 
 def test_a_run_that_is_not_there_is_refused(project: Project) -> None:
