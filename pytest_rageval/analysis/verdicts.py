@@ -94,6 +94,12 @@ class GateResult:
         """The cells of a ``facet=*`` gate that were not judged, as they have fewer cases than the gate asks for."""
         return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
 
+    @property
+    def undecided(self) -> tuple[GateResult, ...]:
+        """Of a gate that holds, the cells (or the gate itself) whose drop so few cases cannot tell from noise."""
+        judged = (self.cells or (self,)) if self.status == "passed" else ()
+        return tuple(cell for cell in judged if cell.regression and cell.regression.verdict == "inconclusive")
+
 
 def evaluate(
     gate: Gate,

@@ -109,9 +109,7 @@ def _broke(told: Regression) -> str:
 
 def _undecided(result: GateResult) -> str:
     """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
-    if result.status != "passed":
-        return ""
-    cells = [c for c in result.cells or (result,) if c.regression and c.regression.verdict == "inconclusive"]
+    cells = result.undecided
     if not cells:
         return ""
     if not result.cells:

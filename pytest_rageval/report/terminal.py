@@ -113,6 +113,12 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
 def _warnings(run: Run) -> Iterator[Line]:
     notes = [f"{testbed.name}: {note}" for testbed in run.plan.testbeds.values() for note in testbed.notes]
     notes += run.plan.notes
+    if run.plan.inconclusive == "warn":
+        notes += [
+            f"{gate.result.scope}: {gate.result.gate} is inconclusive; rag_inconclusive = fail would fail it"
+            for gate in run.gates
+            if gate.result.undecided
+        ]
     notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in run.undecided()]
     if notes:
         yield Line("")

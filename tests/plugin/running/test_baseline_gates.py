@@ -129,6 +129,8 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
         run.said("*too few to tell it from noise*")
     else:
         run.said("*inconclusive: beyond the tolerance, and too few cases to tell it from noise*")
+    warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
+    assert (warned in run.text) == (policy == "warn")
 
 
 def test_a_level_of_the_ini_decides(project: Project) -> None:
