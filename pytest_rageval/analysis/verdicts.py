@@ -95,6 +95,11 @@ class GateResult:
         return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
 
     @property
+    def regressed(self) -> bool:
+        """Whether this is a gate on the baseline, and it failed."""
+        return self.gate.baseline and self.status == "failed"
+
+    @property
     def undecided(self) -> tuple[GateResult, ...]:
         """Of a gate that holds, the cells (or the gate itself) whose drop so few cases cannot tell from noise."""
         judged = (self.cells or (self,)) if self.status == "passed" else ()

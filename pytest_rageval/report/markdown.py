@@ -76,13 +76,16 @@ def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
     yield plain(counts_text(run))
     comparison = run.comparison(choice)
     if comparison is not None:
-        yield from _changes(comparison, run.plan.alpha)
+        yield from _changes(comparison, run.plan.alpha, failed=any(gate.result.regressed for gate in run.gates))
     for line in (*error_kinds(run), *model_calls(run)):
         yield plain(line.text)
 
 
-def _changes(comparison: Comparison, alpha: float) -> Iterator[str]:
-    """Yield what became of the primary metrics in a sentence, and what of all that is no noise in a list."""
+def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[str]:
+    """Yield what became of the primary metrics in a sentence, and what of all that is no noise in a list.
+
+    Where a gate on the baseline failed, it is not said that all is noise.
+    """
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
@@ -93,7 +96,7 @@ def _changes(comparison: Comparison, alpha: float) -> Iterator[str]:
         yield "\n".join(f"- {_change(each, comparison)}" for each in sure[:FEW_ROWS])
         if len(sure) > FEW_ROWS:
             yield f"{counted(len(sure) - FEW_ROWS, 'more change')} beyond noise."
-    elif broken or fixed:
+    elif (broken or fixed) and not failed:
         yield "Nothing here that is not noise."
 
 

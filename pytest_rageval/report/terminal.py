@@ -51,7 +51,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             yield from dialogue_lines(run, width)
         comparison = run.comparison(choice)
         if comparison is not None:
-            yield from comparison_lines(comparison, width, run.plan.alpha)
+            failed = any(gate.result.regressed for gate in run.gates)
+            yield from comparison_lines(comparison, width, run.plan.alpha, failed=failed)
         yield from trust_lines(run, width)
         yield from ballot_lines(run, width)
         yield from repeat_lines(run, width)
