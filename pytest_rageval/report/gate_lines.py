@@ -94,7 +94,7 @@ def _against(told: Regression) -> list[str]:
     found = told.found
     if found.delta is None:
         return ["nothing to compare in the baseline"]
-    least = [] if found.least_drop is None else [f"could show {found.least_drop:.3g}"]
+    least = [f"could show {'no drop' if found.least_drop is None else f'{found.least_drop:.3g}'}"]
     over = counted(found.n_pairs, "case")
     if not found.delta and not told.broken:
         return [f"as in the baseline over {over}", *least]

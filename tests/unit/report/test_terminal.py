@@ -110,3 +110,7 @@ def test_a_gate_on_a_baseline_tells_under_its_line_what_changed_and_why() -> Non
     before.baseline = run_of([*[1.0] * 20], gates).snapshot()
     before.evaluate_gates()
     assert "            as in the baseline over 10 cases" in text_of(before)
+    few = run_of([1.0] * 2, gates)
+    few.baseline = few.snapshot()
+    few.evaluate_gates()
+    assert "            as in the baseline over 1 case  could show no drop" in text_of(few)
