@@ -106,6 +106,7 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
         ["change", *(_signed(each.found.delta) for each in shown)],
         ["95 %", *(interval(each.found.ci95) for each in shown)],
         ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
+        *([["q", *(number(each.q_value) for each in shown)]] if any(each.slice for each in shown) else ()),
         ["n", *(str(each.found.n_pairs) for each in shown)],
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
