@@ -30,7 +30,7 @@ NOT_APPLICABLE = "not_applicable"
 
 REPLAYED = "its answers were replayed, so no time was measured"
 
-NO_BASELINE = "there is no baseline to compare with"
+BECOMES_BASELINE = "this run is to become the baseline"
 
 _WORSE_FIRST = ("failed", "passed", "skipped")
 
@@ -123,7 +123,7 @@ def evaluate(
         metrics: what is known of each metric.
         unasked: cases in scope that were selected and never finished; the gate then is skipped,
             since a part of its cases decides nothing.
-        against: what a baseline gate compares with; None skips it.
+        against: what a baseline gate compares with; None skips it, as the run is to become the baseline.
     """
     covered = [outcome for outcome in outcomes if matches(outcome.facets, gate.slice)]
     if unasked:
@@ -137,7 +137,7 @@ def evaluate(
         return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)
     free = [name for name, value in gate.slice.items() if value == ANY]
     if gate.baseline and against is None:
-        return GateResult(gate, scope, "skipped", slice=gate.slice, reason=NO_BASELINE)
+        return GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
     parts = list(_apart(gate, free, covered)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics) for each, group in parts]
     if gate.baseline and against is not None:

@@ -53,7 +53,7 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(
     run = project.run(*UPDATE, *mode)
     assert run.status == 0
     assert run.gates["accuracy >= baseline"]["status"] == "skipped"
-    assert run.gates["accuracy >= baseline"]["reason"] == "there is no baseline to compare with"
+    assert run.gates["accuracy >= baseline"]["reason"] == "this run is to become the baseline"
     assert "baseline" not in run.results
 
     breaks(project, *odd(12))
