@@ -96,7 +96,7 @@ def test_a_part_of_the_project_does_not_become_the_baseline(
     before = baseline.read_bytes()
     run = project.run(*UPDATE, *arguments)
     assert run.status == 1
-    run.said(f"*the baseline *{FILE} is left as it was: {why}*")
+    run.said(f"*the baseline *{FILE} is left as it was, which fails the run: {why}*")
     assert baseline.read_bytes() == before
 
 
@@ -115,7 +115,7 @@ def test_a_run_that_is_not_whole_does_not_become_the_baseline(
     project.says(cases(*rows), test=test)
     run = project.run(*UPDATE, subprocess=test is STOPS)
     assert run.status == status
-    run.said(f"*the baseline *{FILE} is left as it was: {why}*")
+    run.said(f"*the baseline *{FILE} is left as it was, which fails the run: {why}*")
     assert baseline.read_bytes() == before
 
 
@@ -123,7 +123,7 @@ def test_cases_that_were_not_reached_keep_the_baseline(project: Project, baselin
     before = baseline.read_bytes()
     project.says(cases(RIGHT, RAISES, WRONG), test=TWO)
     run = project.run(*PART, "-x")
-    run.said(f"*the baseline *{FILE} is left as it was: *")
+    run.said(f"*the baseline *{FILE} is left as it was, which fails the run: *")
     assert baseline.read_bytes() == before
 
 
