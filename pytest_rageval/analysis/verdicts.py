@@ -30,7 +30,7 @@ NOT_APPLICABLE = "not_applicable"
 
 REPLAYED = "its answers were replayed, so no time was measured"
 
-NO_BASELINE = "there is no baseline to compare with"
+BECOMES_BASELINE = "this run is to become the baseline"
 
 _WORSE_FIRST = ("failed", "passed", "skipped")
 
@@ -94,6 +94,17 @@ class GateResult:
         """The cells of a ``facet=*`` gate that were not judged, as they have fewer cases than the gate asks for."""
         return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
 
+    @property
+    def regressed(self) -> bool:
+        """Whether this is a gate on the baseline, and it failed."""
+        return self.gate.baseline and self.status == "failed"
+
+    @property
+    def undecided(self) -> tuple[GateResult, ...]:
+        """Of a gate that holds, the cells (or the gate itself) whose drop so few cases cannot tell from noise."""
+        judged = (self.cells or (self,)) if self.status == "passed" else ()
+        return tuple(cell for cell in judged if cell.regression and cell.regression.verdict == "inconclusive")
+
 
 def evaluate(
     gate: Gate,
@@ -112,7 +123,7 @@ def evaluate(
         metrics: what is known of each metric.
         unasked: cases in scope that were selected and never finished; the gate then is skipped,
             since a part of its cases decides nothing.
-        against: what a baseline gate compares with; None skips it.
+        against: what a baseline gate compares with; None skips it, as the run is to become the baseline.
     """
     covered = [outcome for outcome in outcomes if matches(outcome.facets, gate.slice)]
     if unasked:
@@ -126,7 +137,7 @@ def evaluate(
         return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)
     free = [name for name, value in gate.slice.items() if value == ANY]
     if gate.baseline and against is None:
-        return GateResult(gate, scope, "skipped", slice=gate.slice, reason=NO_BASELINE)
+        return GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
     parts = list(_apart(gate, free, covered)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics) for each, group in parts]
     if gate.baseline and against is not None:

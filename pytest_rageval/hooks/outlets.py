@@ -102,7 +102,7 @@ class Outlets:
             return True
         why = why_no_update(run, asked)
         if why:
-            self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
+            self.faults.append(f"the baseline {asked.path} is left as it was, which fails the run: {why}")
             return False
         now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
         return self.report(asked.path, partial(write_baseline, asked.path, joined(run, now, asked)))

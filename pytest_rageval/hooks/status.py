@@ -87,11 +87,12 @@ class Screen:
         return getattr(self._stream, name)
 
     def _columns(self) -> int:
-        """Return how wide the terminal is now; pytest takes a narrow one for a common one."""
+        """Return how wide the terminal is now, which may not know it; pytest takes a narrow one for a common one."""
         try:
-            return os.get_terminal_size(self._stream.fileno()).columns
+            columns = os.get_terminal_size(self._stream.fileno()).columns
         except (OSError, ValueError, AttributeError):
-            return int(self._writer.fullwidth)
+            columns = 0
+        return columns or int(self._writer.fullwidth)
 
     def _column(self) -> int:
         """Return how many columns of the present line are taken, -1 if that cannot be told."""

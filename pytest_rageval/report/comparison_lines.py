@@ -19,8 +19,12 @@ __all__ = [
 NAMED = 10  # cases that are named of those that broke, or were mended
 
 
-def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
-    """Yield what was compared, the primary metrics and all that changed, and what broke and was mended."""
+def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:
+    """Yield what was compared, the primary metrics and all that changed, and what broke and was mended.
+
+    ``failed`` tells that a gate on the baseline failed: then it is not said that all is noise, as a gate's test is of
+    one side and its own cells.
+    """
     yield Line("")
     yield from wrapped(Line(ascii_safe(_head(comparison))), width)
     overall = comparison.overall
@@ -32,10 +36,11 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterat
     if shown:
         yield from change_blocks([row_name(each, comparison) for each in shown], shown, width)
         yield Line("")
-    for line in told_lines(comparison, shown, alpha):
+    for line in told_lines(comparison, shown, alpha, failed=failed):
         yield from wrapped(line, width)
-    if len(changed) > len(shown):
-        yield Line(f"{counted(len(changed) - len(shown), 'metric')} more changed within noise; results.json has them")
+    if more := len(changed) - len(shown):
+        them = "it" if more == 1 else "them"
+        yield Line(f"{counted(more, 'metric')} more changed within noise; results.json has {them}")
 
 
 def change_blocks(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
@@ -101,6 +106,7 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
         ["change", *(_signed(each.found.delta) for each in shown)],
         ["95 %", *(interval(each.found.ci95) for each in shown)],
         ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
+        *([["q", *(number(each.q_value) for each in shown)]] if any(each.slice for each in shown) else ()),
         ["n", *(str(each.found.n_pairs) for each in shown)],
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
@@ -108,7 +114,9 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
     ]
 
 
-def told_lines(comparison: Comparison, shown: Sequence[Compared], alpha: float) -> Iterator[Line]:
+def told_lines(
+    comparison: Comparison, shown: Sequence[Compared], alpha: float, *, failed: bool = False
+) -> Iterator[Line]:
     """Yield which cases broke and were mended by the primary metrics, why, and what of all that changed is no noise."""
     for each in (each for each in shown if comparison.is_primary(each)):
         if each.broken:
@@ -124,7 +132,8 @@ def told_lines(comparison: Comparison, shown: Sequence[Compared], alpha: float) 
         yield Line(ascii_safe(text), _style(each, comparison))
     if not sure:
         some = any(each.broken or each.fixed for each in comparison.compared)
-        yield Line("nothing here that is not noise" if some else "no score changed")
+        if not (some and failed):
+            yield Line("nothing here that is not noise" if some else "no score changed")
         yield from _least(comparison)
     if comparison.answers_changed:
         changed = counted(comparison.answers_changed, "case")

@@ -30,7 +30,7 @@ def gate_failure(result: GateResult) -> str:
         f"bound {result.gate.op} {result.gate.bound_text}",
     ]
     if result.regression is not None:
-        facts[-1:] = [f"bound {result.gate.op} {result.gate.bound_text}", *_against(result.regression)]
+        facts[-1:] = [f"bound {result.gate.op} {result.gate.bound_text}", *_against(result, result.regression)]
         if result.regression.broken:
             facts.append(_broke(result.regression))
     if result.cells:
@@ -63,7 +63,7 @@ def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
         style = "yellow" if undecided else _STYLE[result.status]
         yield Line(ascii_safe(_gate_text(result, room)), style)
         if result.regression is not None and result.status != "skipped":
-            yield Line(f"            {'  '.join(_against(result.regression))}", style)
+            yield Line(f"            {'  '.join(_against(result, result.regression))}", style)
             if result.status == "failed" and result.regression.broken:
                 yield Line(f"            {_broke(result.regression)}", style)
         if undecided:
@@ -89,17 +89,19 @@ def _gate_text(result: GateResult, room: int) -> str:
     return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
 
 
-def _against(told: Regression) -> list[str]:
-    """Return what a gate's pairs say against the baseline."""
+def _against(result: GateResult, told: Regression) -> list[str]:
+    """Return what a gate's pairs say against the baseline, those of the deciding cell where it has several."""
     found = told.found
+    cells = sum(cell.regression is not None and cell.regression.p_value is not None for cell in result.cells)
     if found.delta is None:
         return ["nothing to compare in the baseline"]
-    least = [] if found.least_drop is None else [f"could show {found.least_drop:.3g}"]
+    least = [f"could show {'no drop' if found.least_drop is None else f'{found.least_drop:.3g}'}"]
     over = counted(found.n_pairs, "case")
     if not found.delta and not told.broken:
         return [f"as in the baseline over {over}", *least]
     change = f"was {number(found.baseline)}, {found.delta:+.3g} {interval(found.ci95)}"
-    return [change, f"one-sided {p_text(told.p_value)} over {over}", *least]
+    corrected = f", corrected over {cells} cells" if cells > 1 else ""
+    return [change, f"one-sided {p_text(told.p_value)} over {over}{corrected}", *least]
 
 
 def _broke(told: Regression) -> str:
@@ -109,9 +111,7 @@ def _broke(told: Regression) -> str:
 
 def _undecided(result: GateResult) -> str:
     """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
-    if result.status != "passed":
-        return ""
-    cells = [c for c in result.cells or (result,) if c.regression and c.regression.verdict == "inconclusive"]
+    cells = result.undecided
     if not cells:
         return ""
     if not result.cells:

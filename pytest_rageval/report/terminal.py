@@ -51,7 +51,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             yield from dialogue_lines(run, width)
         comparison = run.comparison(choice)
         if comparison is not None:
-            yield from comparison_lines(comparison, width, run.plan.alpha)
+            failed = any(gate.result.regressed for gate in run.gates)
+            yield from comparison_lines(comparison, width, run.plan.alpha, failed=failed)
         yield from trust_lines(run, width)
         yield from ballot_lines(run, width)
         yield from repeat_lines(run, width)
@@ -113,6 +114,12 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
 def _warnings(run: Run) -> Iterator[Line]:
     notes = [f"{testbed.name}: {note}" for testbed in run.plan.testbeds.values() for note in testbed.notes]
     notes += run.plan.notes
+    if run.plan.inconclusive == "warn":
+        notes += [
+            f"{gate.result.scope}: {gate.result.gate} is inconclusive; rag_inconclusive = fail would fail it"
+            for gate in run.gates
+            if gate.result.undecided
+        ]
     notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in run.undecided()]
     if notes:
         yield Line("")

@@ -26,8 +26,10 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
     states = Counter(gate["status"] for gate in results["gates"])
     unfinished = len(results["plan"]["unfinished"])
     tests = len(results["run"].get("failed", ()))
+    undecided = sum(gate["status"] == "passed" and gate["verdict"] == "inconclusive" for gate in results["gates"])
     more = [
         *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
+        *([f"{counted(undecided, 'gate')} inconclusive: too few cases to tell a drop from noise"] if undecided else ()),
         *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] else ()),
         *([f"{counted(errors, 'error')}"] if errors else ()),
         *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
@@ -45,24 +47,29 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
         kind, text = "open", "No gate decides this run"
     elif not states["passed"]:
         kind, text = "open", "No gate was judged"
+    elif undecided:
+        kind, text = "open", "No gate failed"
     else:
         kind, text = "passed", "All gates hold" if states["passed"] > 1 else "The gate holds"
     return Verdict(kind, text, ", ".join(more))
 
 
 def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: int) -> list[tuple[str, str]]:
-    """Return the run in figures: (what, how much)."""
+    """Return the run in figures: (what, how much); of calls nothing where no system told what they took."""
     usage, seconds = results["usage"], results["run"]["duration_s"]
     tokens = [usage[key] for key in ("prompt_tokens", "completion_tokens")]
+    calls = [
+        ("model calls", f"{usage['calls']:,}"),
+        ("tokens", "unknown" if None in tokens else f"{sum(tokens):,}"),
+        ("cost", "unknown" if usage["cost_usd"] is None else dollars(usage["cost_usd"])),
+    ]
     return [
         ("outcomes", f"{sum(statuses.values()):,}"),
         ("scored", f"{statuses.get('scored', 0):,}"),
         ("errors", f"{statuses.get('error', 0):,}"),
         *([("skipped", f"{statuses['skipped']:,}")] if statuses.get("skipped") else ()),
         ("systems", f"{systems:,}"),
-        ("model calls", f"{usage['calls']:,}"),
-        ("tokens", "unknown" if None in tokens else f"{sum(tokens):,}"),
-        ("cost", "unknown" if usage["cost_usd"] is None else dollars(usage["cost_usd"])),
+        *(calls if any(told is not None for told in (*tokens, usage["cost_usd"])) else ()),
         ("took", f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.1f} s"),
     ]
 

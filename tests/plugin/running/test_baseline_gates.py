@@ -53,11 +53,11 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(
     run = project.run(*UPDATE, *mode)
     assert run.status == 0
     assert run.gates["accuracy >= baseline"]["status"] == "skipped"
-    assert run.gates["accuracy >= baseline"]["reason"] == "there is no baseline to compare with"
+    assert run.gates["accuracy >= baseline"]["reason"] == "this run is to become the baseline"
     assert "baseline" not in run.results
 
     breaks(project, *odd(12))
-    run = project.run(*AGAINST, *mode)
+    run = project.run(*AGAINST, "--rag-markdown", "rag.md", *mode)
     assert run.status == 1
     overall, cells = run.gates.values()
     assert (overall["status"], overall["verdict"], overall["n_pairs"]) == ("passed", "inconclusive", 12)
@@ -73,9 +73,11 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(
         "against rag-baseline.json, of *: 12 cases compared",
         "test_it accuracy: broke q11, q1, q3, q5, q7, q9 (generation 6)",
         "test_it accuracy: mended q2",
-        "nothing here that is not noise",
         "*inconclusive: beyond the tolerance, and too few cases to tell it from noise",
     )
+    noise = "nothing here that is not noise"  # by its own test; the gate's says more
+    assert noise not in run.text
+    assert noise not in (project.path / "rag.md").read_text("utf-8").lower()
     told = run.results["comparison"]
     assert told["baseline"]["path"] == "rag-baseline.json"
     assert told["cases"]["compared"] == 12
@@ -129,6 +131,8 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
         run.said("*too few to tell it from noise*")
     else:
         run.said("*inconclusive: beyond the tolerance, and too few cases to tell it from noise*")
+    warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
+    assert (warned in run.text) == (policy == "warn")
 
 
 def test_a_level_of_the_ini_decides(project: Project) -> None:

@@ -95,7 +95,7 @@ def test_a_part_of_the_project_does_not_become_the_baseline(
     before = baseline.read_bytes()
     run = project.run(*UPDATE, *arguments)
     assert run.status == 1
-    run.said(f"*the baseline *{FILE} is left as it was: {why}*")
+    run.said(f"*the baseline *{FILE} is left as it was, which fails the run: {why}*")
     assert baseline.read_bytes() == before
 
 
@@ -114,7 +114,7 @@ def test_a_run_that_is_not_whole_does_not_become_the_baseline(
     project.says(cases(*rows), test=test)
     run = project.run(*UPDATE, subprocess=test is STOPS)
     assert run.status == status
-    run.said(f"*the baseline *{FILE} is left as it was: {why}*")
+    run.said(f"*the baseline *{FILE} is left as it was, which fails the run: {why}*")
     assert baseline.read_bytes() == before
 
 
@@ -122,7 +122,7 @@ def test_cases_that_were_not_reached_keep_the_baseline(project: Project, baselin
     before = baseline.read_bytes()
     project.says(cases(RIGHT, RAISES, WRONG), test=TWO)
     run = project.run(*PART, "-x")
-    run.said(f"*the baseline *{FILE} is left as it was: *")
+    run.said(f"*the baseline *{FILE} is left as it was, which fails the run: *")
     assert baseline.read_bytes() == before
 
 
@@ -172,4 +172,4 @@ def test_a_run_that_updates_is_drawn_again_as_it_was(
     assert main(["show"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("against rag-baseline.json") for line in lines)
-    assert any("SKIPPED  accuracy >= baseline  there is no baseline to compare with" in line for line in lines)
+    assert any("SKIPPED  accuracy >= baseline  this run is to become the baseline" in line for line in lines)

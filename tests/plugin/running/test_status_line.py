@@ -58,11 +58,14 @@ class Seen:
 
 def seen(
     project: Project, *args: str, rows: int = 24, columns: int = 80, env: Mapping[str, str] | None = None,
-    interrupt: str = "",
+    interrupt: str = "", sized: bool = True,
 ) -> Seen:  # fmt: skip
-    """Run pytest in a terminal of that size; with ``interrupt`` it is ended from the keyboard once that is shown."""
+    """Run pytest in a terminal of that size; with ``interrupt`` it is ended from the keyboard once that is shown.
+
+    Without ``sized`` the terminal does not know its own size, as that of `docker run -t` at times.
+    """
     ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows, columns, 0, 0))
+    ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows if sized else 0, columns if sized else 0, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
     command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
     screen = pyte.Screen(columns, rows)
@@ -149,6 +152,13 @@ def test_it_is_no_wider_than_the_terminal(project: Project) -> None:
     assert found.drawn
     assert max(map(len, found.drawn)) == 29
     assert any(line.startswith("rag: 12 of 12 cases · accurac") for line in found.drawn)
+
+
+def test_a_terminal_that_does_not_know_its_size_is_taken_for_a_common_one(project: Project) -> None:
+    found = seen(slow(project, QUESTIONS), sized=False)
+    assert found.status == 1  # of the answers that are errors
+    assert "INTERNALERROR" not in found.sent
+    assert any(line.startswith("rag: 12 of 12 cases") for line in found.drawn)
 
 
 def test_an_interrupt_leaves_no_line(project: Project) -> None:

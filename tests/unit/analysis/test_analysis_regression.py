@@ -111,10 +111,10 @@ def test_cases_that_are_not_in_the_baseline_decide_nothing() -> None:
     assert result.reason == "nothing to compare: none of its 3 cases is in the baseline"
 
 
-def test_a_gate_without_a_baseline_is_skipped() -> None:
+def test_a_gate_of_a_run_that_becomes_the_baseline_is_skipped() -> None:
     outcomes, _ = changed(3, 1)
     result = evaluate(parse_gate("accuracy >= baseline"), "test_a", outcomes, {})
-    assert (result.status, result.reason) == ("skipped", "there is no baseline to compare with")
+    assert (result.status, result.reason) == ("skipped", "this run is to become the baseline")
 
 
 def test_repeats_of_a_case_are_one_pair() -> None:

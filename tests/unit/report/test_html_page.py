@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.report.html.columns import columns_of
+from pytest_rageval.report.html.headline import tiles_of, verdict_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.html.visible import shown
@@ -144,3 +145,18 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
     assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
+
+
+def test_a_gate_that_too_few_cases_decide_does_not_count_as_held() -> None:
+    held, open_ = ({"status": "passed", "verdict": verdict} for verdict in ("not_worse", "inconclusive"))
+    assert verdict_of(results(outcome("a"), gates=[held, held]), 0)[:2] == ("passed", "All gates hold")
+    kind, text, more = verdict_of(results(outcome("a"), gates=[held, open_]), 0)
+    assert (kind, text) == ("open", "No gate failed")
+    assert more == "1 gate inconclusive: too few cases to tell a drop from noise"
+
+
+@pytest.mark.parametrize("tokens", [None, 7])
+def test_calls_stand_among_the_figures_where_something_is_known_of_them(tokens: int | None) -> None:
+    usage = dict.fromkeys(CALLS) | {"calls": 80, "prompt_tokens": tokens}
+    tiles = dict(tiles_of(results(outcome("a"), usage=usage), {"scored": 1}, 1))
+    assert ("model calls" in tiles, tiles.get("cost")) == ((False, None) if tokens is None else (True, "unknown"))

@@ -105,8 +105,15 @@ def test_a_gate_on_a_baseline_tells_under_its_line_what_changed_and_why() -> Non
     run.baseline = before.snapshot()
     run.evaluate_gates()
     [_, change, why] = text_of(run).partition("\ngates\n")[2].splitlines()[1:4]
-    assert re.fullmatch(r" {12}was 1, -0\.8 \[.*\]  one-sided p 0\.0078 over 10 cases  could show 0\.\d+", change)
+    assert re.fullmatch(
+        r" {12}was 1, -0\.8 \[.*\]  one-sided p 0\.0078 over 10 cases, corrected over 2 cells  could show 0\.\d+",
+        change,
+    )
     assert why == "            broke: unknown 8"
     before.baseline = run_of([*[1.0] * 20], gates).snapshot()
     before.evaluate_gates()
     assert "            as in the baseline over 10 cases" in text_of(before)
+    few = run_of([1.0] * 2, gates)
+    few.baseline = few.snapshot()
+    few.evaluate_gates()
+    assert "            as in the baseline over 1 case  could show no drop" in text_of(few)
