@@ -133,6 +133,11 @@ class Run:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
+    def ran_all(self) -> bool:
+        """Return whether every case of its testbeds ran: what it then lacks is gone, and was not just left out."""
+        skipped = any(outcome.status == "skipped" for outcome in self.outcomes.values())
+        return not (self.plan.part or self.interrupted or skipped or self.unfinished())
+
     def unweighed(self) -> set[str]:
         """Return the metrics whose judge has to agree with people for its scores to count."""
         least = self.plan.least_kappas
@@ -198,8 +203,8 @@ class Run:
         """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
         earlier = self.earlier()
         if earlier is not None and self.plan.shard is None and choice not in self._compared:
-            whole, axes = not (self.plan.part or self.interrupted), (choice.rows, choice.cols)
-            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=whole, all_cells=False)
+            axes = choice.rows, choice.cols
+            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=self.ran_all(), all_cells=False)
             all_of_it = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
             self._compared[choice] = replace(told, whole=told.whole and all_of_it)
         return self._compared.get(choice)

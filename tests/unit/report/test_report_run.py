@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from run_samples import NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
 
 from pytest_rageval.model.codec import encode_instance, encode_outcome
@@ -131,3 +133,19 @@ def test_a_testbed_at_several_noise_rates_has_a_curve() -> None:
     assert (name, system, metric) == ("test_noise", "mine", "accuracy")
     assert [o.case_id for o in outcomes] == ["q2", "q1"]
     assert take(Run(STARTED, plan()), outcome(NOISE, "q1", accuracy=Score(1.0))).curves() == []
+
+
+def test_a_case_that_was_left_out_is_not_gone_from_the_baseline() -> None:
+    baseline = take(Run(STARTED, plan()), *(outcome(NOISE, name, accuracy=Score(1.0)) for name in ("q1", "q2")))
+
+    def gone(run: Run) -> list[str]:
+        run.baseline = baseline.snapshot()
+        comparison = run.comparison(MatrixChoice())
+        assert comparison is not None
+        return [case.case for case in comparison.pairing.gone]
+
+    stopped, ended = (take(Run(STARTED, plan()), outcome(NOISE, "q2", accuracy=Score(1.0))) for _ in range(2))
+    ended.plan = replace(ended.plan, cases={f"{NOISE}[q2]": ended.plan.cases[f"{NOISE}[q2]"]})
+    assert gone(stopped) == []
+    assert gone(ended) == ["q1"]
+    assert gone(take(ended, outcome(NOISE, "q1", "skipped"))) == []
