@@ -94,6 +94,14 @@ class GateResult:
         """The cells of a ``facet=*`` gate that were not judged, as they have fewer cases than the gate asks for."""
         return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
 
+    @property
+    def undecided(self) -> tuple[GateResult, ...]:
+        """What of a gate that holds, itself or its cells, fell beyond its tolerance and cannot be told from noise."""
+        if self.status != "passed":
+            return ()
+        cells = self.cells or (self,)
+        return tuple(cell for cell in cells if cell.regression and cell.regression.verdict == "inconclusive")
+
 
 def evaluate(
     gate: Gate,

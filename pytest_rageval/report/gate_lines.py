@@ -59,7 +59,7 @@ def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
         if result.scope != scope:
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
-        undecided = _undecided(result)
+        undecided = _undecided_text(result)
         style = "yellow" if undecided else _STYLE[result.status]
         yield Line(ascii_safe(_gate_text(result, room)), style)
         if result.regression is not None and result.status != "skipped":
@@ -107,11 +107,9 @@ def _broke(told: Regression) -> str:
     return f"broke: {causes_text(causes_of(told.broken))}"
 
 
-def _undecided(result: GateResult) -> str:
+def _undecided_text(result: GateResult) -> str:
     """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
-    if result.status != "passed":
-        return ""
-    cells = [c for c in result.cells or (result,) if c.regression and c.regression.verdict == "inconclusive"]
+    cells = result.undecided
     if not cells:
         return ""
     if not result.cells:

@@ -63,7 +63,7 @@ def _verdict(run: Run) -> str:
 
 def _held(gates: Sequence[GateResult]) -> str:
     """Return the verdict of a run in which nothing failed."""
-    undecided, skipped = sum(map(_is_undecided, gates)), sum(gate.status == "skipped" for gate in gates)
+    undecided, skipped = sum(bool(gate.undecided) for gate in gates), sum(gate.status == "skipped" for gate in gates)
     but = [f"{n} {what}" for n, what in ((undecided, "inconclusive"), (skipped, "skipped")) if n]
     if not gates:
         return "✅ RAG tests: nothing failed, and there is no gate"
@@ -109,7 +109,7 @@ def _change(each: Compared, comparison: Comparison) -> str:
 def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
     gates = [gate.result for gate in run.gates]
     if gates:
-        ordered = sorted(gates, key=lambda gate: (gate.status != "failed", not _is_undecided(gate)))
+        ordered = sorted(gates, key=lambda gate: (gate.status != "failed", not gate.undecided))
         yield Part(f"Gates ({len(gates)})", list(_gate_rows(ordered)), len(gates) > FEW_ROWS, range(3, 6))
     comparison = run.comparison(choice)
     if comparison is not None:
@@ -135,7 +135,7 @@ def _gate_rows(gates: Sequence[GateResult]) -> Iterator[Row]:
     yield ["", "gate", "of", "value", "n", "95 %", *against, "why"]
     for gate in gates:
         facts = [number(gate.value), str(gate.n), interval(gate.ci95), *([_against(gate)] if compares else [])]
-        sign = "⚠️" if _is_undecided(gate) else _SIGNS[gate.status]
+        sign = "⚠️" if gate.undecided else _SIGNS[gate.status]
         yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(_why(gate))]
 
 
@@ -150,13 +150,8 @@ def _why(gate: GateResult) -> str:
     if gate.status != "passed":
         return gate.reason or ""
     place = ", ".join(f"{key}={value}" for key, value in (gate.slice or {}).items()) if gate.cells else ""
-    notes = ["inconclusive: too few cases to tell a drop from noise"] if _is_undecided(gate) else []
+    notes = ["inconclusive: too few cases to tell a drop from noise"] if gate.undecided else []
     return "; ".join([*notes, *([f"worst at {place}"] if place else [])])
-
-
-def _is_undecided(gate: GateResult) -> bool:
-    cells = gate.cells or (gate,)
-    return gate.status == "passed" and any(c.regression and c.regression.verdict == "inconclusive" for c in cells)
 
 
 def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:

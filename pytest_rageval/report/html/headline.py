@@ -24,6 +24,7 @@ class Verdict(NamedTuple):
 def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
     """Return what gates and tests decided, and what else has to be known of it."""
     states = Counter(gate["status"] for gate in results["gates"])
+    undecided = sum(map(_is_undecided, results["gates"]))
     unfinished = len(results["plan"]["unfinished"])
     tests = len(results["run"].get("failed", ()))
     more = [
@@ -45,8 +46,11 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
         kind, text = "open", "No gate decides this run"
     elif not states["passed"]:
         kind, text = "open", "No gate was judged"
+    elif undecided or states["skipped"]:
+        but = [f"{n} {what}" for n, what in ((undecided, "inconclusive"), (states["skipped"], "skipped")) if n]
+        kind, text = "open", f"No gate failed, {', '.join(but)} of {total}"
     else:
-        kind, text = "passed", "All gates hold" if states["passed"] > 1 else "The gate holds"
+        kind, text = "passed", "All gates hold" if total > 1 else "The gate holds"
     return Verdict(kind, text, ", ".join(more))
 
 
@@ -138,6 +142,12 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
         "reason": gate["reason"] or "",
         "worst": [(each["nodeid"], number(each["value"])) for each in gate["worst"]],
     }
+
+
+def _is_undecided(gate: Mapping[str, Any]) -> bool:
+    """Return whether a gate that holds may hide a drop; `GateResult.undecided` of what results.json has."""
+    cells = gate["cells"] or [gate]
+    return gate["status"] == "passed" and any(cell.get("verdict") == "inconclusive" for cell in cells)
 
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:

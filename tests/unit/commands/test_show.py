@@ -84,9 +84,7 @@ def test_a_file_is_shown_wherever_it_is(project: Path, capsys: pytest.CaptureFix
 def test_what_cannot_be_shown_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(capsys).endswith(f"there is no run under {project / '.rageval' / 'runs'} yet; run the tests first")
     ran(project, "r1")
-    assert "the run r1 left no results.json, cut short or still going on; name" in refused(
-        capsys
-    )
+    assert "the run r1 left no results.json, cut short or still going on; name" in refused(capsys)
     assert f"the run r9 is not under {project / '.rageval' / 'runs'}; name" in refused(capsys, "r9")
 
 
