@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.errors import SettingError, found
@@ -29,8 +29,6 @@ __all__ = [
 
 BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive")
 """The settings of the ini."""
-
-POLICIES = ("pass", "warn", "fail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +61,12 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
         raise SettingError("there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini")
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
+    from pytest_rageval.analysis.regression import INCONCLUSIVE
+
     policy = str(ini["rag_inconclusive"]).strip()
-    if policy not in POLICIES:
+    if policy not in INCONCLUSIVE:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
-    return BaselineAsked(
-        path, update or part, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), cast("Policy", policy)
-    )
+    return BaselineAsked(path, update or part, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), policy)
 
 
 def check_baseline(asked: BaselineAsked) -> None:
