@@ -9,8 +9,8 @@ from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.comparison_lines import cases_text, change_blocks, moment, row_name, told_lines
-from pytest_rageval.report.lines import Line, counted, few_of, number, wrapped
+from pytest_rageval.report.comparison_lines import cases_text, change_blocks, row_name, told_lines
+from pytest_rageval.report.lines import Line, counted, few_of, moment, number, place_text, wrapped
 from pytest_rageval.report.tables import MOST, blocks_of
 
 __all__ = ["compare_lines", "plan_lines"]
@@ -85,9 +85,7 @@ def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]
     shown = changed[:MOST]
     yield Line("")
     yield Line(ascii_safe(row_name(over, comparison)))
-    yield from change_blocks(
-        [", ".join(f"{k}={v}" for k, v in each.slice.items()) or "–" for each in shown], shown, width
-    )
+    yield from change_blocks([place_text(each.slice) or "–" for each in shown], shown, width)
     if len(mine) > len(shown):
         alike = len(mine) - len(changed)
         rest = [f"{alike} without a change"] if alike else []

@@ -8,11 +8,11 @@ from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, moment, number, signed, wrapped
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = [
-    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "moment", "p_text", "row_name",
+    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "p_text", "row_name",
     "told_lines",
 ]  # fmt: skip
 
@@ -89,16 +89,11 @@ def _head(comparison: Comparison) -> str:
     return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
 
 
-def moment(started: str) -> str:
-    """Return when a run began, to the minute."""
-    return started[:16].replace("T", " ")
-
-
 def _columns(shown: Sequence[Compared]) -> list[list[str]]:
     return [
         ["was", *(number(each.found.baseline) for each in shown)],
         ["now", *(number(each.found.value) for each in shown)],
-        ["change", *(_signed(each.found.delta) for each in shown)],
+        ["change", *(signed(each.found.delta) for each in shown)],
         ["95 %", *(interval(each.found.ci95) for each in shown)],
         ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
         ["n", *(str(each.found.n_pairs) for each in shown)],
@@ -160,7 +155,3 @@ def row_name(each: Compared, comparison: Comparison) -> str:
 def _names(pairs: Sequence[Pair]) -> str:
     """Return the ids of cases, each once under however many settings it stands."""
     return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4g}" if value else "0"

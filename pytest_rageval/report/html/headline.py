@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_rageval.report.lines import counted, dollars, few_of, interval, number
+from pytest_rageval.report.lines import counted, dollars, few_of, interval, number, place_text
 
 __all__ = ["Verdict", "comparison_of", "failed_tests_of", "gates_of", "notes_of", "tiles_of", "verdict_of"]
 
@@ -122,7 +122,7 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
 
 
 def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
-    where = ", ".join(f"{key}={value}" for key, value in gate["slice"].items())
+    where = place_text(gate["slice"])
     n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
     return {
         "expr": gate["expr"],
@@ -152,7 +152,7 @@ def _is_undecided(gate: Mapping[str, Any]) -> bool:
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "where": ", ".join(f"{key}={value}" for key, value in cell["slice"].items()),
+        "where": place_text(cell["slice"]),
         "status": cell["status"],
         "value": number(cell["value"]),
         "interval": interval(cell["ci95"]),
@@ -167,7 +167,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
         "metric": each["metric"],
         "system": each["system"],
-        "where": ", ".join(f"{key}={value}" for key, value in each["slice"].items()),
+        "where": place_text(each["slice"]),
         "baseline": number(each["baseline"]),
         "value": number(each["value"]),
         "delta": _delta(each["delta"]),
