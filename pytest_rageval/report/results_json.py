@@ -14,9 +14,10 @@ from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
+from pytest_rageval.report.gating import NamedGate
 from pytest_rageval.report.matrix_json import cases_of, encode_cell, encode_matrix, pair_of
 from pytest_rageval.report.plan_json import encode_plan, encode_testbed
-from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.run import Run
 from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice

@@ -14,6 +14,7 @@ from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
+from pytest_rageval.report.gating import ungated
 from pytest_rageval.report.heat import worst_lines
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.matrix_lines import matrix_lines
@@ -113,7 +114,7 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
 def _warnings(run: Run) -> Iterator[Line]:
     notes = [f"{testbed.name}: {note}" for testbed in run.plan.testbeds.values() for note in testbed.notes]
     notes += run.plan.notes
-    notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in run.undecided()]
+    notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated(run.plan)]
     if notes:
         yield Line("")
     for note in notes:

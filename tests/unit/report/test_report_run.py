@@ -6,9 +6,10 @@ from run_samples import NOISE, PLAIN, STARTED, finished_run, instance, outcome, 
 
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.report.gating import NamedGate, ungated
 from pytest_rageval.report.json_text import to_json
 from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
 
@@ -74,16 +75,16 @@ def test_an_interrupted_run_decides_nothing() -> None:
     assert {status for _, status, _ in gates(run)} == {"skipped"}
 
 
-def test_a_testbed_without_gate_and_assertion_is_undecided() -> None:
-    def undecided(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
-        return Run(STARTED, Plan({t.nodeid: t for t in testbeds}, session_gates=session)).undecided()
+def test_a_testbed_without_gate_and_assertion_is_named() -> None:
+    def names(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
+        return ungated(Plan({t.nodeid: t for t in testbeds}, session_gates=session))
 
     bare = TestbedPlan("a::b", "b", ("accuracy",))
     gated = TestbedPlan("a::c", "c", ("accuracy",), ("n >= 1",))
     asserting = TestbedPlan("a::d", "d", ("accuracy",), asserts=True)
-    assert undecided(bare, gated, asserting) == ["b"]
-    assert undecided(bare, session=("n >= 1",)) == []
-    assert undecided() == []
+    assert names(bare, gated, asserting) == ["b"]
+    assert names(bare, session=("n >= 1",)) == []
+    assert names() == []
 
 
 def test_each_primary_metric_has_a_matrix_the_larger_first() -> None:
