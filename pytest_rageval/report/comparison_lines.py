@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, moment, number, signed, wrapped
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = [
     "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "p_text", "row_name",
-    "told_lines",
+    "sorts_of", "told_lines",
 ]  # fmt: skip
 
 NAMED = 10  # cases that are named of those that broke, or were mended
@@ -28,7 +28,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float) -> Iterat
         yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
         return
     changed = [each for each in overall if each.broken or each.fixed]
-    shown = [each for each in changed if comparison.is_primary(each) or _is_sure(each, alpha)]
+    shown = [each for each in changed if comparison.is_primary(each) or each.is_beyond_noise(alpha)]
     if shown:
         yield from change_blocks([row_name(each, comparison) for each in shown], shown, width)
         yield Line("")
@@ -71,17 +71,25 @@ def cases_text(comparison: Comparison) -> str:
     """Return how many cases were compared, and how many of each other kind were not."""
     pairing = comparison.pairing
     parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
-    sorts = {
-        "renamed": pairing.renamed,
-        "new": pairing.new,
-        "gone": pairing.gone,
-        "changed": pairing.changed,
-        "not scored": pairing.failed,
-    }
-    parts += [f"{len(cases)} {what}" for what, cases in sorts.items() if cases]
+    parts += [f"{len(names)} {what}" for what, names in sorts_of(pairing).items() if names]
     if comparison.whole and not comparison.same_fingerprint:
         parts.append("its data or settings were others")
     return ", ".join(parts)
+
+
+def sorts_of(pairing: Pairing) -> dict[str, tuple[str, ...]]:
+    """Return the names of the cases that are not, or not simply, compared, by what became of them."""
+
+    def later(pairs: Sequence[Pair]) -> tuple[str, ...]:
+        return tuple(pair.after.name for pair in pairs)
+
+    return {
+        "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
+        "new": tuple(case.name for case in pairing.new),
+        "gone": tuple(case.name for case in pairing.gone),
+        "changed": later(pairing.changed),
+        "not scored": later(pairing.failed),
+    }
 
 
 def _head(comparison: Comparison) -> str:
@@ -111,7 +119,7 @@ def told_lines(comparison: Comparison, shown: Sequence[Compared], alpha: float) 
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
             yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
-    sure = [each for each in comparison.compared if _is_sure(each, alpha)]
+    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     for each in sure:
         text = change_text(each, comparison)
         if each.slice and each.broken:
@@ -139,10 +147,6 @@ def _style(each: Compared, comparison: Comparison) -> Style:
     info = comparison.after.metrics.get(each.metric)
     rose = (each.found.delta or 0) > 0
     return "green" if rose == (info is None or info.higher_is_better) else "red"
-
-
-def _is_sure(each: Compared, alpha: float) -> bool:
-    return each.p_holm is not None and each.p_holm <= alpha and bool(each.found.delta)
 
 
 def row_name(each: Compared, comparison: Comparison) -> str:

@@ -88,7 +88,7 @@ def _changes(comparison: Comparison, alpha: float) -> Iterator[str]:
     head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
     against = code(comparison.before.path or comparison.before.run)
     yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
-    sure = [each for each in comparison.compared if each.p_holm is not None and each.p_holm <= alpha]
+    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     if sure:
         yield "\n".join(f"- {_change(each, comparison)}" for each in sure[:FEW_ROWS])
         if len(sure) > FEW_ROWS:
