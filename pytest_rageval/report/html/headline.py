@@ -27,12 +27,6 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
     undecided = sum(map(_is_undecided, results["gates"]))
     unfinished = len(results["plan"]["unfinished"])
     tests = len(results["run"].get("failed", ()))
-    more = [
-        *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
-        *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] else ()),
-        *([f"{counted(errors, 'error')}"] if errors else ()),
-        *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
-    ]
     total = sum(states.values())
     if states["failed"]:
         kind, text = "failed", f"{states['failed']} of {counted(total, 'gate')} failed"
@@ -51,6 +45,12 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
         kind, text = "open", f"No gate failed, {', '.join(but)} of {total}"
     else:
         kind, text = "passed", "All gates hold" if total > 1 else "The gate holds"
+    more = [
+        *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
+        *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] and kind == "failed" else ()),
+        *([f"{counted(errors, 'error')}"] if errors else ()),
+        *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
+    ]
     return Verdict(kind, text, ", ".join(more))
 
 
