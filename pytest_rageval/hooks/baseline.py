@@ -22,7 +22,7 @@ __all__ = [
     "BaselineAsked",
     "baseline_asked",
     "check_baseline",
-    "joined",
+    "next_baseline",
     "refuse_baseline",
     "why_no_update",
 ]
@@ -105,7 +105,7 @@ def why_no_update(run: Run, asked: BaselineAsked) -> str:
     return f"{why}; run all tests, or keep the rest with --rag-update-baseline-part" if why else ""
 
 
-def joined(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
+def next_baseline(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
     """Return what the baseline is to be: the run or, where it is but a part, what it measured in the place of that."""
     old = run.baseline
     if not asked.part or old is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.hooks.baseline import joined, why_no_update
+from pytest_rageval.hooks.baseline import next_baseline, why_no_update
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.report.baseline_file import write_baseline
 from pytest_rageval.report.folder import fault_of, write_text
@@ -102,4 +102,4 @@ class Outlets:
             self.faults.append(f"the baseline {asked.path} is left as it was: {why}")
             return False
         now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
-        return self.report(asked.path, partial(write_baseline, asked.path, joined(run, now, asked)))
+        return self.report(asked.path, partial(write_baseline, asked.path, next_baseline(run, now, asked)))
