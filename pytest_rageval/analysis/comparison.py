@@ -44,6 +44,10 @@ class Compared:
     p_holm: float | None = None
     q_value: float | None = None
 
+    def is_beyond_noise(self, alpha: float) -> bool:
+        """Return whether it changed, and chance explains that with no more than ``alpha`` after correction."""
+        return self.p_holm is not None and self.p_holm <= alpha and bool(self.found.delta)
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

@@ -14,7 +14,7 @@ from pytest_rageval.model.outcome import Outcome
 if TYPE_CHECKING:
     from pytest_rageval.analysis.verdicts import MetricInfo
 
-__all__ = ["Measured", "MeasuredTestbed", "Snapshot", "measured_of"]
+__all__ = ["Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "measured_of"]
 
 DIGITS = 6
 """Of the scores that are compared: enough for any change, and too few for another machine's rounding to be one."""
@@ -105,6 +105,11 @@ def measured_of(outcomes: Iterable[Outcome]) -> tuple[Measured, ...]:
     return tuple(sorted(map(_measured, groups), key=lambda case: case.key))
 
 
+def facets_of_case(facets: Mapping[str, str]) -> dict[str, str]:
+    """Return the facets that tell a case's settings apart: without the system's, and those of a single run."""
+    return {key: value for key, value in facets.items() if key not in _NOT_OF_A_CASE}
+
+
 def _measured(runs: Sequence[Outcome]) -> Measured:
     first = runs[0]
     scored = [run for run in runs if run.status == "scored"]
@@ -115,7 +120,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         testbed=first.testbed,
         case=first.case_id,
         system=first.system,
-        facets={key: value for key, value in first.facets.items() if key not in _NOT_OF_A_CASE},
+        facets=facets_of_case(first.facets),
         data=next((run.data for run in runs if run.data), ""),
         said=tuple(run.said for run in runs if run.said),
         evidence=round(fmean(shares), DIGITS) if shares else None,

@@ -14,7 +14,7 @@ from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.colours import painted
-from pytest_rageval.report.folder import RunFolder, write_text
+from pytest_rageval.report.folder import RunFolder, fault_of, write_text
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.joining import NO_TESTS, Part, joined
 from pytest_rageval.report.json_text import json_lines, to_json
@@ -91,13 +91,7 @@ class _Kept:
 
     def write(self, run: Run, results: Mapping[str, Any]) -> None:
         if self._folder is not None:
-            try:
-                for outcome in run.ordered():
-                    self._folder.append(to_json(run.records[outcome.nodeid]))
-                self._folder.finish(results)
-                self._folder.forget_ended()
-            except OSError as error:
-                self.faults.append(f"{self._folder.path} could not be written: {error.strerror or error}")
+            self._written(self._folder.path, partial(_fill, self._folder, run, results))
 
     def report(self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], text: str) -> None:
         """Write the files that were asked for, and add to a step's summary, which nobody asks for."""
@@ -108,9 +102,14 @@ class _Kept:
             self._written(Path(summary), partial(add_to_summary, Path(summary), text))
 
     def _written(self, path: Path, write: Callable[[], object]) -> bool:
-        try:
-            write()
-        except OSError as error:
-            self.faults.append(f"{path} could not be written: {error.strerror or error}")
-            return False
-        return True
+        fault = fault_of(path, write)
+        self.faults += [] if fault is None else [fault]
+        return fault is None
+
+
+def _fill(folder: RunFolder, run: Run, results: Mapping[str, Any]) -> None:
+    """Write a joined run as one that was never split leaves it."""
+    for outcome in run.ordered():
+        folder.append(to_json(run.records[outcome.nodeid]))
+    folder.finish(results)
+    folder.forget_ended()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.errors import SettingError, found
@@ -22,15 +22,13 @@ __all__ = [
     "BaselineAsked",
     "baseline_asked",
     "check_baseline",
-    "joined",
+    "next_baseline",
     "refuse_baseline",
     "why_no_update",
 ]
 
 BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive")
 """The settings of the ini."""
-
-POLICIES = ("pass", "warn", "fail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +64,12 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
         raise SettingError("--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them")
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
+    from pytest_rageval.analysis.regression import INCONCLUSIVE
+
     policy = str(ini["rag_inconclusive"]).strip()
-    if policy not in POLICIES:
+    if policy not in INCONCLUSIVE:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
-    return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), cast("Policy", policy))
+    return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), policy)
 
 
 def check_baseline(asked: BaselineAsked) -> None:
@@ -108,7 +108,7 @@ def why_no_update(run: Run, asked: BaselineAsked) -> str:
     return f"{why}; run all tests, or keep the rest with --rag-update-baseline-part" if why else ""
 
 
-def joined(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
+def next_baseline(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
     """Return what the baseline is to be: the run or, where it is but a part, what it measured in the place of that."""
     old = run.baseline
     if not asked.part or old is None:

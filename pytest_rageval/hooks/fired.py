@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from pytest_rageval.report.gate_lines import gate_failure
-from pytest_rageval.report.run import NamedGate
+from pytest_rageval.report.gating import NamedGate
 
 __all__ = ["fire", "fire_gate", "remember_failed"]
 

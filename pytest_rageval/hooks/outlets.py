@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.hooks.baseline import joined, why_no_update
+from pytest_rageval.hooks.baseline import next_baseline, why_no_update
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.report.baseline_file import write_baseline
-from pytest_rageval.report.folder import write_text
+from pytest_rageval.report.folder import fault_of, write_text
 from pytest_rageval.report.json_text import json_lines, plain
 from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.results_json import versions_of
@@ -72,12 +72,9 @@ class Outlets:
 
     def write(self, path: Path, write: Callable[[], object]) -> bool:
         """Write a file and return whether it went well."""
-        try:
-            write()
-        except OSError as error:
-            self.faults.append(f"{path} could not be written: {error.strerror or error}")
-            return False
-        return True
+        fault = fault_of(path, write)
+        self.faults += [] if fault is None else [fault]
+        return fault is None
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html
@@ -105,4 +102,4 @@ class Outlets:
             self.faults.append(f"the baseline {asked.path} is left as it was, which fails the run: {why}")
             return False
         now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
-        return self.report(asked.path, partial(write_baseline, asked.path, joined(run, now, asked)))
+        return self.report(asked.path, partial(write_baseline, asked.path, next_baseline(run, now, asked)))

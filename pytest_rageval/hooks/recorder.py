@@ -147,9 +147,8 @@ class Recorder:
             self._config.hook.pytest_rageval_finish(results=plain(results))
         if self._folder is not None and self._recordings:
             plan = self.run.plan
-            whole = not (plan.narrowed or plan.part or plan.shard or self.run.interrupted)
             scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
-            complete = whole and scored and not self.run.unfinished()
+            complete = scored and self.run.ran_all() and not (plan.narrowed or plan.shard)
             note = partial(self._folder.note_recordings, self._recordings, complete=complete)
             self.outlets.write(self._folder.path / "used-recordings.txt", note)
         folder = self._folder

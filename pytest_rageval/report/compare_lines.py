@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.comparison_lines import cases_text, change_blocks, moment, row_name, told_lines
-from pytest_rageval.report.lines import Line, counted, few_of, number, wrapped
+from pytest_rageval.report.comparison_lines import cases_text, change_blocks, row_name, sorts_of, told_lines
+from pytest_rageval.report.lines import Line, counted, few_of, moment, number, place_text, wrapped
 from pytest_rageval.report.tables import MOST, blocks_of
 
 __all__ = ["compare_lines", "plan_lines"]
@@ -23,7 +22,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
     yield Line(cases_text(comparison))
-    for sort, names in _sorts(comparison).items():
+    for sort, names in sorts_of(comparison.pairing).items():
         if names:
             yield Line(ascii_safe(f"  {sort}: {few_of(names, NAMED)}"))
     overall = comparison.overall
@@ -60,22 +59,6 @@ def _head(snapshot: Snapshot) -> str:
     return f"{named or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
 
 
-def _sorts(comparison: Comparison) -> dict[str, tuple[str, ...]]:
-    """Return the names of the cases that are not, or not simply, compared, by what became of them."""
-    pairing = comparison.pairing
-
-    def later(pairs: Sequence[Pair]) -> tuple[str, ...]:
-        return tuple(pair.after.name for pair in pairs)
-
-    return {
-        "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
-        "new": tuple(case.name for case in pairing.new),
-        "gone": tuple(case.name for case in pairing.gone),
-        "changed": later(pairing.changed),
-        "not scored": later(pairing.failed),
-    }
-
-
 def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
     """Yield the cells of a metric in which a case changed, and how many there are without one."""
     mine = comparison.cells_of(over)
@@ -85,9 +68,7 @@ def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]
     shown = changed[:MOST]
     yield Line("")
     yield Line(ascii_safe(row_name(over, comparison)))
-    yield from change_blocks(
-        [", ".join(f"{k}={v}" for k, v in each.slice.items()) or "–" for each in shown], shown, width
-    )
+    yield from change_blocks([place_text(each.slice) or "–" for each in shown], shown, width)
     if len(mine) > len(shown):
         alike = len(mine) - len(changed)
         rest = [f"{alike} without a change"] if alike else []

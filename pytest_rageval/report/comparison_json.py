@@ -6,9 +6,9 @@ from typing import Any
 
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.paired import Paired
 from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.report.baseline_file import snapshot_to_plain
+from pytest_rageval.report.matrix_json import pair_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -53,7 +53,7 @@ def encode_regression(told: Regression | None) -> dict[str, Any]:
         "p_value": told.p_value,
         "verdict": told.verdict,
         "delta": found.delta,
-        "delta_ci95": _pair(found),
+        "delta_ci95": pair_of(found.ci95),
         "n_pairs": found.n_pairs,
         "least_drop": found.least_drop,
     }
@@ -74,7 +74,7 @@ def _compared(each: Compared) -> dict[str, Any]:
         "baseline": found.baseline,
         "value": found.value,
         "delta": found.delta,
-        "ci95": _pair(found),
+        "ci95": pair_of(found.ci95),
         "p_value": found.p_value,
         "p_holm": each.p_holm,
         "q_value": each.q_value,
@@ -83,7 +83,3 @@ def _compared(each: Compared) -> dict[str, Any]:
         "fixed": [pair.after.name for pair in each.fixed],
         "causes": dict(each.causes),
     }
-
-
-def _pair(found: Paired) -> list[float] | None:
-    return None if found.ci95 is None else list(found.ci95)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, moment, number, signed, wrapped
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = [
-    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "moment", "p_text", "row_name",
-    "told_lines",
+    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "p_text", "row_name",
+    "sorts_of", "told_lines",
 ]  # fmt: skip
 
 NAMED = 10  # cases that are named of those that broke, or were mended
@@ -32,7 +32,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
         yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
         return
     changed = [each for each in overall if each.broken or each.fixed]
-    shown = [each for each in changed if comparison.is_primary(each) or _is_sure(each, alpha)]
+    shown = [each for each in changed if comparison.is_primary(each) or each.is_beyond_noise(alpha)]
     if shown:
         yield from change_blocks([row_name(each, comparison) for each in shown], shown, width)
         yield Line("")
@@ -76,17 +76,25 @@ def cases_text(comparison: Comparison) -> str:
     """Return how many cases were compared, and how many of each other kind were not."""
     pairing = comparison.pairing
     parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
-    sorts = {
-        "renamed": pairing.renamed,
-        "new": pairing.new,
-        "gone": pairing.gone,
-        "changed": pairing.changed,
-        "not scored": pairing.failed,
-    }
-    parts += [f"{len(cases)} {what}" for what, cases in sorts.items() if cases]
+    parts += [f"{len(names)} {what}" for what, names in sorts_of(pairing).items() if names]
     if comparison.whole and not comparison.same_fingerprint:
         parts.append("its data or settings were others")
     return ", ".join(parts)
+
+
+def sorts_of(pairing: Pairing) -> dict[str, tuple[str, ...]]:
+    """Return the names of the cases that are not, or not simply, compared, by what became of them."""
+
+    def later(pairs: Sequence[Pair]) -> tuple[str, ...]:
+        return tuple(pair.after.name for pair in pairs)
+
+    return {
+        "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
+        "new": tuple(case.name for case in pairing.new),
+        "gone": tuple(case.name for case in pairing.gone),
+        "changed": later(pairing.changed),
+        "not scored": later(pairing.failed),
+    }
 
 
 def _head(comparison: Comparison) -> str:
@@ -94,16 +102,11 @@ def _head(comparison: Comparison) -> str:
     return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
 
 
-def moment(started: str) -> str:
-    """Return when a run began, to the minute."""
-    return started[:16].replace("T", " ")
-
-
 def _columns(shown: Sequence[Compared]) -> list[list[str]]:
     return [
         ["was", *(number(each.found.baseline) for each in shown)],
         ["now", *(number(each.found.value) for each in shown)],
-        ["change", *(_signed(each.found.delta) for each in shown)],
+        ["change", *(signed(each.found.delta) for each in shown)],
         ["95 %", *(interval(each.found.ci95) for each in shown)],
         ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
         *([["q", *(number(each.q_value) for each in shown)]] if any(each.slice for each in shown) else ()),
@@ -124,7 +127,7 @@ def told_lines(
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
             yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
-    sure = [each for each in comparison.compared if _is_sure(each, alpha)]
+    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     for each in sure:
         text = change_text(each, comparison)
         if each.slice and each.broken:
@@ -155,10 +158,6 @@ def _style(each: Compared, comparison: Comparison) -> Style:
     return "green" if rose == (info is None or info.higher_is_better) else "red"
 
 
-def _is_sure(each: Compared, alpha: float) -> bool:
-    return each.p_holm is not None and each.p_holm <= alpha and bool(each.found.delta)
-
-
 def row_name(each: Compared, comparison: Comparison) -> str:
     """Return the testbed and metric that were compared and, where there are several, the system."""
     several = len(comparison.after.systems) > 1
@@ -169,7 +168,3 @@ def row_name(each: Compared, comparison: Comparison) -> str:
 def _names(pairs: Sequence[Pair]) -> str:
     """Return the ids of cases, each once under however many settings it stands."""
     return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4g}" if value else "0"

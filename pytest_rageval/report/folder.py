@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import IO, Any
 from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
-__all__ = ["ENDED", "HEAD", "OUTCOMES", "RunFolder", "run_age", "write_atomically", "write_text"]
+__all__ = ["ENDED", "HEAD", "OUTCOMES", "RunFolder", "fault_of", "run_age", "write_atomically", "write_text"]
 
 OUTCOMES = "outcomes.jsonl"
 
@@ -84,6 +84,15 @@ def run_age(folder: Path) -> tuple[str, int]:
     """Return what sorts runs by their start: those of one second are numbered."""
     started, _, number = folder.name.partition("-")
     return started, int(number) if number.isdecimal() else 1
+
+
+def fault_of(path: Path, write: Callable[[], object]) -> str | None:
+    """Write to a path and return None, or why it could not be written, as a sentence."""
+    try:
+        write()
+    except OSError as error:
+        return f"{path} could not be written: {error.strerror or error}"
+    return None
 
 
 def write_atomically(path: Path, results: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.comparison_lines import causes_text, p_text
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, place_text
 
 __all__ = ["gate_failure", "gate_lines"]
 
@@ -35,7 +35,7 @@ def gate_failure(result: GateResult) -> str:
             facts.append(_broke(result.regression))
     if result.cells:
         failed = sum(cell.status == "failed" for cell in result.cells)
-        facts.append(f"worst cell {_place(result)} ({failed} of {len(result.cells)} cells fail)")
+        facts.append(f"worst cell {place_text(result.slice)} ({failed} of {len(result.cells)} cells fail)")
     if result.small:
         facts.append(_small_text(result))
     head.append("  " + " · ".join(facts))
@@ -59,7 +59,7 @@ def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
         if result.scope != scope:
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
-        undecided = _undecided(result)
+        undecided = _undecided_text(result)
         style = "yellow" if undecided else _STYLE[result.status]
         yield Line(ascii_safe(_gate_text(result, room)), style)
         if result.regression is not None and result.status != "skipped":
@@ -81,7 +81,7 @@ def _gate_text(result: GateResult, room: int) -> str:
     if result.unscored:
         facts.append(_unscored_text(result.unscored))
     if result.cells and result.slice:
-        facts.append(f"worst at {_place(result)}")
+        facts.append(f"worst at {place_text(result.slice)}")
     if result.status == "skipped":
         facts = [result.reason or ""]
     if result.small:
@@ -109,7 +109,7 @@ def _broke(told: Regression) -> str:
     return f"broke: {causes_text(causes_of(told.broken))}"
 
 
-def _undecided(result: GateResult) -> str:
+def _undecided_text(result: GateResult) -> str:
     """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
     cells = result.undecided
     if not cells:
@@ -118,19 +118,15 @@ def _undecided(result: GateResult) -> str:
         if result.regression is None or result.regression.found.delta is None:
             return "inconclusive"
         return "inconclusive: beyond the tolerance, and too few cases to tell it from noise"
-    places = few_of(tuple(map(_place, cells)), 3)
+    places = few_of(tuple(place_text(cell.slice) for cell in cells), 3)
     return (
         f"inconclusive in {len(cells)} of {len(result.cells)} cells: too few cases to tell a drop from noise ({places})"
     )
 
 
-def _place(cell: GateResult) -> str:
-    return ", ".join(f"{key}={value}" for key, value in (cell.slice or {}).items())
-
-
 def _small_text(result: GateResult) -> str:
     """Return which cells were too small to judge, with their counts."""
-    named = few_of(tuple(f"{_place(cell)} {_n_text(cell)}" for cell in result.small), 3)
+    named = few_of(tuple(f"{place_text(cell.slice)} {_n_text(cell)}" for cell in result.small), 3)
     return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({named})"
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.history import Point, Series, Unread
 from pytest_rageval.report.legible import sparkline
-from pytest_rageval.report.lines import few_of, interval, number
+from pytest_rageval.report.lines import few_of, interval, moment, number
 from pytest_rageval.report.tables import ABSENT, table_lines
 
 __all__ = ["history_lines"]
@@ -34,9 +34,7 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
         whole = [point.total.value for point in each.points if not point.entry.marks]
         yield f"{head}  {sparkline(whole[-room:])}"
         yield ""
-        yield from table_lines(
-            [(label, "when", "value", "n", "errors", "95 %", "delta", "notes"), *map(_row, each.points)]
-        )
+        yield from table_lines([(label, *COLUMNS), *map(_row, each.points)])
         yield ""
     for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):
         yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[:LONGEST] for each in group), 5)}')}"
@@ -45,7 +43,6 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
 def _row(point: Point) -> tuple[str, ...]:
     entry, total = point.entry, point.total
     delta = ABSENT if point.delta is None else f"{point.delta:+.4f}"
-    when = entry.when[:16].replace("T", " ")
     marks = ", ".join(entry.marks)
     value, n, errors = number(total.value), str(total.n), str(total.n_errors)
-    return entry.name[:LONGEST], when, value, n, errors, interval(total.ci95), delta, marks
+    return entry.name[:LONGEST], moment(entry.when), value, n, errors, interval(total.ci95), delta, marks

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.statistics import Interval
 
-__all__ = ["Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "number", "wrapped"]
+__all__ = [
+    "Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "moment", "number",
+    "place_text", "signed", "wrapped",
+]  # fmt: skip
 
 Style = Literal["", "green", "red", "yellow", "bold"]
 
@@ -42,6 +45,21 @@ def number(value: float | None) -> str:
 def interval(ci95: Interval | None) -> str:
     """Return ``[0.71, 0.93]``, or a dash for none."""
     return "–" if ci95 is None else f"[{ci95[0]:.2f}, {ci95[1]:.2f}]"
+
+
+def signed(value: float | None) -> str:
+    """Return ``-0.03``, a difference to four digits, or a dash for none."""
+    return "–" if value is None else f"{value:+.4g}" if value else "0"
+
+
+def place_text(facets: Mapping[str, str] | None) -> str:
+    """Return ``topic=Funds, task=qa``, or "" where no cell is meant."""
+    return ", ".join(f"{key}={value}" for key, value in (facets or {}).items())
+
+
+def moment(started: str) -> str:
+    """Return when something began, given in ISO 8601, to the minute."""
+    return started[:16].replace("T", " ")
 
 
 def dollars(value: float) -> str:

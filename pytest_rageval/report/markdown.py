@@ -9,7 +9,7 @@ from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.report.comparison_lines import causes_text, p_text
-from pytest_rageval.report.lines import counted, interval, number
+from pytest_rageval.report.lines import counted, interval, number, place_text, signed
 from pytest_rageval.report.markdown_text import Part, code, parts_within, plain
 from pytest_rageval.report.matrix_lines import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.run import Run
@@ -91,7 +91,7 @@ def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[
     head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
     against = code(comparison.before.path or comparison.before.run)
     yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
-    sure = [each for each in comparison.compared if each.p_holm is not None and each.p_holm <= alpha]
+    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     if sure:
         yield "\n".join(f"- {_change(each, comparison)}" for each in sure[:FEW_ROWS])
         if len(sure) > FEW_ROWS:
@@ -105,7 +105,7 @@ def _change(each: Compared, comparison: Comparison) -> str:
     where = f" in {plain(' x '.join(each.slice.values()))}" if each.slice else ""
     system = f" ({plain(each.system)})" if len(comparison.after.systems) > 1 else ""
     causes = f"; broke: {causes_text(each.causes)}" if each.broken else ""
-    delta = f"{_signed(found.delta)} {interval(found.ci95)}, {p_text(each.p_holm)}"
+    delta = f"{signed(found.delta)} {interval(found.ci95)}, {p_text(each.p_holm)}"
     return f"{code(each.metric)} of {code(testbed)}{system}{where} {plain(delta)}{causes}"
 
 
@@ -146,13 +146,13 @@ def _against(gate: GateResult) -> str:
     told = gate.regression
     if told is None or told.found.delta is None:
         return ""
-    return f"{_signed(told.found.delta)} {interval(told.found.ci95)}, {p_text(told.p_value)}"
+    return f"{signed(told.found.delta)} {interval(told.found.ci95)}, {p_text(told.p_value)}"
 
 
 def _why(gate: GateResult) -> str:
     if gate.status != "passed":
         return gate.reason or ""
-    place = ", ".join(f"{key}={value}" for key, value in (gate.slice or {}).items()) if gate.cells else ""
+    place = place_text(gate.slice) if gate.cells else ""
     notes = ["inconclusive: too few cases to tell a drop from noise"] if gate.undecided else []
     return "; ".join([*notes, *([f"worst at {place}"] if place else [])])
 
@@ -186,7 +186,3 @@ def _answer(run: Run, pair: Pair) -> str:
     outcome = run.outcomes.get(pair.after.name)
     text = "" if outcome is None or outcome.answer is None else " ".join(outcome.answer.text.split())
     return plain(text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}...")
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3g}"

@@ -162,6 +162,12 @@ class Plan:
         """How many gates the session will report."""
         return len(self.session_gates) + sum(len(testbed.gates) for testbed in self.testbeds.values())
 
+    @property
+    def apart(self) -> set[str]:
+        """The testbeds of labelled answers, which tell nothing of the systems under test beside them."""
+        labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
+        return labelled if labelled < self.testbeds.keys() else set()
+
     def lost(self, nodeid: str, error: str) -> Outcome | None:
         """Return the error outcome of a planned case whose process died; None if it was no case."""
         if nodeid not in self.cases:

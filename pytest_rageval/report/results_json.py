@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.analysis.ballots import Ballots, Pairs
-from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.analysis.dialogues import Dialogues
-from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.repeats import Repeats
-from pytest_rageval.model.facets import above
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
+from pytest_rageval.report.gating import NamedGate
+from pytest_rageval.report.matrix_json import cases_of, encode_cell, encode_matrix, pair_of
 from pytest_rageval.report.plan_json import encode_plan, encode_testbed
-from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.run import Run
 from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
@@ -39,12 +37,12 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         choice: which matrix stands in ``matrix``.
     """
     outcomes = run.ordered()
-    wanted = [_encode_matrix(matrix) for matrix in run.matrices(choice)]
+    wanted = [encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     ballots = [_encode_ballots(each) for each in run.ballots()]
-    differences = [_encode_matrix(matrix) for matrix in run.differences(choice)]
+    differences = [encode_matrix(matrix) for matrix in run.differences(choice)]
     repeats = [_encode_repeats(each) for each in run.repeats()]
-    trust = [asdict(each) | {"ci95": _pair(each.ci95), "unused": dict(each.unused)} for each in run.trusts]
+    trust = [asdict(each) | {"ci95": pair_of(each.ci95), "unused": dict(each.unused)} for each in run.trusts]
     dialogues = [_encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
@@ -52,12 +50,12 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "run": described(run, run_id, finished),
         "testbeds": {key: encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": encode_plan(run, choice),
-        "totals": [asdict(each) | {"ci95": _pair(each.ci95)} for each in totals_of(run.plan, outcomes)],
+        "totals": [asdict(each) | {"ci95": pair_of(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [encode_gate(named, texts=run.texts) for named in run.gates],
         "matrix": wanted[0] if wanted else None,
-        "matrices": wanted + [_encode_matrix(matrix) for matrix in run.gains(choice)],
+        "matrices": wanted + [encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": asdict(run.calls()),
     } | {
         key: value
@@ -119,61 +117,18 @@ def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "value": result.value,
         "n": result.n,
         "n_errors": result.n_errors,
-        "ci95": _pair(result.ci95),
+        "ci95": pair_of(result.ci95),
         **encode_regression(result.regression),
         "reason": reason,
         "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
         "cells": [
-            {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": _pair(c.ci95)}
-            | _cases(c.n_cases)
+            {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": pair_of(c.ci95)}
+            | cases_of(c.n_cases)
             | ({"reason": c.reason} if c.status == "skipped" else {})
             | ({} if c.regression is None else encode_regression(c.regression))
             for c in result.cells
         ],
-    } | _cases(result.n_cases)
-
-
-def _encode_matrix(matrix: Matrix) -> dict[str, Any]:
-    return (
-        {"metric": matrix.metric, "system": matrix.system}
-        | ({"minus": matrix.minus} if matrix.minus else {})
-        | {
-            "row_facet": matrix.row_facet,
-            "col_facet": matrix.col_facet,
-            "rows": list(matrix.rows),
-            "cols": list(matrix.cols),
-            "cells": [_encode_cells(row) for row in matrix.cells],
-            "row_margin": _encode_cells(matrix.row_margin),
-            "col_margin": _encode_cells(matrix.col_margin),
-            "total": _encode_cell(matrix.total),
-            "row_macro": list(matrix.row_macro),
-            "col_macro": list(matrix.col_macro),
-            "total_macro": matrix.total_macro,
-        }
-        | ({"row_groups": _encode_groups(matrix)} if matrix.groups else {})
-    )
-
-
-def _encode_groups(matrix: Matrix) -> dict[str, Any]:
-    groups = [
-        {
-            "name": group.name,
-            "n_rows": group.n_rows,
-            "cells": _encode_cells(group.cells),
-            "margin": _encode_cell(group.margin),
-        }
-        for group in matrix.groups
-    ]
-    return {"facet": above(matrix.row_facet), "groups": groups}
-
-
-def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
-    return [None if cell is None else _encode_cell(cell) for cell in cells]
-
-
-def _encode_cell(cell: Cell) -> dict[str, Any]:
-    plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": _pair(cell.ci95)}
-    return plain | _cases(cell.n_cases)
+    } | cases_of(result.n_cases)
 
 
 def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
@@ -199,7 +154,7 @@ def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
 
 
 def _encode_dialogues(dialogues: Dialogues) -> dict[str, Any]:
-    rounds = [{"round": name, **_encode_cell(cell)} for name, cell in dialogues.rounds]
+    rounds = [{"round": name, **encode_cell(cell)} for name, cell in dialogues.rounds]
     return asdict(dialogues) | {"rounds": rounds}
 
 
@@ -229,14 +184,6 @@ def _encode_correlated(each: Correlated) -> dict[str, Any]:
         "retrieval": each.retrieval,
         "downstream": each.downstream,
         "n": found.n,
-        "tau_b": {"value": found.tau_b, "ci95": _pair(found.tau_b_ci95)},
-        "rho": {"value": found.rho, "ci95": _pair(found.rho_ci95)},
+        "tau_b": {"value": found.tau_b, "ci95": pair_of(found.tau_b_ci95)},
+        "rho": {"value": found.rho, "ci95": pair_of(found.rho_ci95)},
     } | ({"reason": found.reason} if found.reason else {})
-
-
-def _cases(n_cases: int | None) -> dict[str, int]:
-    return {} if n_cases is None else {"n_cases": n_cases}
-
-
-def _pair(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else [interval[0], interval[1]]

@@ -12,39 +12,26 @@ from pytest_rageval.analysis.ballots import Ballots, ballots_of
 from pytest_rageval.analysis.comparison import Comparison, compare
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
-from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.regression import Against
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.usage import calls_of
-from pytest_rageval.analysis.verdicts import GateResult, evaluate
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
-from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.report import views
+from pytest_rageval.report.gating import NamedGate, evaluated
 from pytest_rageval.report.json_text import JsonText, to_json
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.snapshots import against, snapshot_of_outcomes
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["NamedGate", "Run"]
-
-SESSION = "session"
+__all__ = ["Run"]
 
 _Draw = Callable[[Plan, Sequence[Outcome], MatrixChoice], list[Matrix]]
-
-
-@dataclass(frozen=True, slots=True)
-class NamedGate:
-    """A gate's result with the node id it is reported under."""
-
-    nodeid: str
-    result: GateResult
 
 
 @dataclass(slots=True)
@@ -94,7 +81,6 @@ class Run:
     mixed: tuple[str, ...] = ()
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
-    _against: Against | None = field(default=None, init=False, repr=False)
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
     _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
@@ -128,12 +114,17 @@ class Run:
 
     def of_systems(self) -> list[Outcome]:
         """Return the outcomes, in the order of the data, that tell of the systems under test and not of judges only."""
-        apart = self._set_apart()
+        apart = self.plan.apart
         return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
 
     def unfinished(self) -> Counter[str]:
         """Return how many selected cases have no outcome, by testbed."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
+
+    def ran_all(self) -> bool:
+        """Return whether every case of its testbeds ran: what it then lacks is gone, and was not just left out."""
+        skipped = any(outcome.status == "skipped" for outcome in self.outcomes.values())
+        return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def unweighed(self) -> set[str]:
         """Return the metrics whose judge has to agree with people for its scores to count."""
@@ -165,28 +156,15 @@ class Run:
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
-        groups, unfinished = views.groups(self.ordered()), self.unfinished()
         earlier = None if self.plan.updates else self.earlier()
-        self._against = None if earlier is None else against(earlier, self.snapshot(), self.plan)
-        self.gates = []
-        for nodeid, testbed in self.plan.testbeds.items():
-            for text in testbed.gates:
-                result = self._evaluated(parse_gate(text), testbed.name, groups.get(nodeid, []), unfinished[nodeid])
-                self.gates.append(NamedGate(f"{nodeid}[gate: {text}]", result))
-        for text in self.plan.session_gates:
-            gate = parse_gate(text)
-            covered = [nodeid for nodeid in self.plan.testbeds if self._covers(gate, nodeid)]
-            mine = [outcome for nodeid in covered for outcome in groups.get(nodeid, ())]
-            result = self._evaluated(gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
-            if text in self.plan.unmatched_gates:
-                result = replace(result, reason="no case of this session matches it")
-            self.gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
+        held_to = None if earlier is None else against(earlier, self.snapshot(), self.plan)
+        self.gates = evaluated(self.plan, self.ordered(), self.unfinished(), held_to, interrupted=self.interrupted)
         return self.gates
 
     def snapshot(self) -> Snapshot:
         """Return the run as others are compared with it; what only tells of judges is no part of it."""
         started = self.started.isoformat(timespec="seconds")
-        return snapshot_of_outcomes(self.plan, self.outcomes.values(), self._set_apart(), started)
+        return snapshot_of_outcomes(self.plan, self.outcomes.values(), self.plan.apart, started)
 
     def earlier(self) -> Snapshot | None:
         """Return the baseline as far as this run could have its testbeds, None where there is none."""
@@ -200,21 +178,11 @@ class Run:
         """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
         earlier = self.earlier()
         if earlier is not None and self.plan.shard is None and choice not in self._compared:
-            whole, axes = not (self.plan.part or self.interrupted), (choice.rows, choice.cols)
-            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=whole, all_cells=False)
+            axes = choice.rows, choice.cols
+            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=self.ran_all(), all_cells=False)
             all_of_it = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
             self._compared[choice] = replace(told, whole=told.whole and all_of_it)
         return self._compared.get(choice)
-
-    def undecided(self) -> list[str]:
-        """Return the names of testbeds that no gate and no assertion decides."""
-        session = [parse_gate(text) for text in self.plan.session_gates]
-        return [
-            testbed.name
-            for nodeid, testbed in self.plan.testbeds.items()
-            if not (testbed.gates or testbed.asserts or testbed.labelled)
-            and not any(self._covers(gate, nodeid) for gate in session)
-        ]
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the wanted matrix for each system, or one for each primary metric when none is named."""
@@ -273,25 +241,3 @@ class Run:
         self._correlations = None
         self._drawn.clear()
         self._compared.clear()
-
-    def _evaluated(self, gate: Gate, scope: str, outcomes: Sequence[Outcome], unfinished: int) -> GateResult:
-        if self.interrupted:
-            return GateResult(gate, scope, "skipped", slice=gate.slice, reason="the session was interrupted")
-        if self.plan.shard is not None:
-            reason = f"this is {self.plan.shard}; rageval merge decides it"
-            return GateResult(gate, scope, "skipped", slice=gate.slice, reason=reason)
-        if "system" not in gate.slice and len({outcome.system for outcome in outcomes}) > 1:
-            each = replace(gate, slice={**gate.slice, "system": ANY})  # systems are compared, never averaged
-            return replace(evaluate(each, scope, outcomes, self.plan.metrics, unfinished, self._against), gate=gate)
-        return evaluate(gate, scope, outcomes, self.plan.metrics, unfinished, self._against)
-
-    def _set_apart(self) -> set[str]:
-        """Return the testbeds of labelled answers, which tell nothing of the systems under test beside them."""
-        labelled = {nodeid for nodeid, testbed in self.plan.testbeds.items() if testbed.labelled}
-        return labelled if labelled < self.plan.testbeds.keys() else set()
-
-    def _covers(self, gate: Gate, testbed: str) -> bool:
-        """Return whether a session gate is over a testbed: its metric is computed there, or counted anywhere."""
-        if testbed in self._set_apart():
-            return False
-        return gate.metric in PSEUDO_METRICS or gate.metric in self.plan.testbeds[testbed].metrics

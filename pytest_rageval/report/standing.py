@@ -23,25 +23,23 @@ class Standing:
         done: how many cases have ended.
         errors: how many of them in an error.
         values: (metric, system) -> the sum of a primary metric's values, and how many there are.
-        calls: how many times models were asked.
-        cost: what of that is known, in US dollars.
+        cost: what is known of what models cost, in US dollars; None as long as nothing is.
     """
 
     plan: Plan
     done: int = 0
     errors: int = 0
     values: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
-    calls: int = 0
-    cost: float = 0.0
+    cost: float | None = None
 
     def take(self, outcome: Outcome, earlier: Outcome | None = None) -> None:
         """Count an outcome, in the place of an earlier one of the same case; what that cost is still spent."""
         if earlier is not None:
             self._count(earlier, -1)
         self._count(outcome, 1)
-        if outcome.calls is not None:
-            self.calls += outcome.calls.calls
-            self.cost += outcome.calls.cost_usd or 0.0
+        calls = outcome.calls
+        if calls is not None and calls.calls and calls.cost_usd is not None:
+            self.cost = (self.cost or 0.0) + calls.cost_usd
 
     def text(self, elapsed: float, in_flight: int = 0) -> str:
         """Return the line.
@@ -60,7 +58,7 @@ class Standing:
             parts.append(counted(self.errors, "error"))
         if in_flight:
             parts.append(f"{in_flight} in flight")
-        if self.calls:
+        if self.cost is not None:
             parts.append(dollars(self.cost))
         if FIRST <= self.done < total:
             parts.append(f"{duration(elapsed / self.done * (total - self.done))} left")

@@ -14,6 +14,7 @@ from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
+from pytest_rageval.report.gating import ungated
 from pytest_rageval.report.heat import worst_lines
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.matrix_lines import matrix_lines
@@ -120,7 +121,7 @@ def _warnings(run: Run) -> Iterator[Line]:
             for gate in run.gates
             if gate.result.undecided
         ]
-    notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in run.undecided()]
+    notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated(run.plan)]
     if notes:
         yield Line("")
     for note in notes:

@@ -49,7 +49,7 @@ def bare() -> Row:
 
 
 RUNS: dict[str, tuple[Row, str, str]] = {
-    "interrupted": (interrupted(), "Interrupted: no gate was judged", "1 gate not judged, 2 cases never ended"),
+    "interrupted": (interrupted(), "Interrupted: no gate was judged", "2 cases never ended"),
     "empty": (results([]), "No case ran", ""),
     "all errors": (
         results([failed(f"q{at}") for at in range(3)], gates=[gate("error_rate <= 0", "failed", value=1.0)]),
@@ -107,7 +107,7 @@ def test_the_example_project_draws_itself(opened: Opener, tmp_path: Path) -> Non
     page = opened(given)
     drawn = Path(page.url.removeprefix("file://")).read_text(encoding="utf-8")
     assert (tmp_path / "desk" / "out" / "page.html").read_text(encoding="utf-8") == drawn
-    assert page.locator("#verdict-title").inner_text() == "All gates hold"
+    assert page.locator("#verdict-title").inner_text().startswith("No gate failed, ")
     assert page.locator("#gates tbody tr").count() == len(given["gates"])
     assert page.locator("#charts polyline.line").count() > 0
     run, choice = run_of(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_rageval.report.html.pairing import Paired
+from pytest_rageval.report.html.pairing import BaselineCases
 from pytest_rageval.report.json_text import from_json
 
 __all__ = ["columns_of"]
@@ -33,7 +33,7 @@ class _Coded:
         return {"values": list(self._table), "codes": self.codes}
 
 
-def columns_of(results: Mapping[str, Any], paired: Paired | None) -> tuple[dict[str, Any], list[str]]:
+def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tuple[dict[str, Any], list[str]]:
     """Return the outcomes as columns, in their order, and the texts of their answers, "" for none.
 
     Args:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.analysis.clusters import REPEAT
-from pytest_rageval.report.html.pairing import Paired, case_key
+from pytest_rageval.report.html.pairing import BaselineCases, case_key
 from pytest_rageval.report.json_text import from_json
 
 __all__ = ["Earlier", "read_earlier"]
@@ -23,7 +23,7 @@ class Earlier:
         paired: which of its cases are which of the later run.
     """
 
-    def __init__(self, outcomes: Iterable[Mapping[str, Any]], paired: Paired) -> None:
+    def __init__(self, outcomes: Iterable[Mapping[str, Any]], paired: BaselineCases) -> None:
         self._paired = paired
         self._told = {(case_key(each), each["facets"].get(REPEAT)): _told(each) for each in outcomes}
 
@@ -33,7 +33,7 @@ class Earlier:
         return None if before is None else self._told.get((before.key, outcome["facets"].get(REPEAT)))
 
 
-def read_earlier(runs: Path, results: Mapping[str, Any], paired: Paired) -> Earlier | None:
+def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) -> Earlier | None:
     """Return the answers of the run that results were compared with.
 
     None where it is not among ``runs`` any more, and for results without texts, beside which there are to be none.

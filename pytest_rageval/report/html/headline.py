@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_rageval.report.lines import counted, dollars, few_of, interval, number
+from pytest_rageval.report.lines import counted, dollars, few_of, interval, number, place_text
 
 __all__ = ["Verdict", "comparison_of", "failed_tests_of", "gates_of", "notes_of", "tiles_of", "verdict_of"]
 
@@ -24,16 +24,9 @@ class Verdict(NamedTuple):
 def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
     """Return what gates and tests decided, and what else has to be known of it."""
     states = Counter(gate["status"] for gate in results["gates"])
+    undecided = sum(map(_is_undecided, results["gates"]))
     unfinished = len(results["plan"]["unfinished"])
     tests = len(results["run"].get("failed", ()))
-    undecided = sum(gate["status"] == "passed" and gate["verdict"] == "inconclusive" for gate in results["gates"])
-    more = [
-        *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
-        *([f"{counted(undecided, 'gate')} inconclusive: too few cases to tell a drop from noise"] if undecided else ()),
-        *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] else ()),
-        *([f"{counted(errors, 'error')}"] if errors else ()),
-        *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
-    ]
     total = sum(states.values())
     if states["failed"]:
         kind, text = "failed", f"{states['failed']} of {counted(total, 'gate')} failed"
@@ -47,10 +40,17 @@ def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
         kind, text = "open", "No gate decides this run"
     elif not states["passed"]:
         kind, text = "open", "No gate was judged"
-    elif undecided:
-        kind, text = "open", "No gate failed"
+    elif undecided or states["skipped"]:
+        but = [f"{n} {what}" for n, what in ((undecided, "inconclusive"), (states["skipped"], "skipped")) if n]
+        kind, text = "open", f"No gate failed, {', '.join(but)} of {total}"
     else:
-        kind, text = "passed", "All gates hold" if states["passed"] > 1 else "The gate holds"
+        kind, text = "passed", "All gates hold" if total > 1 else "The gate holds"
+    more = [
+        *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
+        *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] and kind == "failed" else ()),
+        *([f"{counted(errors, 'error')}"] if errors else ()),
+        *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
+    ]
     return Verdict(kind, text, ", ".join(more))
 
 
@@ -125,7 +125,7 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
 
 
 def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
-    where = ", ".join(f"{key}={value}" for key, value in gate["slice"].items())
+    where = place_text(gate["slice"])
     n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
     return {
         "expr": gate["expr"],
@@ -147,9 +147,15 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _is_undecided(gate: Mapping[str, Any]) -> bool:
+    """Return whether a gate that holds may hide a drop; `GateResult.undecided` of what results.json has."""
+    cells = gate["cells"] or [gate]
+    return gate["status"] == "passed" and any(cell.get("verdict") == "inconclusive" for cell in cells)
+
+
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "where": ", ".join(f"{key}={value}" for key, value in cell["slice"].items()),
+        "where": place_text(cell["slice"]),
         "status": cell["status"],
         "value": number(cell["value"]),
         "interval": interval(cell["ci95"]),
@@ -164,7 +170,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
         "metric": each["metric"],
         "system": each["system"],
-        "where": ", ".join(f"{key}={value}" for key, value in each["slice"].items()),
+        "where": place_text(each["slice"]),
         "baseline": number(each["baseline"]),
         "value": number(each["value"]),
         "delta": _delta(each["delta"]),

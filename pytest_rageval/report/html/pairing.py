@@ -6,22 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_rageval.analysis.clusters import REPEAT
-from pytest_rageval.analysis.measured import Measured
+from pytest_rageval.analysis.measured import Measured, facets_of_case
 from pytest_rageval.analysis.pairing import pair_up
-from pytest_rageval.model.facets import KNEW
 from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.json_text import from_json
 
-__all__ = ["CaseKey", "Paired", "case_key", "paired_of"]
-
-_NOT_OF_A_CASE = (REPEAT, KNEW, "system")
+__all__ = ["BaselineCases", "CaseKey", "case_key", "paired_of"]
 
 CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class BaselineCases:
     """The baseline's cases by the node ids of outcomes.
 
     Attributes:
@@ -33,20 +29,20 @@ class Paired:
     known: Mapping[str, Measured]
 
 
-def paired_of(results: Mapping[str, Any]) -> Paired | None:
+def paired_of(results: Mapping[str, Any]) -> BaselineCases | None:
     """Return the baseline's cases beside those of results; None where these were compared with none."""
     if "baseline" not in results or "comparison" not in results:
         return None
     before = snapshot_of(results["baseline"]).cases
     found = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
     scored = {node: pair.before for pair in found.pairs for node in pair.after.nodes}
-    return Paired(scored, scored | {node: pair.before for pair in found.failed for node in pair.after.nodes})
+    return BaselineCases(scored, scored | {node: pair.before for pair in found.failed for node in pair.after.nodes})
 
 
 def case_key(outcome: Mapping[str, Any]) -> CaseKey:
     """Return what tells an outcome's case from others, as `Measured.key` does."""
-    facets = sorted(item for item in outcome["facets"].items() if item[0] not in _NOT_OF_A_CASE)
-    return outcome["testbed"], outcome["case_id"], outcome["system"], tuple(facets)
+    facets = tuple(sorted(facets_of_case(outcome["facets"]).items()))
+    return outcome["testbed"], outcome["case_id"], outcome["system"], facets
 
 
 def _measured(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:

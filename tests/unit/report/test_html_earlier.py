@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.report.html.earlier import Earlier, read_earlier
-from pytest_rageval.report.html.pairing import Paired, paired_of
+from pytest_rageval.report.html.pairing import BaselineCases, paired_of
 
 T = "t.py::t"
 
@@ -38,7 +38,7 @@ def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more
     } | more
 
 
-def paired(results: dict[str, Any]) -> Paired:
+def paired(results: dict[str, Any]) -> BaselineCases:
     found = paired_of(results)
     assert found is not None
     return found

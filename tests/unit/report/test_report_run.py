@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from run_samples import NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
 
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.report.gating import NamedGate, ungated
 from pytest_rageval.report.json_text import to_json
 from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import NamedGate, Run
+from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
 
@@ -72,16 +75,16 @@ def test_an_interrupted_run_decides_nothing() -> None:
     assert {status for _, status, _ in gates(run)} == {"skipped"}
 
 
-def test_a_testbed_without_gate_and_assertion_is_undecided() -> None:
-    def undecided(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
-        return Run(STARTED, Plan({t.nodeid: t for t in testbeds}, session_gates=session)).undecided()
+def test_a_testbed_without_gate_and_assertion_is_named() -> None:
+    def names(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
+        return ungated(Plan({t.nodeid: t for t in testbeds}, session_gates=session))
 
     bare = TestbedPlan("a::b", "b", ("accuracy",))
     gated = TestbedPlan("a::c", "c", ("accuracy",), ("n >= 1",))
     asserting = TestbedPlan("a::d", "d", ("accuracy",), asserts=True)
-    assert undecided(bare, gated, asserting) == ["b"]
-    assert undecided(bare, session=("n >= 1",)) == []
-    assert undecided() == []
+    assert names(bare, gated, asserting) == ["b"]
+    assert names(bare, session=("n >= 1",)) == []
+    assert names() == []
 
 
 def test_each_primary_metric_has_a_matrix_the_larger_first() -> None:
@@ -131,3 +134,19 @@ def test_a_testbed_at_several_noise_rates_has_a_curve() -> None:
     assert (name, system, metric) == ("test_noise", "mine", "accuracy")
     assert [o.case_id for o in outcomes] == ["q2", "q1"]
     assert take(Run(STARTED, plan()), outcome(NOISE, "q1", accuracy=Score(1.0))).curves() == []
+
+
+def test_a_case_that_was_left_out_is_not_gone_from_the_baseline() -> None:
+    baseline = take(Run(STARTED, plan()), *(outcome(NOISE, name, accuracy=Score(1.0)) for name in ("q1", "q2")))
+
+    def gone(run: Run) -> list[str]:
+        run.baseline = baseline.snapshot()
+        comparison = run.comparison(MatrixChoice())
+        assert comparison is not None
+        return [case.case for case in comparison.pairing.gone]
+
+    stopped, ended = (take(Run(STARTED, plan()), outcome(NOISE, "q2", accuracy=Score(1.0))) for _ in range(2))
+    ended.plan = replace(ended.plan, cases={f"{NOISE}[q2]": ended.plan.cases[f"{NOISE}[q2]"]})
+    assert gone(stopped) == []
+    assert gone(ended) == ["q1"]
+    assert gone(take(ended, outcome(NOISE, "q1", "skipped"))) == []

@@ -32,6 +32,14 @@ def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
     assert standing.text(1) == "rag: 1 of 4 cases · accuracy 0.00 (n 1) · $0.5000"
 
 
+def test_a_price_that_is_not_known_is_no_zero() -> None:
+    standing, priced = Standing(plan()), outcome(NOISE, "q2", accuracy=Score(1.0))
+    standing.take(replace(priced, calls=Calls(1, cost_usd=None)))
+    assert "$" not in standing.text(1)
+    standing.take(replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.0)))
+    assert standing.text(1).endswith("$0")
+
+
 def test_systems_are_never_averaged() -> None:
     standing = Standing(plan())
     for system, value in (("one", 1.0), ("other", 0.0)):

@@ -1,0 +1,84 @@
+"""The gates of a plan, each over the outcomes that it covers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
+from pytest_rageval.analysis.regression import Against
+from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.model.facets import ANY
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report import views
+from pytest_rageval.report.plan import Plan
+
+__all__ = ["NamedGate", "evaluated", "ungated"]
+
+SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGate:
+    """A gate's result with the node id it is reported under."""
+
+    nodeid: str
+    result: GateResult
+
+
+def evaluated(
+    plan: Plan, outcomes: Sequence[Outcome], unfinished: Counter[str], against: Against | None, *, interrupted: bool
+) -> list[NamedGate]:
+    """Return what becomes of each gate: those of testbeds, then those over the session.
+
+    Args:
+        plan: what was to be run.
+        outcomes: what came of it, in the order of the data.
+        unfinished: how many cases of each testbed have no outcome.
+        against: what baseline gates compare with, or None.
+        interrupted: whether the user cut the session short, so that nothing is decided.
+    """
+    groups = views.groups(outcomes)
+
+    def result_of(gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult:
+        why = f"this is {plan.shard}; rageval merge decides it" if plan.shard else ""
+        why = "the session was interrupted" if interrupted else why
+        if why:
+            return GateResult(gate, scope, "skipped", slice=gate.slice, reason=why)
+        apart = "system" not in gate.slice and len({outcome.system for outcome in mine}) > 1
+        each = replace(gate, slice={**gate.slice, "system": ANY}) if apart else gate  # systems are never averaged
+        return replace(evaluate(each, scope, mine, plan.metrics, left, against), gate=gate)
+
+    gates = []
+    for nodeid, testbed in plan.testbeds.items():
+        for text in testbed.gates:
+            result = result_of(parse_gate(text), testbed.name, groups.get(nodeid, []), unfinished[nodeid])
+            gates.append(NamedGate(f"{nodeid}[gate: {text}]", result))
+    for text in plan.session_gates:
+        gate = parse_gate(text)
+        covered = [nodeid for nodeid in plan.testbeds if _covers(plan, gate, nodeid)]
+        mine = [outcome for nodeid in covered for outcome in groups.get(nodeid, ())]
+        result = result_of(gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
+        if text in plan.unmatched_gates:
+            result = replace(result, reason="no case of this session matches it")
+        gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
+    return gates
+
+
+def ungated(plan: Plan) -> list[str]:
+    """Return the names of testbeds that no gate and no assertion decides."""
+    session = [parse_gate(text) for text in plan.session_gates]
+    return [
+        testbed.name
+        for nodeid, testbed in plan.testbeds.items()
+        if not (testbed.gates or testbed.asserts or testbed.labelled)
+        and not any(_covers(plan, gate, nodeid) for gate in session)
+    ]
+
+
+def _covers(plan: Plan, gate: Gate, testbed: str) -> bool:
+    """Return whether a session gate is over a testbed: its metric is computed there, or counted anywhere."""
+    if testbed in plan.apart:
+        return False
+    return gate.metric in PSEUDO_METRICS or gate.metric in plan.testbeds[testbed].metrics
