@@ -148,7 +148,8 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
 
 
 def test_a_gate_that_too_few_cases_decide_does_not_count_as_held() -> None:
-    held, open_ = ({"status": "passed", "verdict": verdict, "cells": []} for verdict in ("not_worse", "inconclusive"))
+    held: dict[str, Any] = {"status": "passed", "verdict": "not_worse", "cells": []}
+    open_ = held | {"verdict": "inconclusive"}
     assert verdict_of(results(outcome("a"), gates=[held, held]), 0)[:2] == ("passed", "All gates hold")
     kind, text, _ = verdict_of(results(outcome("a"), gates=[held, open_]), 0)
     assert (kind, text) == ("open", "No gate failed, 1 inconclusive of 2")
