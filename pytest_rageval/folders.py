@@ -29,13 +29,14 @@ def make_ignored(folder: Path) -> Path:
 def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
     """Yield a path beside each of ``paths`` to write to; at the end they are moved there, and where it fails removed.
 
-    So no reader sees half a file. Without ``overwrite`` there are all of the files then, or none.
+    So no reader sees half a file. Without ``overwrite`` there are all of the files then, or none. A device or a pipe is
+    written to as it is.
 
     Raises:
         FileExistsError: one of them is there, and not to be overwritten; its ``filename`` says which.
         OSError: one of them cannot be written.
     """
-    parts = [path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}") for path in paths]
+    parts = [path if _is_no_file(path) else _beside(path) for path in paths]
     claimed: list[Path] = []
     try:
         for path in () if overwrite else paths:
@@ -43,8 +44,18 @@ def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
             claimed.append(path)
         yield parts
         for part, path in zip(parts, paths, strict=True):
-            part.replace(path)
+            if part != path:
+                part.replace(path)
         claimed.clear()
     finally:
-        for path in (*parts, *claimed):
+        for path in (*(part for part in parts if part not in paths), *claimed):
             path.unlink(missing_ok=True)
+
+
+def _is_no_file(path: Path) -> bool:
+    """Return whether a path is a device or a pipe, as /dev/null, which a file must not take the place of."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,3 +56,15 @@ def test_of_new_files_there_are_all_or_none(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(OSError, match="full"):
         write(tmp_path / "a", tmp_path / "b", overwrite=False)
     assert told(tmp_path) == {}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with whole_files(pipe) as (part,):
+        part.write_text("all of it")
+    assert os.read(reader, 100) == b"all of it"
+    os.close(reader)
+    assert pipe.is_fifo()  # as /dev/null has to stay one

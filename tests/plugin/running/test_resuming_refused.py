@@ -51,7 +51,7 @@ def test_changed_code_is_warned_of_and_makes_no_baseline(project: Project) -> No
     _changed(project, "import os", "import os  # mended", "conftest.py")
     run = resume(project, "--rag-baseline", "base.json", "--rag-update-baseline")
     run.said("warning: conftest.py changed since the run *; its cases count as they ended there")
-    run.said("*base.json is left as it was: conftest.py changed since the run whose cases were taken over*")
+    run.said("*base.json is left as it was*: conftest.py changed since the run whose cases were taken over*")
 
 
 def test_a_run_that_is_not_there_is_refused(project: Project) -> None:
