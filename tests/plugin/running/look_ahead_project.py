@@ -31,7 +31,7 @@ WATCHED = """
         return 7 if kind == "wrong" else rest
 
     def seconds(query):
-        return 60 if query.question.startswith("hang") else 0.04
+        return 60 if query.question.startswith("hang") else 0.02
 
     async def watched(query):
         NOW.append(query)

@@ -255,10 +255,15 @@ def test_a_fixture_of_a_lesser_scope_answers_its_own_tests_in_turn(project: Proj
 
 
 def test_the_same_of_the_session_overlaps(project: Project) -> None:
-    project.says(paris(6), conftest=WATCHED)
+    project.says(paris(6), conftest=_slower(WATCHED))
     project.run()
     assert peak(project) == 6
     forget(project)
-    project.file("conftest.py", PLAIN)
+    project.file("conftest.py", _slower(PLAIN))
     project.run("--rag-concurrency", "6")
     assert peak(project) == 6
+
+
+def _slower(conftest: str) -> str:
+    """Return a system whose answers take long enough for all of them to be on their way on a busy machine."""
+    return conftest.replace("else 0.02", "else 0.2")
