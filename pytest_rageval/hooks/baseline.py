@@ -73,15 +73,17 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
 
 
 def check_baseline(asked: BaselineAsked) -> None:
-    """Refuse a baseline that cannot be read, or that is not there and is not about to be written."""
+    """Refuse a baseline that cannot be read, is something else, or is not there and not about to be written."""
     if asked.path is None or (asked.update and not asked.path.exists()):
         return
     if not asked.path.exists():
         raise SettingError(f"there is no baseline {asked.path} yet; write it with --rag-update-baseline")
-    if asked.part or not asked.update:  # what is written anew may have been broken
-        from pytest_rageval.report.baseline_file import read_baseline
+    from pytest_rageval.report.baseline_file import read_baseline, refuse_to_replace
 
+    if asked.part or not asked.update:
         read_baseline(asked.path)
+    else:  # what is written anew may have been broken
+        refuse_to_replace(asked.path)
 
 
 def refuse_baseline(gate: Gate, asked: BaselineAsked, where: str) -> None:

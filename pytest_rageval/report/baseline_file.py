@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -15,9 +16,19 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.folders import whole_files
 
-__all__ = ["BASELINE_SCHEMA", "read_baseline", "snapshot_of", "snapshot_to_plain", "write_baseline"]
+__all__ = [
+    "BASELINE_SCHEMA",
+    "read_baseline",
+    "refuse_to_replace",
+    "snapshot_of",
+    "snapshot_to_plain",
+    "write_baseline",
+]
 
 BASELINE_SCHEMA = 1
+
+_KEY = re.compile(r'^\s*\{?\s*"(schema|outcomes)"\s*:', re.MULTILINE)
+"""Keys at the beginning of a line: in a baseline those of the whole, as a case has a line of its own."""
 
 _line = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
@@ -52,6 +63,8 @@ def read_baseline(path: Path) -> Snapshot:
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise DataError(f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}") from error
+    if isinstance(plain, dict) and "outcomes" in plain:
+        raise DataError(str(path), "this is a results.json and no baseline; name another file, or compare with rageval")
     version = plain.get("schema") if isinstance(plain, dict) else None
     if version != BASELINE_SCHEMA:
         wanted = f"wanted {BASELINE_SCHEMA}; write it anew with --rag-update-baseline"
@@ -61,6 +74,21 @@ def read_baseline(path: Path) -> Snapshot:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise DataError(str(path), f"this is no baseline ({why}); {again}") from error
+
+
+def refuse_to_replace(path: Path) -> None:
+    """Raise `SettingError` where a file is none that a baseline may take the place of: something else than one.
+
+    A baseline that is broken, as by a conflict, may be written anew.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
+    keys = set(_KEY.findall(text))
+    broken = text.startswith("<<<<<<<") or not text.strip()
+    if not broken and ("schema" not in keys or "outcomes" in keys):
+        raise SettingError(f"{path} holds something else than a baseline, which is not overwritten; name another file")
 
 
 def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:

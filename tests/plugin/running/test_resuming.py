@@ -65,7 +65,7 @@ def _killed(project: Project, args: Mode, moment: Random) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize(("args", "kills"), [((), 4), (("-n2",), 2)], ids=["plain", "n2"])
+@pytest.mark.parametrize(("args", "kills"), [((), 8), (("-n2",), 4)], ids=["plain", "n2"])
 def test_one_that_is_killed_again_and_again_ends_as_one_that_was_not(
     project: Project, monkeypatch: pytest.MonkeyPatch, args: Mode, kills: int
 ) -> None:

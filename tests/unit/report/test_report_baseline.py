@@ -12,7 +12,7 @@ import pytest
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.report.baseline_file import read_baseline, write_baseline
+from pytest_rageval.report.baseline_file import read_baseline, refuse_to_replace, write_baseline
 
 TESTBED = "test_a.py::test_a"
 CASES = (
@@ -143,3 +143,27 @@ def test_an_editor_s_byte_order_mark_and_line_ends_do_no_harm(written: Path) -> 
     text = written.read_text(encoding="utf-8")
     written.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
     assert read_baseline(written).cases == CASES
+
+
+@pytest.mark.parametrize("text", ["# My notes\n", '{"id": "q1"}\n', '{\n"schema": 1,\n"outcomes": [\n]\n}\n', "\xff"])
+def test_what_is_something_else_is_not_replaced(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(
+        SettingError, match="holds something else than a baseline, which is not overwritten; name another"
+    ):
+        refuse_to_replace(path)
+
+
+@pytest.mark.parametrize("text", ["", '{\n"schema": 1,\n<<<<<<< HEAD\n"fingerprint": "a",\n', '{"schema": 0}'])
+def test_what_was_a_baseline_may_be_written_anew(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "rag-baseline.json"
+    path.write_text(text, encoding="utf-8")
+    refuse_to_replace(path)
+
+
+def test_a_results_json_is_no_baseline(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text('{"schema": 1, "outcomes": []}', encoding="utf-8")
+    with pytest.raises(DataError, match="and no baseline; name another file"):
+        read_baseline(path)
