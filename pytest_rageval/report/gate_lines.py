@@ -10,12 +10,14 @@ from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.comparison_lines import causes_text, p_text
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, place_text
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, place_text, wrapped
 
 __all__ = ["gate_failure", "gate_lines"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate names
+INDENT = 12  # columns before a gate, and before what is said of it
+FACTS = 42  # columns that a gate's state, value, n and interval take
 
 
 def gate_failure(result: GateResult) -> str:
@@ -47,29 +49,35 @@ def gate_failure(result: GateResult) -> str:
     return "\n".join(ascii_safe(line) for line in head)
 
 
-def gate_lines(shown: Sequence[GateResult]) -> Iterator[Line]:
-    """Yield the gates under their scopes, one line each; under a failed one what repeats tell of its cases."""
+def gate_lines(shown: Sequence[GateResult], width: int) -> Iterator[Line]:
+    """Yield the gates under their scopes; under one what it says against the baseline, and of its cases' repeats."""
     if not shown:
         return
     yield Line("")
     yield Line("gates")
-    room = min(40, max(len(str(result.gate)) for result in shown))
+    room = min(max(len(str(result.gate)) for result in shown), max(0, width - FACTS))
     scope = ""
     for result in shown:
         if result.scope != scope:
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
-        undecided = _undecided_text(result)
-        style = "yellow" if undecided else _STYLE[result.status]
-        yield Line(ascii_safe(_gate_text(result, room)), style)
-        if result.regression is not None and result.status != "skipped":
-            yield Line(f"            {'  '.join(_against(result, result.regression))}", style)
-            if result.status == "failed" and result.regression.broken:
-                yield Line(f"            {_broke(result.regression)}", style)
-        if undecided:
-            yield Line(ascii_safe(f"            {undecided}"), "yellow")
-        if result.flaws is not None:
-            yield Line(ascii_safe(f"            {_flaws_text(result.flaws)}"))
+        for line in _gate_lines(result, room):
+            yield from wrapped(line, width, between="  ", indent=INDENT)
+
+
+def _gate_lines(result: GateResult, room: int) -> Iterator[Line]:
+    undecided = _undecided_text(result)
+    style = "yellow" if undecided else _STYLE[result.status]
+    margin = " " * INDENT
+    yield Line(ascii_safe(_gate_text(result, room)), style)
+    if result.regression is not None and result.status != "skipped":
+        yield Line(f"{margin}{'  '.join(_against(result, result.regression))}", style)
+        if result.status == "failed" and result.regression.broken:
+            yield Line(f"{margin}{_broke(result.regression)}", style)
+    if undecided:
+        yield Line(ascii_safe(f"{margin}{undecided}"), "yellow")
+    if result.flaws is not None:
+        yield Line(ascii_safe(f"{margin}{_flaws_text(result.flaws)}"))
 
 
 def _gate_text(result: GateResult, room: int) -> str:
@@ -117,7 +125,7 @@ def _undecided_text(result: GateResult) -> str:
     if not result.cells:
         if result.regression is None or result.regression.found.delta is None:
             return "inconclusive"
-        return "inconclusive: beyond the tolerance, and too few cases to tell it from noise"
+        return "inconclusive: beyond the tolerance, too few cases to tell noise"
     places = few_of(tuple(place_text(cell.slice) for cell in cells), 3)
     return (
         f"inconclusive in {len(cells)} of {len(result.cells)} cells: too few cases to tell a drop from noise ({places})"

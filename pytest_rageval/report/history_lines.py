@@ -9,13 +9,14 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.history import Point, Series, Unread
 from pytest_rageval.report.legible import sparkline
 from pytest_rageval.report.lines import few_of, interval, moment, number
-from pytest_rageval.report.tables import ABSENT, table_lines
+from pytest_rageval.report.tables import ABSENT, blocks_of
 
 __all__ = ["history_lines"]
 
-COLUMNS = ("when", "value", "n", "errors", "95 %", "delta", "notes")
+COLUMNS = ("when", "value", "n", "95 %", "delta", "errors", "notes")
+SILENT = {"errors": "0", "notes": ""}  # columns that are left out where all their rows say this
 
-LONGEST = 20
+LONGEST = 16
 """Of a name: a run's is shorter, and so much of a commit's hash is enough."""
 
 
@@ -34,8 +35,11 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
         whole = [point.total.value for point in each.points if not point.entry.marks]
         yield f"{head}  {sparkline(whole[-room:])}"
         yield ""
-        yield from table_lines([(label, *COLUMNS), *map(_row, each.points)])
-        yield ""
+        names, *columns = zip((label, *COLUMNS), *map(_row, each.points), strict=True)
+        told = [column for column in columns if set(column[1:]) != {SILENT.get(column[0])}]
+        for block in blocks_of(names, told, width):
+            yield from block
+            yield ""
     for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):
         yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[:LONGEST] for each in group), 5)}')}"
 
@@ -45,4 +49,4 @@ def _row(point: Point) -> tuple[str, ...]:
     delta = ABSENT if point.delta is None else f"{point.delta:+.4f}"
     marks = ", ".join(entry.marks)
     value, n, errors = number(total.value), str(total.n), str(total.n_errors)
-    return entry.name[:LONGEST], moment(entry.when), value, n, errors, interval(total.ci95), delta, marks
+    return entry.name[:LONGEST], moment(entry.when), value, n, interval(total.ci95), delta, errors, marks

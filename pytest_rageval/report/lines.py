@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
@@ -75,7 +74,26 @@ def few_of(names: tuple[str, ...], most: int) -> str:
     return f"{', '.join(names[:most])}{more}" if names else "none"
 
 
-def wrapped(line: Line, width: int) -> Iterator[Line]:
-    """Yield a line in as many as it takes within a width, those after the first indented; no word is cut."""
-    parts = textwrap.wrap(line.text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    yield from (Line(part, line.style) for part in parts or [""])
+def wrapped(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:
+    """Yield a line in as many as it takes within a width; no piece of it is cut.
+
+    Args:
+        line: the line, without marks.
+        width: columns of the terminal.
+        between: what stands between the pieces; one that alone is too wide is wrapped at its spaces.
+        indent: columns that the lines after the first stand to the right.
+    """
+    from wcwidth import wcswidth
+
+    text, *pieces = line.text.split(between)
+    for piece in pieces:
+        if not text.strip() or wcswidth(f"{text}{between}{piece}".rstrip()) <= width:
+            text += between + piece
+        elif piece:
+            yield from _words(Line(text.rstrip(), line.style), width, between, indent)
+            text = " " * indent + piece
+    yield from _words(Line(text.rstrip(), line.style), width, between, indent)
+
+
+def _words(line: Line, width: int, between: str, indent: int) -> Iterator[Line]:
+    yield from (line,) if between == " " else wrapped(line, width, indent=indent)

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
 from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.heat import Infos, levels_of, marked
-from pytest_rageval.report.lines import Line
+from pytest_rageval.report.lines import Line, wrapped
 from pytest_rageval.report.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
 __all__ = ["Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
@@ -40,7 +40,8 @@ def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterat
         yield Line("")
         shows = matrix_legend(matrix)
         notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
-        yield Line(ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else ""))
+        title = ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else "")
+        yield from wrapped(Line(title), width, between=" - ")
         said.add(shows)
         level, first = levels_of(matrix, infos), 1
         rows = [[None if level is None or c.value is None else level(c.value) for c in row] for row in _table(matrix)]

@@ -16,7 +16,7 @@ from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
 from pytest_rageval.report.gating import ungated
 from pytest_rageval.report.heat import worst_lines
-from pytest_rageval.report.lines import Line, counted
+from pytest_rageval.report.lines import Line, counted, wrapped
 from pytest_rageval.report.matrix_lines import matrix_lines
 from pytest_rageval.report.repeat_lines import repeat_lines
 from pytest_rageval.report.run import Run
@@ -39,11 +39,8 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             all but failed gates.
     """
     if verbosity > -2:
-        yield Line(counts_text(run), "bold")
-        if run.taken_over:
-            yield Line(ascii_safe(run.taken_over))
-        yield from error_kinds(run)
-        yield from model_calls(run)
+        for line in _counts(run):
+            yield from wrapped(line, width, between=" · ")
         infos, matrices = run.plan.metrics, run.matrices(choice)
         yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, width)
         if verbosity > -1:
@@ -60,9 +57,17 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         yield from correlation_lines(run, width)
         if verbosity > -1:
             yield from deployment_lines(run, width)
-    yield from gate_lines([g.result for g in run.gates if g.result.status == "failed" or verbosity > -1])
+    yield from gate_lines([g.result for g in run.gates if g.result.status == "failed" or verbosity > -1], width)
     if verbosity > -2:
-        yield from _warnings(run)
+        yield from _warnings(run, width)
+
+
+def _counts(run: Run) -> Iterator[Line]:
+    yield Line(counts_text(run), "bold")
+    if run.taken_over:
+        yield Line(ascii_safe(run.taken_over))
+    yield from error_kinds(run)
+    yield from model_calls(run)
 
 
 def counts_text(run: Run) -> str:
@@ -112,7 +117,7 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
             yield from map(Line, block)
 
 
-def _warnings(run: Run) -> Iterator[Line]:
+def _warnings(run: Run, width: int) -> Iterator[Line]:
     notes = [f"{testbed.name}: {note}" for testbed in run.plan.testbeds.values() for note in testbed.notes]
     notes += run.plan.notes
     if run.plan.inconclusive == "warn":
@@ -125,4 +130,4 @@ def _warnings(run: Run) -> Iterator[Line]:
     if notes:
         yield Line("")
     for note in notes:
-        yield Line(ascii_safe(f"warning: {note}"), "yellow")
+        yield from wrapped(Line(ascii_safe(f"warning: {note}"), "yellow"), width)

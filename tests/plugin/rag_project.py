@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -89,6 +90,11 @@ class Run:
     @property
     def text(self) -> str:
         return self.result.stdout.str()
+
+    @property
+    def prose(self) -> str:
+        """The text, with what was wrapped put together again."""
+        return re.sub(r"\n {2}(?! )", " ", self.text)
 
     @property
     def outcomes(self) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def test_conversations_without_turns_are_a_note(project: Project, mode: Mode) ->
         def test_it(rag): ...
     """)  # fmt: skip
     run = project.run(*mode)
-    note = "omnieval:tree: 2 lines are no cases, the first: a conversation of zero turns at *conversational_qa.jsonl:1"
-    run.said(f"warning: {note}")
-    [told] = run.results["plan"]["notes"]
-    assert told.startswith("omnieval:tree: 2 lines are no cases")
+    [note] = run.results["plan"]["notes"]
+    assert note.startswith("omnieval:tree: 2 lines are no cases, the first: a conversation of zero turns at ")
+    assert note.endswith("conversational_qa.jsonl:1")
+    assert f"warning: {note}\n" in run.prose
     assert len(run.outcomes) == 1

@@ -248,7 +248,8 @@ def test_each_labelled_answer_is_judged_once_with_the_facets_that_it_had(project
     assert set(told) == {("a", "one"), ("a", "two"), ("b", "two")}
     assert told["a", "one"]["topic"] == "Ways"
     assert run.results["run"]["interrupted"] is False
-    run.said("warning: labelled:labels.csv: 1 line is no case: 'c', whose answer has no label yet at labels.csv:5")
+    note = "labelled:labels.csv: 1 line is no case: 'c', whose answer has no label yet at labels.csv:5"
+    assert f"warning: {note}\n" in run.prose
 
 
 SAME = [case("a", "say no idea"), case("b", "say Paris")]

@@ -27,7 +27,8 @@ def test_topics_stand_under_the_level_above_and_both_margins_are_named(
     ])  # fmt: skip
     run = project.run(*mode)
     wanted = """\
-accuracy by topic x task - mean (n); * < 5 cases; +k unscored; 2 of 6 cells missing
+accuracy by topic x task
+  mean (n); * < 5 cases; +k unscored; 2 of 6 cells missing
 
 topic \\ task         chat         qa        micro    macro
 --------------  ---------  ---------  -----------  -------

@@ -138,7 +138,8 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
         0,
         [
             "5 cases: 5 scored, 0 errors, 1 not run · system mine",
-            "    SKIPPED  accuracy >= 0.5  1 of its cases did not run, because the session stopped early",
+            "    SKIPPED  accuracy >= 0.5",
+            "            1 of its cases did not run, because the session stopped early",
         ],
     ),
 }

@@ -125,7 +125,7 @@ def test_the_gain_from_retrieval_is_one_more_matrix() -> None:
     run = run_of({"a": [1.0], "b": [1.0], "c": [0.0], "d": [1.0]}, a=0.0, b=1.0, c=1.0)
     text = text_of(run)
     shows = "mean difference (n); * < 5 cases; ! interval without 0; +k without both"
-    assert f"accuracy - closed_book_accuracy by topic x task - {shows}" in text
+    assert f"accuracy - closed_book_accuracy by topic x task\n  {shows}" in text
     assert any(line.split() == ["A", "+0.00", "(3+1)*"] for line in text.splitlines())
     made = results(run)
     assert [m["metric"] for m in made["matrices"]] == ["accuracy", "accuracy - closed_book_accuracy"]

@@ -109,7 +109,7 @@ def test_differences_and_rows_in_groups_are_the_same() -> None:
     assert difference["total"]["n"] == 12
     assert "minus" not in made["matrices"][0]
     same(run)
-    texts = [line.text for line in summary_lines(run, VIEWS[0], 100, 0)]
+    texts = [line.text for line in summary_lines(run, VIEWS[0], 120, 0)]
     assert "accuracy by topic x task · zeta - mean (n); * < 5 cases; +k unscored" in texts
     shows = "mean difference (n); * < 5 cases; ! interval without 0; +k without both"
     at = texts.index(f"accuracy by topic x task · alpha - zeta - {shows}")

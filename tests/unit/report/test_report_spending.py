@@ -20,7 +20,7 @@ CALLS = Calls(120, 100, 25, 40_000, 3_000, 0.5, 0.02)
 
 
 def lines(run: Run, verbosity: int = 0, choice: MatrixChoice | None = None) -> list[str]:
-    return [line.text for line in summary_lines(run, choice or MatrixChoice(), 80, verbosity)]
+    return [line.text for line in summary_lines(run, choice or MatrixChoice(), 200, verbosity)]
 
 
 def run_of(*calls: Calls | None, usage: Usage | None = None) -> Run:
