@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.attribution import cause_of
@@ -15,6 +16,7 @@ from pytest_rageval.report.matrix_lines import matrix_legend, matrix_rows, matri
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
 from pytest_rageval.report.terminal import counts_text
+from pytest_rageval.report.verdict import verdict_of
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["MOST", "markdown_of"]
@@ -26,6 +28,7 @@ FEW_ROWS = 12  # a table with more is folded
 
 EXCERPT = 100  # characters of an answer
 
+_VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
 _SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
 
 Row = list[str]
@@ -45,31 +48,16 @@ def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST) -> str:
 
 def _verdict(run: Run) -> str:
     gates = [gate.result for gate in run.gates]
-    failed = sum(gate.status == "failed" for gate in gates)
-    if run.interrupted:
-        return "⚠️ RAG tests: interrupted"
-    if failed:
-        return f"❌ RAG tests: {failed} of {counted(len(gates), 'gate')} failed"
-    broken = len(run.failed) or sum(outcome.status == "error" for outcome in run.outcomes.values())
-    if broken:
-        what = counted(broken, "test" if run.failed else "case")
-        return f"❌ RAG tests: {what} failed" + (", and no gate" if gates and run.plan.shard is None else "")
-    if run.plan.shard is not None:
-        return f"➖ RAG tests: {plain(str(run.plan.shard))} ended, `rageval merge` decides the gates"
-    if not run.outcomes:
-        return "⚠️ RAG tests: no case was run"
-    return _held(gates)
-
-
-def _held(gates: Sequence[GateResult]) -> str:
-    """Return the verdict of a run in which nothing failed."""
-    undecided, skipped = sum(bool(gate.undecided) for gate in gates), sum(gate.status == "skipped" for gate in gates)
-    but = [f"{n} {what}" for n, what in ((undecided, "inconclusive"), (skipped, "skipped")) if n]
-    if not gates:
-        return "✅ RAG tests: nothing failed, and there is no gate"
-    if not but:
-        return f"✅ RAG tests: {'the gate holds' if len(gates) == 1 else f'all {len(gates)} gates hold'}"
-    return f"⚠️ RAG tests: no gate failed, {', '.join(but)} of {len(gates)}"
+    verdict = verdict_of(
+        Counter(gate.status for gate in gates),
+        inconclusive=sum(bool(gate.undecided) for gate in gates),
+        tests=len(run.failed),
+        errors=sum(outcome.status == "error" for outcome in run.outcomes.values()),
+        cases=len(run.outcomes),
+        interrupted=run.interrupted,
+        shard=str(run.plan.shard or ""),
+    )
+    return f"{_VERDICTS[verdict.kind]} RAG tests: {plain(verdict.text)}"
 
 
 def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:

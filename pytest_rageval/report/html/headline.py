@@ -4,54 +4,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_rageval.report.lines import counted, dollars, few_of, interval, number, place_text
+from pytest_rageval.report.verdict import RunVerdict, verdict_of
 
-__all__ = ["Verdict", "comparison_of", "failed_tests_of", "gates_of", "notes_of", "tiles_of", "verdict_of"]
+__all__ = ["besides", "comparison_of", "conclusion_of", "failed_tests_of", "gates_of", "notes_of", "tiles_of"]
 
 NAMED = 200  # cases of a kind that are listed
 
 
-class Verdict(NamedTuple):
-    """What gates and tests decided: ``kind`` is "passed", "failed" or "open"."""
+def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
+    """Return what gates and tests decided."""
+    shard = results["run"].get("shard")
+    found = verdict_of(
+        Counter(gate["status"] for gate in results["gates"]),
+        inconclusive=sum(map(_is_undecided, results["gates"])),
+        tests=len(results["run"].get("failed", ())),
+        errors=errors,
+        cases=len(results["outcomes"]),
+        interrupted=results["run"]["interrupted"],
+        shard=f"shard {shard['number']} of {shard['of']}" if shard else "",
+    )
+    return found._replace(text=found.text[0].upper() + found.text[1:])
 
-    kind: str
-    text: str
-    more: str
 
-
-def verdict_of(results: Mapping[str, Any], errors: int) -> Verdict:
-    """Return what gates and tests decided, and what else has to be known of it."""
-    states = Counter(gate["status"] for gate in results["gates"])
-    undecided = sum(map(_is_undecided, results["gates"]))
+def besides(results: Mapping[str, Any], errors: int) -> str:
+    """Return what has to be known of a run beside its verdict."""
+    skipped = sum(gate["status"] == "skipped" for gate in results["gates"])
     unfinished = len(results["plan"]["unfinished"])
-    tests = len(results["run"].get("failed", ()))
-    total = sum(states.values())
-    if states["failed"]:
-        kind, text = "failed", f"{states['failed']} of {counted(total, 'gate')} failed"
-    elif tests:
-        kind, text = "failed", f"{counted(tests, 'test')} failed"
-    elif results["run"]["interrupted"]:
-        kind, text = "open", "Interrupted: no gate was judged"
-    elif not results["outcomes"]:
-        kind, text = "open", "No case ran"
-    elif not total:
-        kind, text = "open", "No gate decides this run"
-    elif not states["passed"]:
-        kind, text = "open", "No gate was judged"
-    elif undecided or states["skipped"]:
-        but = [f"{n} {what}" for n, what in ((undecided, "inconclusive"), (states["skipped"], "skipped")) if n]
-        kind, text = "open", f"No gate failed, {', '.join(but)} of {total}"
-    else:
-        kind, text = "passed", "All gates hold" if total > 1 else "The gate holds"
-    more = [
-        *([f"{counted(tests, 'test')} failed"] if tests and states["failed"] else ()),
-        *([f"{counted(states['skipped'], 'gate')} not judged"] if states["skipped"] and kind == "failed" else ()),
-        *([f"{counted(errors, 'error')}"] if errors else ()),
-        *([f"{counted(unfinished, 'case')} never ended"] if unfinished else ()),
-    ]
-    return Verdict(kind, text, ", ".join(more))
+    told = (
+        (skipped, counted(skipped, "gate") + " not judged"),
+        (errors, counted(errors, "error")),
+        (unfinished, counted(unfinished, "case") + " never ended"),
+    )
+    return ", ".join(text for n, text in told if n)
 
 
 def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: int) -> list[tuple[str, str]]:

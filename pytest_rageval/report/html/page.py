@@ -67,7 +67,8 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
     script, style = _script(), _text("page.css")
     return _template().generate(
         run=results["run"],
-        verdict=headline.verdict_of(results, statuses["error"]),
+        verdict=headline.conclusion_of(results, statuses["error"]),
+        besides=headline.besides(results, statuses["error"]),
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
         failed=headline.failed_tests_of(results),
         gates=headline.gates_of(results),

@@ -82,7 +82,7 @@ def test_shards_that_are_joined_have_one_report(
     for shard in (1, 2):
         project.run("--rag-shard", f"{shard}/2", "--rag-markdown", f"{shard}.md", json_path=f"{shard}.json")
         text = (project.path / f"{shard}.md").read_text(encoding="utf-8")
-        assert text.startswith(f"## ➖ RAG tests: shard {shard} of 2 ended, `rageval merge` decides the gates")
+        assert text.startswith(f"## ⚠️ RAG tests: shard {shard} of 2 ended, rageval merge decides the gates")
     summary = Path(project.path / "summary.md")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.chdir(project.path)

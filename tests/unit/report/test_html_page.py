@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.headline import tiles_of, verdict_of
+from pytest_rageval.report.html.headline import tiles_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.html.visible import shown
@@ -145,14 +145,6 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
     assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
-
-
-def test_a_gate_that_too_few_cases_decide_does_not_count_as_held() -> None:
-    held: dict[str, Any] = {"status": "passed", "verdict": "not_worse", "cells": []}
-    open_ = held | {"verdict": "inconclusive"}
-    assert verdict_of(results(outcome("a"), gates=[held, held]), 0)[:2] == ("passed", "All gates hold")
-    kind, text, _ = verdict_of(results(outcome("a"), gates=[held, open_]), 0)
-    assert (kind, text) == ("open", "No gate failed, 1 inconclusive of 2")
 
 
 @pytest.mark.parametrize("tokens", [None, 7])

@@ -178,16 +178,18 @@ def first_line(run: Run) -> str:
 
 def test_the_verdict_comes_first() -> None:
     run = judged()
-    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed"
-    run.interrupted = True
-    assert first_line(run) == "## ⚠️ RAG tests: interrupted"
+    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed, and 1 case"
+    interrupted = many(2)
+    interrupted.interrupted = True
+    interrupted.evaluate_gates()
+    assert first_line(interrupted) == "## ⚠️ RAG tests: interrupted"
     held = many(4)
     assert first_line(held) == "## ✅ RAG tests: the gate holds"
     held.failed = ("t.py::test",)
     assert first_line(held) == "## ❌ RAG tests: 1 test failed, and no gate"
     held.failed, held.plan.shard = (), Shard(1, 3, 4, "", (0, 1, 2, 3))
     held.evaluate_gates()
-    assert first_line(held) == "## ➖ RAG tests: shard 1 of 3 ended, `rageval merge` decides the gates"
+    assert first_line(held) == "## ⚠️ RAG tests: shard 1 of 3 ended, rageval merge decides the gates"
     assert first_line(Run(STARTED, replace(plan(), session_gates=()))) == "## ⚠️ RAG tests: no case was run"
 
 

@@ -15,10 +15,12 @@ from jsonschema import Draft202012Validator
 from wcwidth import wcswidth
 
 from pytest_rageval.report.colours import painted
+from pytest_rageval.report.html.headline import conclusion_of
+from pytest_rageval.report.json_text import plain
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.results_json import results_of, schema
 from pytest_rageval.report.terminal import summary_lines
 
 Results = dict[str, Any]
@@ -111,7 +113,11 @@ def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
     run, choice = run_of(results)
     folder = fixtures_dir / "reports"
     compared(folder / f"{name}.txt", "".join(f"{painted(line, 0, None)}\n" for line in lines_of(results)))
-    compared(folder / f"{name}.md", markdown_of(run, choice))
+    text = markdown_of(run, choice)
+    compared(folder / f"{name}.md", text)
+    n_errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
+    told = conclusion_of(plain(results_of(run, "r", run.started, choice)), n_errors)
+    assert text.partition("\n")[0].partition("tests: ")[2] == told.text.lower()
 
 
 def test_colours_are_shown_as_before_and_values_always_as_text(fixtures_dir: Path) -> None:

@@ -1,0 +1,49 @@
+"""What a run decided: it says that all holds only where every gate was judged, and none of them may hide a drop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_rageval.report.html.headline import conclusion_of
+from pytest_rageval.report.verdict import verdict_of
+
+NOTHING: dict[str, Any] = {
+    "gates": {}, "inconclusive": 0, "tests": 0, "errors": 0, "cases": 4, "interrupted": False, "shard": "",
+}  # fmt: skip
+HOLDS = {"passed": 2}
+SOME = {"passed": 2, "skipped": 3}
+SHARD = "shard 1 of 3"
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "text"),
+    [
+        ({"gates": HOLDS}, "passed", "all 2 gates hold"),
+        ({"gates": {"passed": 1}}, "passed", "the gate holds"),
+        ({}, "passed", "nothing failed, and there is no gate"),
+        ({"gates": HOLDS, "inconclusive": 1}, "open", "no gate failed, 1 inconclusive of 2"),
+        ({"gates": SOME, "inconclusive": 1}, "open", "no gate failed, 1 inconclusive, 3 skipped of 5"),
+        ({"gates": {"skipped": 3}}, "open", "no gate was judged"),
+        ({"cases": 0, "gates": {"skipped": 1}}, "open", "no case was run"),
+        ({"gates": {"passed": 1, "failed": 1}}, "failed", "1 of 2 gates failed"),
+        ({"gates": {"failed": 1}, "tests": 2, "errors": 1}, "failed", "1 of 1 gate failed, and 2 tests"),
+        ({"gates": HOLDS, "tests": 1, "errors": 1}, "failed", "1 test failed, and no gate"),
+        ({"errors": 3}, "failed", "3 cases failed"),
+        ({"interrupted": True, "gates": {"skipped": 2}}, "open", "interrupted"),
+        ({"interrupted": True, "gates": {"skipped": 2}, "tests": 1}, "failed", "interrupted, 1 test failed until then"),
+        ({"shard": SHARD}, "open", "shard 1 of 3 ended, rageval merge decides the gates"),
+        ({"shard": SHARD, "gates": {"skipped": 2}, "tests": 1}, "failed", "1 test failed"),
+    ],
+)  # fmt: skip
+def test_the_verdict(told: dict[str, Any], kind: str, text: str) -> None:
+    assert verdict_of(**{**NOTHING, **told}) == (kind, text)
+
+
+def test_a_gate_with_a_cell_that_too_few_cases_decide_may_hide_a_drop() -> None:
+    cells = [{"status": "passed"}, {"status": "passed", "verdict": "inconclusive"}]
+    gates = [{"status": "passed", "verdict": verdict, "cells": cells} for verdict in ("not_worse", "worse")]
+    gates += [{"status": "passed", "verdict": "inconclusive", "cells": []}]
+    found = conclusion_of({"run": {"interrupted": False}, "gates": gates, "outcomes": [{}]}, errors=0)
+    assert found == ("open", "No gate failed, 3 inconclusive of 3")
