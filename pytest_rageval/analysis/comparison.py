@@ -25,7 +25,8 @@ class Compared:
         metric: the metric's name.
         system: the system's name, in the later run.
         slice: the cell; {} for all cases.
-        found: what the pairs tell.
+        n: how many scores were compared; of a case under several settings each is one.
+        found: what the cases tell.
         broken: the cases whose value is worse, the worst first.
         fixed: those whose value is better, the best first.
         causes: how many of the broken ones have each cause.
@@ -37,6 +38,7 @@ class Compared:
     metric: str
     system: str
     slice: Mapping[str, str]
+    n: int
     found: Paired
     broken: tuple[Pair, ...] = ()
     fixed: tuple[Pair, ...] = ()
@@ -175,7 +177,7 @@ def _compared(
     found = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
     broken = broken_of(scored, metric, higher_is_better=better_up)
     fixed = broken_of(scored, metric, higher_is_better=not better_up)
-    return Compared(testbed, metric, system, where, found, broken, fixed, causes_of(broken), found.p_value)
+    return Compared(testbed, metric, system, where, len(scored), found, broken, fixed, causes_of(broken), found.p_value)
 
 
 def _cells(

@@ -70,6 +70,7 @@ def _compared(each: Compared) -> dict[str, Any]:
         "metric": each.metric,
         "system": each.system,
         "slice": dict(each.slice),
+        "n": each.n,
         "n_pairs": found.n_pairs,
         "baseline": found.baseline,
         "value": found.value,

@@ -103,6 +103,7 @@ def _head(comparison: Comparison) -> str:
 
 
 def _columns(shown: Sequence[Compared]) -> list[list[str]]:
+    several = any(each.n > each.found.n_pairs for each in shown)
     return [
         ["was", *(number(each.found.baseline) for each in shown)],
         ["now", *(number(each.found.value) for each in shown)],
@@ -110,7 +111,8 @@ def _columns(shown: Sequence[Compared]) -> list[list[str]]:
         ["95 %", *(interval(each.found.ci95) for each in shown)],
         ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
         *([["q", *(number(each.q_value) for each in shown)]] if any(each.slice for each in shown) else ()),
-        ["n", *(str(each.found.n_pairs) for each in shown)],
+        ["n", *(str(each.n) for each in shown)],
+        *([["cases", *(str(each.found.n_pairs) for each in shown)]] if several else ()),
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
         ["could show", *(number(each.found.least_drop) for each in shown)],

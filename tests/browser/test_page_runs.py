@@ -48,24 +48,30 @@ def bare() -> Row:
     return made
 
 
+UNDECIDED = "Nothing failed, and there is no gate"
+
 RUNS: dict[str, tuple[Row, str, str]] = {
-    "interrupted": (interrupted(), "Interrupted: no gate was judged", "2 cases never ended"),
-    "empty": (results([]), "No case ran", ""),
+    "interrupted": (interrupted(), "Interrupted", "1 gate not judged, 2 cases never ended"),
+    "empty": (results([]), "No case was run", ""),
     "all errors": (
         results([failed(f"q{at}") for at in range(3)], gates=[gate("error_rate <= 0", "failed", value=1.0)]),
-        "1 of 1 gate failed",
+        "1 of 1 gate failed, and 3 cases",
         "3 errors",
     ),
     "a test failed": (
         results([outcome()], gates=[gate()], run={"failed": [outcome()["nodeid"]], "exitstatus": 1}),
-        "1 test failed",
+        "1 test failed, and no gate",
         "",
     ),
-    "one case": (results([outcome()]), "No gate decides this run", ""),
+    "one case": (results([outcome()]), UNDECIDED, ""),
     "one system": (several(1), "The gate holds", ""),
     "five systems": (several(5), "The gate holds", ""),
-    "without texts": (bare(), "No gate decides this run", "1 error"),
-    "gold of nobody": (results([outcome(history=[])], {"other": instance()}), "No gate decides this run", ""),
+    "without texts": (bare(), "1 case failed", "1 error"),
+    "gold of nobody": (
+        results([outcome(history=[])], {"other": instance()}),
+        "Nothing failed, and there is no gate",
+        "",
+    ),
 }
 
 

@@ -68,7 +68,7 @@ def read_case(page: Page, nodeid: str) -> None:
 
 
 def test_the_page_of_a_run_that_is_written_by_hand(opened: Opener, golden: dict[str, Any], fixtures_dir: Path) -> None:
-    """With RAGEVAL_WRITE_GOLDEN set, what the page holds now is what is wanted from now on."""
+    """With RAGEVAL_RENEW set, what the page holds now is what is wanted from now on."""
     Draft202012Validator(schema()).validate(golden)
     page = opened(golden)
     read_case(page, "test_desk.py::test_town[tram-keeper]")
@@ -76,7 +76,7 @@ def test_the_page_of_a_run_that_is_written_by_hand(opened: Opener, golden: dict[
         details.evaluate("each => { each.open = true }")
     outline = page.evaluate(OUTLINE)
     path = fixtures_dir / "html" / "outline.txt"
-    if os.environ.get("RAGEVAL_WRITE_GOLDEN"):
+    if os.environ.get("RAGEVAL_RENEW"):
         path.write_text(outline, encoding="utf-8")
     assert outline == path.read_text(encoding="utf-8")
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.lines import counted, dollars, few_of, interval, number, place_text
 from pytest_rageval.report.verdict import RunVerdict, verdict_of
 
@@ -78,8 +79,9 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
     comparison = results.get("comparison")
     if comparison is None:
         return None
+    alpha = results["plan"]["alpha"]
     whole = [each for each in comparison["comparisons"] if not each["slice"]]
-    apart = [each for each in comparison["comparisons"] if each["slice"] and _is_apart(each["ci95"])]
+    sure = [each for each in comparison["comparisons"] if each["slice"] and _is_beyond_noise(each, alpha)]
     cases = comparison["cases"]
     counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
     return {
@@ -91,7 +93,7 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
             ("other answers, same scores", cases["answers_changed"]),
         ],
         "whole": [_compared(each, results) for each in whole],
-        "cells": [_compared(each, results) for each in apart],
+        "cells": [_compared(each, results) for each in sure],
         "broken": _named(whole, "broken"),
         "fixed": _named(whole, "fixed"),
     }
@@ -127,7 +129,8 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
         "baseline": "" if gate["baseline"] is None else number(gate["baseline"]),
         "delta": _delta(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",
         "n_pairs": gate.get("n_pairs"),
-        "p_value": "" if gate["p_value"] is None else number(gate["p_value"]),
+        "p_value": "" if gate["p_value"] is None else p_text(gate["p_value"]),
+        "least_drop": "" if gate.get("least_drop") is None else number(gate["least_drop"]),
         "verdict": (gate["verdict"] or "").replace("_", " "),
         "reason": gate["reason"] or "",
         "worst": [(each["nodeid"], number(each["value"])) for each in gate["worst"]],
@@ -162,13 +165,14 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "value": number(each["value"]),
         "delta": _delta(each["delta"]),
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
-        "p_holm": number(each["p_holm"]),
-        "n_pairs": each["n_pairs"],
+        "p_holm": p_text(each["p_holm"]).removeprefix("p "),
+        "q_value": number(each["q_value"]),
+        "n": str(each["n"]) + (f" of {each['n_pairs']} cases" if each["n"] > each["n_pairs"] else ""),
         "least_drop": number(each["least_drop"]),
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),
         "causes": few_of(tuple(causes), len(causes)) if causes else "",
-        "apart": _is_apart(each["ci95"]),
+        "sure": _is_beyond_noise(each, results["plan"]["alpha"]),
     }
 
 
@@ -192,6 +196,6 @@ def _listed(named: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {"n": len(named), "cases": named[:NAMED], "more": max(0, len(named) - NAMED)}
 
 
-def _is_apart(ci95: Sequence[float] | None) -> bool:
-    """Return whether an interval of a difference leaves out 0."""
-    return ci95 is not None and not ci95[0] <= 0 <= ci95[1]
+def _is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
+    """Return what `Compared.is_beyond_noise` does, of what results.json has."""
+    return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])

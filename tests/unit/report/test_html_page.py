@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.headline import tiles_of
+from pytest_rageval.report.html.headline import comparison_of, tiles_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.html.visible import shown
@@ -49,7 +49,7 @@ def results(*outcomes: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {
         "run": {**run, "interrupted": False},
         "testbeds": {"t.py::t": {**testbed, "labelled": False}},
-        "plan": {**plan, "view": {"metric": None, "rows": None, "cols": None}},
+        "plan": {**plan, "alpha": 0.05, "view": {"metric": None, "rows": None, "cols": None}},
         "instances": {each["case_id"]: {"question": f"{each['case_id']}?", "passages": {}} for each in outcomes},
         "outcomes": list(outcomes),
         "gates": [],
@@ -145,6 +145,25 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
     assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
+
+
+def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() -> None:
+    none = dict.fromkeys(("baseline", "value", "least_drop", "q_value"))
+    each: dict[str, Any] = {
+        **none,
+        "testbed": "t",
+        "metric": "accuracy",
+        "system": "mine",
+        "causes": {},
+        "broken": [],
+        "fixed": [],
+    }
+    each |= {"n": 12, "n_pairs": 4, "delta": -0.5, "ci95": [-0.9, -0.1]}
+    cells = [each | {"slice": {"topic": topic}, "p_holm": p} for topic, p in (("A", 0.01), ("B", 0.06), ("C", None))]
+    cases = dict.fromkeys(("new", "gone", "changed", "renamed", "errors"), ()) | {"compared": 12, "answers_changed": 0}
+    found = comparison_of(results(comparison={"baseline": {}, "cases": cases, "comparisons": cells}))
+    assert found is not None
+    assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 of 4 cases")]
 
 
 @pytest.mark.parametrize("tokens", [None, 7])

@@ -74,39 +74,37 @@ function overCases(found, told, binary, low) {
   return cases.length === told.length ? found : { ...found, ci95: clustered(cases, binary, low) };
 }
 
-/** The mean difference, case by case; `pairs` are [rows, values of the other side], `rates` whether 0/1 values have an interval of their own. */
-function differenceOf(metric, pairs, rates = false) {
-  const differences = [];
-  const means = [];
+const present = (values) => values.filter((value) => value !== null);
+
+/** The mean difference to another system, case by case and setting by setting. */
+function againstSystem(metric, rows, minus) {
+  const units = [...grouped(rows, (row) => unitOf(row, true)).values()];
   const told = [];
-  for (const [rows, others] of pairs) {
-    const ours = rows.map((row) => valueAt(row, metric)).filter((value) => value !== null);
-    const theirs = others.filter((value) => value !== null);
-    if (!ours.length || !theirs.length) continue;
-    means.push(average(ours), average(theirs));
-    differences.push(average(ours) - average(theirs));
-    told.push([clusterOf(rows[0], true), average(ours) - average(theirs)]);
+  for (const unit of units) {
+    const [theirs, ours] = [true, false].map((other) =>
+      present(unit.filter((row) => (systemAt(row) === minus) === other).map((row) => valueAt(row, metric))));
+    if (ours.length && theirs.length) told.push([clusterOf(unit[0], true), average(ours) - average(theirs)]);
   }
-  const found = overCases(meanOf(differences, false, -1), told, false, -1);
-  if (rates && told.length === new Set(told.map(([name]) => name)).size && means.length && means.every((mean) => mean === 0 || mean === 1)) found.ci95 = bonettPrice(differences);
-  return { ...found, unscored: pairs.length - differences.length };
+  const found = overCases(meanOf(told.map(([, difference]) => difference), false, -1), told, false, -1);
+  return { ...found, unscored: units.length - told.length };
 }
 
-const againstSystem = (metric, rows, minus) =>
-  differenceOf(
-    metric,
-    [...grouped(rows, (row) => unitOf(row, true)).values()].map((each) => [
-      each.filter((row) => systemAt(row) !== minus),
-      each.filter((row) => systemAt(row) === minus).map((row) => valueAt(row, metric)),
-    ]),
-  );
-
-const againstBaseline = (metric, rows) =>
-  differenceOf(
-    metric,
-    [...grouped(rows, (row) => unitOf(row)).values()].map((each) => [each, [store.before[metric]?.[each[0]] ?? null]]),
-    true,
-  );
+/** The mean difference to the baseline over cases, of which one counts once under however many settings it stands. */
+function againstBaseline(metric, rows) {
+  const units = [...grouped(rows, unitOf).values()];
+  const pairs = [];
+  for (const unit of units) {
+    const then = store.before[metric]?.[unit[0]] ?? null;
+    const now = present(unit.map((row) => valueAt(row, metric)));
+    if (then !== null && now.length) pairs.push([clusterOf(unit[0]), then, average(now)]);
+  }
+  const cases = [...grouped(pairs, ([name]) => name).values()].map((each) => [1, 2].map((side) => average(each.map((pair) => pair[side]))));
+  const differences = cases.map(([then, now]) => now - then);
+  const rates = cases.length && cases.flat().every((mean) => mean === 0 || mean === 1);
+  const found = { ...meanOf(differences, false, -1), n: pairs.length, unscored: units.length - pairs.length };
+  if (rates) found.ci95 = bonettPrice(differences);
+  return cases.length === pairs.length ? found : { ...found, cases: cases.length };
+}
 
 /** The rows that a view is of: not skipped, of one system or of all (""), of the testbeds that are wanted. */
 function cohort(metric, of, systems) {

@@ -66,17 +66,21 @@ function matrixOf(view) {
   };
 }
 
-/** The difference to the baseline that results.json itself has for just these cases, with its own interval. */
+/** The difference to the baseline that results.json itself has for just these cases, with its own interval and test. */
 function fromResults(view, rows) {
   const pairs = new Set(rows.filter((row) => store.before[view.metric]?.[row] != null && valueAt(row, view.metric) !== null).map((row) => unitOf(row)));
   const found = store.comparisons.find((each) => {
-    if (each.metric !== view.metric || each.system !== view.system || each.n_pairs !== pairs.size) return false;
+    if (each.metric !== view.metric || each.system !== view.system || each.n !== pairs.size) return false;
     if (!rows.every((row) => named(store.testbed, row) === each.testbed)) return false;
     return Object.entries(each.slice).every(([facet, value]) => rows.every((row) => facetAt(row, facet) === value));
   });
   if (!found || found.delta === null) return null;
-  return { mean: found.delta, n: found.n_pairs, unscored: new Set(rows.map((row) => unitOf(row))).size - found.n_pairs, ci95: found.ci95 };
+  const told = { mean: found.delta, n: found.n, unscored: new Set(rows.map((row) => unitOf(row))).size - found.n, ci95: found.ci95 };
+  return { ...told, ...(found.n === found.n_pairs ? {} : { cases: found.n_pairs }), sure: isSure(found) };
 }
+
+/** Whether a comparison's test, corrected over all cells, takes a change for no noise. */
+const isSure = (each) => each.p_holm !== null && each.p_holm <= store.alpha && each.delta !== 0;
 
 /** How cells are coloured: a share of a scale for a mean, and what stands at its ends. */
 function scaleOf(view, matrix) {
@@ -86,7 +90,7 @@ function scaleOf(view, matrix) {
   if (signed) {
     const far = Math.max(0.1, ...means.map(Math.abs));
     const ends = [`${valueText(-far, view.metric, true)} ${lower ? "better" : "worse"}`, `${valueText(far, view.metric, true)} ${lower ? "worse" : "better"}`];
-    return { colours: DIVERGING, signed, lower, ends, share: (mean) => (lower ? 0.5 - mean / far / 2 : 0.5 + mean / far / 2) };
+    return { colours: DIVERGING, signed, lower, ends, tested: view.minus === "baseline", share: (mean) => (lower ? 0.5 - mean / far / 2 : 0.5 + mean / far / 2) };
   }
   const share = isPseudo(view.metric) && view.metric !== "error_rate";
   const [low, high] = share ? [Math.min(...means, Infinity), Math.max(...means, -Infinity)] : [0, 1];
@@ -102,14 +106,14 @@ function legendOf(scale) {
     svg("rect", { width: "100", height: "8", fill: "url(#ramp)" }));
   return el("p", { class: "legend" }, el("span", {}, scale.ends[0]), bar, el("span", {}, scale.ends[1]),
     el("span", { class: "key few" }, `dashed: fewer than ${FEW} cases`),
-    scale.signed ? el("span", {}, "! its interval leaves out 0") : el("span", {}, scale.lower ? "bright is low, which is better" : "bright is high"));
+    scale.signed ? el("span", {}, scale.tested ? "! no noise by the comparison's test, corrected over its cells; of other cells the interval leaves out 0" : "! its interval leaves out 0") : el("span", {}, scale.lower ? "bright is low, which is better" : "bright is high"));
 }
 
 /** A cell of the table; `where` are the facets that the case browser is to show when it is pressed. */
 function matrixCell(cell, view, scale, where, kind) {
   if (!cell) return el("td", { class: "none" }, el("span", { class: "hidden" }, "no case"), el("span", { "aria-hidden": "true" }, "–"));
   const few = isFew(cell, view.metric);
-  const apart = scale.signed && cell.ci95 && !(cell.ci95[0] <= 0 && cell.ci95[1] >= 0);
+  const apart = scale.signed && (cell.sure ?? (cell.ci95 && !(cell.ci95[0] <= 0 && cell.ci95[1] >= 0)));
   const counts = `n ${cell.n.toLocaleString("en")}${cell.cases === undefined ? "" : ` of ${cell.cases}`}${cell.unscored ? ` · ${cell.unscored} unscored` : ""}`;
   const exact = { "data-mean": cell.mean, "data-n": cell.n, "data-unscored": cell.unscored, "data-ci95": cell.ci95?.join(" ") };
   const press = el("button", { type: "button", click: () => showCases(view, where), ...exact },
