@@ -187,7 +187,7 @@ def test_a_matrix_of_sixteen_topics_and_five_tasks_is_read_on_a_common_terminal(
 
 
 def test_a_difference_has_its_sign_and_a_mark_where_its_interval_leaves_out_nothing() -> None:
-    scores = {"same": (0.5, 0.5), "better": (0.75, 0.5), "mixed": (1.0, 0.0)}
+    scores = {"same": (0.5, 0.5), "better": (1.0, 0.0), "mixed": (0.75, 0.25)}
     outcomes = [
         replace(outcome(at, value if topic != "mixed" or at % 2 else 1 - value, topic=topic, task="x"),
                 system=system, nodeid=f"{system}{topic}{at}")
@@ -196,6 +196,6 @@ def test_a_difference_has_its_sign_and_a_mark_where_its_interval_leaves_out_noth
     matrix = matrix_of("accuracy", False, outcomes, "topic", "task", "b", "a")
     [block] = matrix_blocks(matrix, 80)
     assert cells_of(block)[1:] == [
-        ["better", "+0.25(6)!"], ["mixed", "+0.00(6)"], ["same", "+0.00(6)"],
-        ["micro", "+0.08(18)"], ["macro", "+0.08"],
+        ["better", "+1.00(6)!"], ["mixed", "+0.00(6)"], ["same", "+0.00(6)"],
+        ["micro", "+0.33(18)!"], ["macro", "+0.33"],
     ]  # fmt: skip
