@@ -10,7 +10,7 @@ from pytest_rageval.analysis.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.comparison_lines import cases_text, change_blocks, row_name, sorts_of, told_lines
 from pytest_rageval.report.lines import Line, counted, few_of, moment, number, place_text, wrapped
-from pytest_rageval.report.tables import MOST, blocks_of
+from pytest_rageval.report.tables import MOST, table
 
 __all__ = ["compare_lines", "plan_lines"]
 
@@ -48,9 +48,7 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
     ]
     yield Line("")
     yield Line(f"cases that a drop of {drop:g} needs to be shown with 80 % power, where as many change as here")
-    for block in blocks_of(["", *names], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["", *names], columns, width)
 
 
 def _head(snapshot: Snapshot) -> str:

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, moment, number, signed, wrapped
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import table
 
 __all__ = [
     "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "p_text", "row_name",
@@ -45,9 +45,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
 
 def change_blocks(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
     """Yield what was compared as tables within a width, a row each under its name."""
-    for block in blocks_of(["", *names], _columns(shown), width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["", *names], _columns(shown), width)
 
 
 def change_text(each: Compared, comparison: Comparison) -> str:

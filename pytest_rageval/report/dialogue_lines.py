@@ -9,7 +9,7 @@ from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import table
 
 __all__ = ["dialogue_lines"]
 
@@ -32,10 +32,8 @@ def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
         *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
     ]
     yield Line("")
-    yield Line("conversations - mean: of their means; whole: no turn misses, where all are scored; rounds: mean (n)")
-    for block in blocks_of(["testbed", *labels], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield Line("conversations - mean of their means; whole: no turn misses; rounds: mean (n)")
+    yield from table(["testbed", *labels], columns, width)
 
 
 def _whole(told: Dialogues) -> str:

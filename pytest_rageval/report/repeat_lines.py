@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, few_of
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import table
 
 __all__ = ["repeat_lines"]
 
@@ -35,10 +35,8 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
         ["never", *(str(len(each.always_missed)) for each in found)],
     ]
     yield Line("")
-    yield Line("repeats - spread: of the k runs' means; pass^k: all k runs pass; never: none does")
-    for block in blocks_of(["testbed", *labels], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield Line("repeats - spread of the k runs' means; pass^k: all k runs pass; never: none does")
+    yield from table(["testbed", *labels], columns, width)
     for label, each in zip(labels, found, strict=True):
         if each.flips:
             yield Line(ascii_safe(f"{label} flips: {few_of(each.flips, NAMED)}"))

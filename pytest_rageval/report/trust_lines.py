@@ -8,7 +8,7 @@ from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import table
 
 __all__ = ["trust_lines"]
 
@@ -26,9 +26,7 @@ def trust_lines(run: Run, width: int) -> Iterator[Line]:
     ]
     yield Line("")
     yield Line("judges against people")
-    for block in blocks_of(["judge", *(trust.judge for trust in run.trusts)], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["judge", *(trust.judge for trust in run.trusts)], columns, width)
     for trust in run.trusts:
         for why, count in trust.unused.items():
             yield Line(ascii_safe(f"{trust.judge}: {counted(count, 'label')} not used, {why}"))
