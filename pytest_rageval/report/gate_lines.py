@@ -107,7 +107,10 @@ def _against(result: GateResult, told: Regression) -> list[str]:
     over = counted(found.n_pairs, "case")
     if not found.delta and not told.broken:
         return [f"as in the baseline over {over}", *least]
-    change = f"was {number(found.baseline)}, {found.delta:+.3g} {interval(found.ci95)}"
+    now = "" if number(found.value) == number(result.value) else f", now {number(found.value)}"
+    change = f"was {number(found.baseline)}{now}, {found.delta:+.3g} {interval(found.ci95)}"
+    if result.status == "passed" and not result.undecided:
+        return [f"{change} over {over}", *least]
     corrected = f", corrected over {cells} cells" if cells > 1 else ""
     return [change, f"one-sided {p_text(told.p_value)} over {over}{corrected}", *least]
 

@@ -79,7 +79,7 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
     comparison = results.get("comparison")
     if comparison is None:
         return None
-    alpha = results["plan"]["alpha"]
+    alpha = results["plan"].get("alpha", 0.05)
     whole = [each for each in comparison["comparisons"] if not each["slice"]]
     sure = [each for each in comparison["comparisons"] if each["slice"] and _is_beyond_noise(each, alpha)]
     cases = comparison["cases"]
@@ -92,8 +92,8 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
             ("not scored", len(cases["errors"])),
             ("other answers, same scores", cases["answers_changed"]),
         ],
-        "whole": [_compared(each, results) for each in whole],
-        "cells": [_compared(each, results) for each in sure],
+        "whole": [_compared(each, results, alpha) for each in whole],
+        "cells": [_compared(each, results, alpha) for each in sure],
         "broken": _named(whole, "broken"),
         "fixed": _named(whole, "fixed"),
     }
@@ -154,7 +154,7 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(each: Mapping[str, Any], results: Mapping[str, Any], alpha: float) -> dict[str, Any]:
     causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
     return {
         "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
@@ -172,7 +172,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),
         "causes": few_of(tuple(causes), len(causes)) if causes else "",
-        "sure": _is_beyond_noise(each, results["plan"]["alpha"]),
+        "sure": _is_beyond_noise(each, alpha),
     }
 
 

@@ -91,7 +91,7 @@ def _told(results: Mapping[str, Any], earlier: Earlier | None) -> dict[str, Any]
         "metrics": results["plan"]["metrics"],
         "testbeds": [{"nodeid": key, **testbed} for key, testbed in results["testbeds"].items()],
         "comparisons": comparison["comparisons"] if comparison else [],
-        "alpha": results["plan"]["alpha"],
+        "alpha": results["plan"].get("alpha", 0.05),
         "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
         "unseen": UNSEEN,
     }
