@@ -116,7 +116,8 @@ def _change(each: Compared) -> str:
     delta, ci95 = each.found.delta, each.found.ci95
     if delta is None:
         return "–"
-    return f"{delta:+.3f}" if ci95 is None else f"{delta:+.3f} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+    change = f"{delta:+.3f}" if delta else "0"
+    return change if ci95 is None else f"{change} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
 
 
 def told_lines(
