@@ -215,6 +215,19 @@ def test_a_cell_of_the_matrix_leads_to_its_cases(opened: Opener, golden: dict[st
     assert page.evaluate("() => document.activeElement.getAttribute('role')") == "listbox"
 
 
+def test_a_radar_opens_on_a_facet_that_makes_one_and_ten_systems_look_different(opened: Opener) -> None:
+    outcomes = [
+        outcome(f"q{at}", f"system {n}", facets={"ability": "noise_robustness", "level": f"l{at}"})
+        for at in range(3)
+        for n in range(10)
+    ]
+    radar = opened(results(outcomes)).locator("#charts article", has_text="Radar")
+    assert radar.get_by_label("Over").input_value() == "level"
+    assert radar.locator("polygon.area").count() == 10
+    look = "each => [each.getAttribute('class'), each.localName, each.getAttribute('points')].join()"
+    assert len({mark.evaluate(look) for mark in radar.locator(".sample .mark").all()}) == 10
+
+
 def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     curve, radar, scatter = page.locator("#charts article").all()
