@@ -29,7 +29,7 @@ __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
-    *("browser", "gold", "case", "start"),
+    *("filters", "controls", "browser", "gold", "case", "start"),
 )
 """The files of the page's script, in the order in which they are put together."""
 

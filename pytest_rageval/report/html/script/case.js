@@ -7,15 +7,17 @@ const prose = (...children) => el("div", { class: "prose" }, ...children);
 const facts = (pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => el("div", {}, el("dt", {}, data(name)), el("dd", {}, data(value)))));
 const LEFT_OUT = "Texts are left out of this run's reports (rag_report_texts).";
 
-async function showCase(row) {
+/** Draw a case, and lead who followed a link (`wanted`) to it. */
+async function showCase(row, wanted) {
   showing += 1;
   const mine = showing;
   try {
     const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
     if (mine !== showing) return;
-    replaced(browser.detail, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+    replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+    if (wanted) toCase();
   } catch (error) {
-    if (mine === showing) replaced(browser.detail, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
+    if (mine === showing) replaced(browser.shown, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
   }
 }
 
@@ -23,7 +25,8 @@ function caseOf(row, outcome, instance, earlier) {
   const gold = (instance.gold ?? []).flat();
   const fake = (instance.fake ?? []).flat();
   return [
-    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status)),
+    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status),
+      hasFailed(row) ? [" ", el("span", { class: "state failed" }, "test failed")] : null),
     el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
