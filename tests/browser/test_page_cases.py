@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from pages import Opener, violations
 from written import NOISE, TOWN, case, failed, outcome, results
 
@@ -202,6 +204,35 @@ def test_axe_finds_nothing_wrong_where_no_case_is(opened: Opener, golden: dict[s
     page.locator("#cases").get_by_label("Search").fill("nowhere to be found")
     page.get_by_text("No case matches.").wait_for()
     assert violations(page) == []
+
+
+@pytest.mark.parametrize(("now", "wanted"), [(0.4 - 4e-7, "0.40, as before"), (0.404, "0.4, now 0.404")])
+def test_a_value_is_compared_with_the_digits_that_a_baseline_keeps(
+    opened: Opener, golden: dict[str, Any], now: float, wanted: str
+) -> None:
+    given = copy.deepcopy(golden)
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
+    (run,) = (each for each in given["outcomes"] if each["nodeid"] == nodeid)
+    run["scores"]["rouge_l"]["value"] = now
+    page = opened(given, f"#case={nodeid}")
+    page.locator("#case-title").wait_for()
+    assert page.locator(".beside dd").all_inner_texts() == ["0.00, as before", wanted]
+    page.locator("#cases").get_by_label("Value of").select_option("rouge_l")
+    page.locator("#cases").get_by_label("Sort by").select_option("change")
+    assert page.locator("[aria-selected=true] .about").inner_text().startswith("rouge_l, difference +0.00 · ")
+
+
+def test_repeats_are_compared_with_the_mean_that_a_baseline_keeps(opened: Opener, golden: dict[str, Any]) -> None:
+    given = copy.deepcopy(golden)
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
+    (first,) = (each for each in given["outcomes"] if each["nodeid"] == nodeid)
+    given["outcomes"].append(copy.deepcopy(first) | {"nodeid": f"{nodeid}-2"})
+    for at, each in enumerate((first, given["outcomes"][-1])):
+        each["facets"]["repeat"] = str(at + 1)
+        each["scores"]["accuracy"]["value"] = float(at)
+    page = opened(given, f"#case={nodeid}")
+    page.locator("#case-title").wait_for()
+    assert page.locator(".beside dd").first.inner_text() == "0.00, now 0.50 over 2 runs"
 
 
 def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None:

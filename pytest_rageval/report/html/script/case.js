@@ -60,16 +60,33 @@ function earlierText(earlier, gold, fake) {
   return answerText(earlier, gold, fake);
 }
 
+/** The rows that are repeats of a row's case, itself among them. */
+function runsOf(row) {
+  if (facetAt(row, "repeat") === null) return [row];
+  const runs = [];
+  for (let other = 0; other < store.rows; other += 1) if (store.case.codes[other] === store.case.codes[row] && unitOf(other) === unitOf(row)) runs.push(other);
+  return runs;
+}
+
+/** A value of the baseline, which is one of a case and keeps six digits, and what became of it. */
+function sinceText(before, runs, metric) {
+  const values = present(runs);
+  const told = (value) => valueText(value, metric);
+  if (!values.length) return `${told(before)}, without a value`;
+  const now = average(values);
+  const many = runs.length > 1 ? ` over ${counted(values.length, "run")}` : "";
+  if (Math.abs(now - before) < 1e-6) return `${told(before)}, as before${many}`;
+  const text = told(now) === told(before) ? (value) => String(Number(value.toPrecision(6))) : told;
+  return `${text(before)}, now ${text(now)}${many}`;
+}
+
 /** The answer; beside it what the baseline knows of the same case, where there is one. */
 function answerPart(row, outcome, earlier, gold, fake) {
   const now = el("div", {}, answerText(outcome.answer, gold, fake), outcome.answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
   const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
   if (!before.length && !earlier) return part("Answer", now);
-  const scores = before.map((metric) => {
-    const value = valueAt(row, metric);
-    const change = value === null ? "without a value" : value === store.before[metric][row] ? "as before" : `now ${valueText(value, metric)}`;
-    return [metric, `${valueText(store.before[metric][row], metric)}, ${change}`];
-  });
+  const runs = runsOf(row);
+  const scores = before.map((metric) => [metric, sinceText(store.before[metric][row], runs.map((run) => valueAt(run, metric)), metric)]);
   return part("Answer", el("div", { class: "beside" }, el("div", {}, el("h5", {}, "This run"), now),
     el("div", {}, el("h5", {}, "Baseline"), earlierText(earlier, gold, fake), facts(scores))));
 }

@@ -80,7 +80,7 @@ function changes(filters) {
     const metric = metricAt(row, filters);
     const value = metric === null || isPseudo(metric) ? null : valueAt(row, metric);
     const before = minus === "baseline" ? store.before[metric]?.[row] ?? null : theirs.has(unit(row)) ? average(theirs.get(unit(row))) : null;
-    return value === null || before === null ? null : value - before;
+    return value === null || before === null ? null : Math.round((value - before) * 1e6) / 1e6; // as exact as a baseline is
   };
 }
 
