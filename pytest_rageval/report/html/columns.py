@@ -34,21 +34,24 @@ class _Coded:
 
 
 def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the outcomes as columns, in their order, and the texts of their answers, "" for none.
+    """Return the outcomes as columns, in their order, and what they are searched for: answers and errors, "" for none.
 
     Args:
         results: what results.json holds; outcomes and instances may be JSON text.
         paired: the cases of the baseline, where there is one.
 
     Returns:
-        Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status`` and
-        each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, of the baseline, ``before`` with None
-        where there is no value; ``used`` of answers, ``answered`` as 0 or 1.
+        Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
+        ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, of the baseline,
+        ``before`` with None where there is no value; ``used`` of answers; as 0 or 1 ``answered``, and ``failed`` where
+        its test failed.
     """
     named = {name: _Coded() for name in ("testbed", "system", "status")}
-    case = _Coded(results["instances"])
+    case, error = _Coded(results["instances"]), _Coded()
+    of_failed_tests = frozenset(results["run"].get("failed", ()))
     nodeids: list[str] = []
     answered: list[int] = []
+    failed: list[int] = []
     texts: list[str] = []
     facets: dict[str, _Coded] = {}
     scores: dict[str, list[float | None]] = {}
@@ -59,6 +62,9 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         for name, column in named.items():
             column.add(outcome[name], row)
         case.add(outcome["case_id"], row)
+        if outcome["error_type"]:
+            error.add(outcome["error_type"], row)
+        failed.append(int(outcome["nodeid"] in of_failed_tests))
         for name, value in outcome["facets"].items():
             facets.setdefault(name, _Coded()).add(value, row)
         _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
@@ -70,7 +76,8 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         for name, values in used.items():
             values.append(usage.get(name))
         answered.append(int(answer is not None))
-        texts.append((answer and answer["text"]) or "")
+        said = (answer and answer["text"], outcome["error_type"], outcome["error"])
+        texts.append("\n".join(filter(None, said)))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
         values += [None] * (rows - len(values))
@@ -78,11 +85,13 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "nodeid": nodeids,
         **{name: column.plain(rows) for name, column in named.items()},
         "case": case.plain(rows),
+        "error_type": error.plain(rows),
         "facets": {name: column.plain(rows) for name, column in facets.items()},
         "scores": scores,
         "before": before,
         "used": used,
         "answered": answered,
+        "failed": failed,
     }
     return columns, texts
 

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_jinja2", "html_of", "write_html"]
 
-SCRIPTS = ("texts", "store", "statistics", "cells", "matrix", "plot", "charts", "browser", "gold", "case", "start")
+SCRIPTS = (
+    *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
+    *("filters", "controls", "browser", "gold", "case", "start"),
+)
 """The files of the page's script, in the order in which they are put together."""
 
 
