@@ -114,11 +114,9 @@ class Standing:
         answered = min(under_way.answered, total - self.done)
         left = self._pace.left(elapsed, self.done + answered, total, under_way.in_flight)
         runs = " runs" if any("repeat" in facets for facets in self.plan.facets) else ""
-        parts = [f"rag: {self.done:,}/{total:,}{runs}"]
+        parts = [f"rag: {self.done:,}{f'+{answered:,}' if answered else ''}/{total:,}{runs}"]
         if self.errors:
             parts.append(f" · {counted(self.errors, 'error')}")
-        if answered:
-            parts.append(f" · {answered:,} answered ahead")
         if under_way.in_flight:
             parts.append(f" · {under_way.in_flight} in flight")
         if cost is not None:
