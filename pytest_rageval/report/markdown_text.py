@@ -11,10 +11,17 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import counted
 from pytest_rageval.report.tables import INDENT
 
-__all__ = ["LONGEST", "Part", "code", "parts_within", "plain"]
+__all__ = ["FEW_ROWS", "LONGEST", "Part", "Row", "code", "parts_within", "plain"]
+
+Row = list[str]
+
+FEW_ROWS = 12
+"""A table with more is folded."""
 
 LONGEST = 300
 """Characters of a text, of which the rest is cut."""
+
+FIRST, SHARES = 8, 12  # parts that room is kept for, and what share of it: 1/12 each, or less where that will do
 
 TAIL = 200  # characters that closing a part and counting what was cut take at most
 
@@ -39,7 +46,7 @@ class Part:
     """
 
     title: str
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Row]
     folded: bool
     numbers: range
 
@@ -59,10 +66,15 @@ def code(text: str) -> str:
 
 
 def parts_within(parts: Iterable[Part], room: int) -> str:
-    """Return as many rows of the parts as fit in so many characters, and how much does not."""
+    """Return as many rows of the parts as fit in so many characters, and how much does not.
+
+    None of the first parts is so long that those behind it have no room: for each a share of it is kept.
+    """
+    listed = list(parts)
+    kept = [len(_rendered(part, room // SHARES)) for part in listed[:FIRST]]
     text, n_parts, n_rows = "", 0, 0
-    for part in parts:
-        rendered = _rendered(part, room - TAIL - len(text))
+    for at, part in enumerate(listed):
+        rendered = _rendered(part, room - TAIL - len(text) - sum(kept[at + 1 :]))
         text += rendered
         if not rendered:
             n_parts, n_rows = n_parts + 1, n_rows + len(part.rows) - 1
@@ -86,7 +98,7 @@ def _rendered(part: Part, room: int) -> str:
     return text + closing
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(cells: Row) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -132,11 +132,79 @@ def test_it_keeps_within_a_comment_and_counts_what_was_cut(name: str) -> None:
     run = many(1_500, name, error=f"{name} broke" * 10)
     text = markdown_of(run, MatrixChoice())
     assert MOST - 2_000 < len(text) <= MOST
-    cut, *others = re.findall(r"^(\d+) more rows did not fit here\.$", text, re.MULTILINE)
-    [errors] = [table for table in tables(text) if table[0] == ["case", "error"]]
-    assert len(errors) - 1 + int(cut) == 1_500
-    assert others or re.search(r"^1 more table with \d+ rows did not fit here\.$", text, re.MULTILINE)
+    cut, *others = map(int, re.findall(r"^(\d+) more rows? did not fit here\.$", text, re.MULTILINE))
+    _, errors, matrix = tables(text)
+    assert len(errors) - 1 + cut == 1_500
+    assert len(matrix) - 1 + sum(others) == 102  # rows that a matrix shows, and its margins
     assert text.count("<details>") == text.count("</details>")
+
+
+@pytest.mark.parametrize("n", [12, 13, 2_000])
+def test_gates_that_failed_are_open_and_starve_no_other_table(n: int) -> None:
+    run = many(8)
+    failing = [f"accuracy >= 0.{at:04}" for at in range(6_000, 6_000 + n - 2)]
+    run.plan.testbeds[PLAIN] = replace(
+        run.plan.testbeds[PLAIN], gates=("accuracy >= 0.1", *failing, "accuracy[topic=*] >= 0.2")
+    )
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    assert len(text) <= MOST
+    opened, *others = tables(text)
+    assert [table[0][0] for table in others][-2:] == ["gate", "topic \\ task"]
+    assert opened[1][1:4] == ["accuracy >= 0.6000", "plain", "0.5"]
+    titles = re.findall(r"<summary>(.*)</summary>|^### (.*)$", text, re.MULTILINE)
+    if n == 12:
+        assert (titles[0], len(opened)) == (("", "Gates (12)"), 13)
+    elif n == 13:
+        assert (titles[:2], len(opened)) == ([("", "Gates (13)"), ("1 more gate", "")], 13)
+    else:
+        assert (titles[:2], len(opened)) == ([("", "Gates (2000)"), ("1970 more gates", "")], 31)
+
+
+def test_the_first_matrix_is_there_whatever_the_number_of_systems_and_errors() -> None:
+    run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), 600)}))
+    run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
+    for system in map(str, range(60)):
+        for at in range(10):
+            status, scores = ("error", {}) if at % 2 else ("scored", {"accuracy": Score(1.0)})
+            made = Outcome(f"{PLAIN}[{at}-{system}]", f"q{at}", PLAIN, {"topic": f"{at}", "system": system}, system,
+                           status, Answer("x"), scores, (), "it broke " * 20, "system_error")  # fmt: skip
+            run.plan.cases[made.nodeid] = (made.case_id, PLAIN, system, 0)
+            take(run, made)
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    found = tables(text)
+    assert [table[0][0] for table in found[:3]] == ["", "case", "topic \\ ability"]
+    assert len(found[2]) == 13
+    assert re.search(r"^\d+ more tables with \d+ rows did not fit here\.$", text, re.MULTILINE)
+    assert len(text) <= MOST
+
+
+def test_what_repeats_tell_is_there_and_n_counts_cases() -> None:
+    run = many(0)
+    for name, values in {"good": (1.0, 1.0), "flaky": (1.0, 0.0), "bad": (0.0, 0.0)}.items():
+        for repeat, value in enumerate(values, 1):
+            facets = {"topic": "A", "repeat": str(repeat)}
+            take(run, Outcome(f"{PLAIN}[{name}-{repeat}]", name, PLAIN, facets, "mine", "scored",
+                              Answer("x"), {"accuracy": Score(value)}))  # fmt: skip
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    assert "\n- plain accuracy: 1 of 3 cases flip over 2 repeats (flaky), 1 never pass (bad)\n" in text
+    assert tables(text)[0][1][4] == "6 of 3 cases"
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_gate_tells_the_words_of_its_judge_only_where_texts_are_told(texts: bool) -> None:
+    run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("polite",), ("polite[topic=*] >= 0.5",), 1)}),
+              texts=texts)  # fmt: skip
+    run.plan.metrics = {"polite": MetricInfo(binary=True, judge="polite")}
+    problem = f"parse_error: {MARK} I cannot say"
+    take(run, Outcome(f"{PLAIN}[q1]", "q1", PLAIN, {"topic": "A"}, "mine", "scored", Answer("x"),
+                      {"polite": Score(reason=problem)}))  # fmt: skip
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    assert "nothing was scored at topic=A" in text
+    assert (MARK in text) is texts
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
@@ -198,6 +266,7 @@ def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
     gates, worst, *_ = tables(markdown_of(run, MatrixChoice()))
     assert [row[0] for row in gates] == ["", "❌", "✅", "✅"]
     assert gates[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0", "1"]
+    assert gates[1][6] == "accuracy is 0 at topic=A"
     assert worst[0] == ["gate", "case", "value"]
 
 
