@@ -26,9 +26,11 @@ FIRST, SHARES = 8, 12  # parts that room is kept for, and what share of it: 1/12
 TAIL = 200  # characters that closing a part and counting what was cut take at most
 
 _APART = "&#8203;"
-"""A space of no width, behind what GitHub would make a mention, a reference, a link or an emoji of."""
+"""A space of no width, within what GitHub or GitLab would make a mention, a reference, a link or an emoji of."""
 
-_LINKED = re.compile(r"(?i)[@#]|:(?=\S)|\bwww(?=\.)|\bgh(?=-\d)")
+_LINKED = re.compile(r'(?i)[@#]|:(?=\S)|[!%&~](?=[\w"])|\bwww(?=\.)|\bgh(?=-\d)')
+_COMMIT = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
+_PIECE = re.compile(r"\w{6}")  # too short for a commit
 _MARKUP = re.compile(r"[\\`*_\[\]~]")
 _AT_START = re.compile(r"^(?=[-+=](?:[-+=\s]|$))|^\d+(?=[.)](?:\s|$))")
 _TAME = re.compile(r"[^`|\\]+")
@@ -111,5 +113,6 @@ def _inert(text: str) -> str:
     """Return a text as HTML that GitHub shows as it stands."""
     indent = len(text) - len(text.lstrip(INDENT))
     apart = _LINKED.sub(lambda found: f"{found[0]}\0", _shortened(text[indent:]))
+    apart = _COMMIT.sub(lambda found: _PIECE.sub(lambda piece: f"{piece[0]}\0", found[0]), apart)
     escaped = html.escape(apart, quote=False).replace("|", "&#124;").replace("$", "<span>$</span>")
     return "&emsp;" * (indent // 2) + escaped.replace("\0", _APART)

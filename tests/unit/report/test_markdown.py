@@ -27,7 +27,8 @@ HOSTILE = [
     "@org/team", "mail@example.org", "#123", "GH-45", "owner/repo#6", "https://evil.example/x", "www.evil.example",
     ":tada:", "$E = mc^2$", "one\ntwo", "one\r\n| x | y |\n| --- | --- |", "# heading", "- item", "1. item", "---",
     "===", "> quote", "a\u202eb", "a\u200bb", "\x1b[31mred\x1b[0m", "a\0b", "\ud800", "基金🙂", "   ", "{{ 7 * 7 }}",
-    "[^1]", "[x]: https://evil.example",
+    "[^1]", "[x]: https://evil.example", "!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "&12", "0123abc", "f" * 40,
+    "C0FFEE1", "[vulnerability:7]", "100% & more!",
 ]  # fmt: skip
 """What a name, an error or an answer may hold."""
 
@@ -108,6 +109,17 @@ def test_nothing_of_a_text_is_a_mention_or_a_reference(made: Any) -> None:
         assert re.search(r"[@#]\w|GH-\d|:\w+:", outside) is None, text
 
 
+@pytest.mark.parametrize("made", [plain, code])
+def test_nothing_of_a_text_is_a_reference_on_gitlab(made: Any) -> None:
+    """GitLab knows merge requests, milestones, labels, epics and commits; what stands in a sentence is left alone."""
+    texts = ("!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "a&12", "0123abc", "f" * 40, "in C0FFEE1.", "[epic:7]")
+    for text in texts:
+        inlines = [token for token in rendered(f"| {made(f'{text} |')} |") if token.type == "inline"]
+        outside = "".join(c.content for t in inlines for c in t.children or [] if c.type in ("text", "text_special"))
+        assert re.search(r"[!%~&][\w\"]|:\d|(?i:[0-9a-f]{7})", outside) is None, text
+    assert "\u200b" not in shown(rendered(made("100% & more! ~ feedbacks 1,234,567 abcdefab1x"))[1])
+
+
 def test_a_long_text_is_cut() -> None:
     assert len(plain("x" * 10_000)) == len(code("x" * 10_000)) - 2 == LONGEST
     assert len(plain("\0" * 10_000)) <= 2 * LONGEST
@@ -166,9 +178,9 @@ def test_the_first_matrix_is_there_whatever_the_number_of_systems_and_errors() -
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
     for system in map(str, range(60)):
         for at in range(10):
-            status, scores = ("error", {}) if at % 2 else ("scored", {"accuracy": Score(1.0)})
+            lost, scores = at % 2, {} if at % 2 else {"accuracy": Score(1.0)}
             made = Outcome(f"{PLAIN}[{at}-{system}]", f"q{at}", PLAIN, {"topic": f"{at}", "system": system}, system,
-                           status, Answer("x"), scores, (), "it broke " * 20, "system_error")  # fmt: skip
+                           "error" if lost else "scored", Answer("x"), scores, (), "it broke " * 20)  # fmt: skip
             run.plan.cases[made.nodeid] = (made.case_id, PLAIN, system, 0)
             take(run, made)
     run.evaluate_gates()
