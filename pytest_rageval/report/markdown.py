@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.attribution import cause_of
 from pytest_rageval.analysis.comparison import Compared, Comparison
@@ -30,15 +30,16 @@ EXCERPT = 100  # characters of an answer
 _VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
 
 
-def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST) -> str:
+def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, faults: Sequence[str] = ()) -> str:
     """Return a run as GitHub's Markdown: verdict, cost, gates, what broke and was mended, errors, matrices.
 
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
-        most: characters that it has at most, 20,000 or more; what does not fit is counted.
+        most: characters that it has at most, 20,000 or more, or 0 for its head alone; what does not fit is counted.
+        faults: what went wrong in writing other reports, a sentence each.
     """
-    text = "\n\n".join([f"## {_verdict(run)}", *_head(run, choice)]) + "\n"
+    text = "\n\n".join([f"## {_verdict(run)}", *_head(run, choice), *map(plain, faults)]) + "\n"
     return text + parts_within(_parts(run, choice), most - len(text))
 
 
@@ -52,6 +53,7 @@ def _verdict(run: Run) -> str:
         cases=len(run.outcomes),
         interrupted=run.interrupted,
         shard=str(run.plan.shard or ""),
+        exitstatus=run.exitstatus,
     )
     return f"{_VERDICTS[verdict.kind]} RAG tests: {plain(verdict.text)}"
 
