@@ -20,7 +20,10 @@ from pytest_rageval.report.terminal import counts_text
 from pytest_rageval.report.verdict import verdict_of
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["MOST", "markdown_of"]
+__all__ = ["MARKER", "MOST", "markdown_of"]
+
+MARKER = "<!-- pytest-rageval -->"
+"""Nobody sees it, and a workflow finds by it the comment that it is to edit."""
 
 MOST = 60_000
 """Characters: a comment on GitHub takes 65,536."""
@@ -40,7 +43,8 @@ def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, faults: Sequen
         faults: what went wrong in writing other reports, a sentence each.
     """
     text = "\n\n".join([f"## {_verdict(run)}", *_head(run, choice), *map(plain, faults)]) + "\n"
-    return text + parts_within(_parts(run, choice), most - len(text))
+    end = f"\n{MARKER}\n"
+    return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
 
 
 def _verdict(run: Run) -> str:

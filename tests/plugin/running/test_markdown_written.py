@@ -88,7 +88,7 @@ def test_a_summary_with_little_room_left_has_the_head(project: Project, monkeypa
     assert said(project).run().status == 1
     text = summary.read_text(encoding="utf-8")
     assert "\n\n## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors" in text
-    assert text.endswith("\n3 more tables with 4 rows did not fit here.\n")
+    assert text.endswith("\n3 more tables with 4 rows did not fit here.\n\n<!-- pytest-rageval -->\n")
 
 
 def test_a_step_that_ran_no_case_on_purpose_adds_nothing_to_its_summary(

@@ -14,7 +14,7 @@ from run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.markdown import MOST, markdown_of
+from pytest_rageval.report.markdown import MARKER, MOST, markdown_of
 from pytest_rageval.report.markdown_text import LONGEST, Part, code, parts_within, plain
 from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.report.run import Run
@@ -23,7 +23,7 @@ from pytest_rageval.report.views import MatrixChoice
 HOSTILE = [
     "a|b", "a\\|b", "\\", "\\\\|", "||", "`code`", "``a`b``", "|`|`|", "*bold*", "__init__", "~~gone~~", "a_b_c",
     "[link](https://evil.example)", "![image](x.png)", "<img src=x onerror=alert(1)>", "<script>alert(1)</script>",
-    "</details>", "</summary></details>", "<!-- hidden", "-->", "<a href=//x>", "&lt;b&gt;&amp;", "@someone",
+    "</details>", "</summary></details>", "<!-- hidden", MARKER, "-->", "<a href=//x>", "&lt;b&gt;&amp;", "@someone",
     "@org/team", "mail@example.org", "#123", "GH-45", "owner/repo#6", "https://evil.example/x", "www.evil.example",
     ":tada:", "$E = mc^2$", "one\ntwo", "one\r\n| x | y |\n| --- | --- |", "# heading", "- item", "1. item", "---",
     "===", "> quote", "a\u202eb", "a\u200bb", "\x1b[31mred\x1b[0m", "a\0b", "\ud800", "基金🙂", "   ", "{{ 7 * 7 }}",
@@ -227,13 +227,14 @@ def test_whatever_names_and_errors_hold_each_table_has_its_rows_and_cells(text: 
     run.failed = (text,)
     run.evaluate_gates()
     markdown = markdown_of(run, MatrixChoice())
+    assert markdown.endswith(f"\n\n{MARKER}\n")
     found = tables(markdown)
     assert [table[0][1] for table in found[:2]] == ["gate", "error"]
     assert [len(table) for table in found[:3]] == [2, 2, 6]
     assert all(len(row) == len(table[0]) for table in found for row in table)
     for token in rendered(markdown):
         if token.type == "html_block":
-            assert re.fullmatch(r"<details><summary>.*</summary>\n|</details>\n", token.content)
+            assert re.fullmatch(rf"<details><summary>.*</summary>\n|</details>\n|{MARKER}\n", token.content)
         elif token.type == "inline":
             shown(token)
 
