@@ -73,7 +73,7 @@ def parts_within(parts: Iterable[Part], room: int) -> str:
     None of the first parts is so long that those behind it have no room: for each a share of it is kept.
     """
     listed = list(parts)
-    kept = [len(_rendered(part, room // SHARES)) for part in listed[:FIRST]]
+    kept = [len(_rendered(part, room // SHARES)) + TAIL for part in listed[:FIRST]]
     text, n_parts, n_rows = "", 0, 0
     for at, part in enumerate(listed):
         rendered = _rendered(part, room - TAIL - len(text) - sum(kept[at + 1 :]))

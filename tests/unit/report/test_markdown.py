@@ -173,6 +173,28 @@ def test_gates_that_failed_are_open_and_starve_no_other_table(n: int) -> None:
         assert (titles[:2], len(opened)) == ([("", "Gates (2000)"), ("1970 more gates", "")], 31)
 
 
+def test_what_broke_starves_neither_what_was_mended_nor_errors_nor_the_matrix() -> None:
+    before, after = many(0), many(0)
+    for at in range(1_000):
+        was, lost = float(at % 5 > 0), at % 50 == 7
+        made = Outcome(f"{PLAIN}[{at}]", f"q{at}", PLAIN, {"topic": f"t{at % 9}"}, "mine", "scored", Answer("so " * 60),
+                       {"accuracy": Score(was)})  # fmt: skip
+        take(before, made)
+        other = {"status": "error", "error": "it broke " * 20} if lost else {}
+        take(after, replace(made, scores={} if lost else {"accuracy": Score(1 - was)}, **other))
+    after.baseline = before.snapshot()
+    after.evaluate_gates()
+    text = markdown_of(after, MatrixChoice())
+    _, broken, mended, worst, errors, matrix = tables(text)
+    cut = dict(
+        zip(("broken", "mended"), map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.M)), strict=True)
+    )
+    assert (len(broken) - 1 + cut["broken"], len(mended) - 1 + cut["mended"]) == (780, 200)
+    assert min(len(broken), len(mended)) > 50
+    assert (len(worst), len(errors), len(matrix)) == (6, 21, 12)
+    assert MOST - 2_000 < len(text) <= MOST
+
+
 def test_the_first_matrix_is_there_whatever_the_number_of_systems_and_errors() -> None:
     run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), 600)}))
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
