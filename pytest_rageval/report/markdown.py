@@ -42,7 +42,8 @@ def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, faults: Sequen
         most: characters that it has at most, 20,000 or more, or 0 for its head alone; what does not fit is counted.
         faults: what went wrong in writing other reports, a sentence each.
     """
-    text = "\n\n".join([f"## {_verdict(run)}", *_head(run, choice), *map(plain, faults)]) + "\n"
+    told = [f"## {_verdict(run)}", *_head(run, choice), *(plain(f"warning: {fault}") for fault in faults)]
+    text = "\n\n".join(told) + "\n"
     end = f"\n{MARKER}\n"
     return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
 

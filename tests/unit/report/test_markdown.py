@@ -180,16 +180,14 @@ def test_what_broke_starves_neither_what_was_mended_nor_errors_nor_the_matrix() 
         made = Outcome(f"{PLAIN}[{at}]", f"q{at}", PLAIN, {"topic": f"t{at % 9}"}, "mine", "scored", Answer("so " * 60),
                        {"accuracy": Score(was)})  # fmt: skip
         take(before, made)
-        other = {"status": "error", "error": "it broke " * 20} if lost else {}
-        take(after, replace(made, scores={} if lost else {"accuracy": Score(1 - was)}, **other))
+        now = replace(made, status="error", error="it broke " * 20) if lost else made
+        take(after, replace(now, scores={} if lost else {"accuracy": Score(1 - was)}))
     after.baseline = before.snapshot()
     after.evaluate_gates()
     text = markdown_of(after, MatrixChoice())
     _, broken, mended, worst, errors, matrix = tables(text)
-    cut = dict(
-        zip(("broken", "mended"), map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.M)), strict=True)
-    )
-    assert (len(broken) - 1 + cut["broken"], len(mended) - 1 + cut["mended"]) == (780, 200)
+    left_broken, left_mended = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
+    assert (len(broken) - 1 + left_broken, len(mended) - 1 + left_mended) == (780, 200)
     assert min(len(broken), len(mended)) > 50
     assert (len(worst), len(errors), len(matrix)) == (6, 21, 12)
     assert MOST - 2_000 < len(text) <= MOST
