@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import p_text
-from pytest_rageval.report.lines import counted, dollars, few_of, interval, number, place_text
+from pytest_rageval.report.lines import counted, dollars, few_of, interval, number
 from pytest_rageval.report.verdict import RunVerdict, verdict_of
 
 __all__ = ["besides", "comparison_of", "conclusion_of", "failed_tests_of", "gates_of", "notes_of", "tiles_of"]
@@ -26,6 +27,7 @@ def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
         cases=len(results["outcomes"]),
         interrupted=results["run"]["interrupted"],
         shard=f"shard {shard['number']} of {shard['of']}" if shard else "",
+        exitstatus=results["run"].get("exitstatus", 0),
     )
     return found._replace(text=found.text[0].upper() + found.text[1:])
 
