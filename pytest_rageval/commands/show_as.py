@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_rageval.commands.runs import StoredRun, rootdir, runs_of, stored_run
-from pytest_rageval.commands.show_formats import MLFLOW
+from pytest_rageval.commands.runs import StoredRun, results_path, rootdir, runs_of, stored_run
+from pytest_rageval.commands.show_formats import MLFLOW, STDOUT
+from pytest_rageval.commands.show_targets import check_targets
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
@@ -21,8 +22,6 @@ from pytest_rageval.report.parquet import write_parquet
 
 __all__ = ["show_as"]
 
-STDOUT = "-"
-
 
 def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
     """Write a run in each format, and yield a line for each file, or what is printed instead.
@@ -32,8 +31,8 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
         paths: format -> where to write it, or MLflow's store.
 
     Raises:
-        SettingError: there is no such run, several formats are to be printed, a file cannot be written, or a store
-            does not take it.
+        SettingError: there is no such run, several formats are to be printed, a target would overwrite a run, a file
+            cannot be written, or a store does not take it.
         MissingDependencyError: a format needs one.
     """
     printed = [name for name, path in paths.items() if path == STDOUT]
@@ -41,6 +40,7 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
         what = "one text can be printed, and neither Parquet nor a page"
         raise SettingError(f"{what}; give --{printed[-1]} the path of a file")
     root = rootdir(Path.cwd())
+    check_targets(run, results_path(root, run), runs_of(root), paths)
     stored = stored_run(root, run)
     for name, path in paths.items():
         if path != STDOUT:
