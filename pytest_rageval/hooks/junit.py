@@ -12,6 +12,7 @@ from pytest_rageval.hooks.keys import RECORDER
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.recorder import Recorder
+    from pytest_rageval.report.gating import NamedGate
     from pytest_rageval.report.properties import Properties
 
 __all__ = ["JUnit"]
@@ -30,6 +31,7 @@ class JUnit:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._failed: dict[str, pytest.TestReport] = {}
+        self._gates: dict[str, NamedGate] = {}
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -40,7 +42,7 @@ class JUnit:
         if report.when != "teardown" or recorder is None:
             return (yield)
         failed = self._failed.pop(report.nodeid, report)
-        told, may_quote = _told(recorder, report.nodeid)
+        told, may_quote = self._told(recorder, report.nodeid)
         xml = self._xml()
         element = xml.node_reporter(report) if told and xml is not None else None
         if element is not None and may_quote and not recorder.run.texts:
@@ -66,6 +68,23 @@ class JUnit:
         for name, value in run_properties(recorder.described(), systems):
             add(name, value)
 
+    def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
+        """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
+        from pytest_rageval.report.properties import case_properties, gate_properties
+        from pytest_rageval.report.results_json import encode_gate
+
+        run = recorder.run
+        outcome = run.outcomes.get(nodeid)
+        if outcome is not None:
+            return case_properties(outcome, run.unweighed(), texts=run.texts), True
+        if len(self._gates) != len(run.gates):
+            self._gates = {named.nodeid: named for named in run.gates}
+        named = self._gates.get(nodeid)
+        if named is None:
+            return [], False
+        gate, told = named.result.gate, encode_gate(named, texts=run.texts)
+        return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason
+
     def _xml(self) -> Any:
         """Return what writes pytest's JUnit file; None where another plugin does."""
         from _pytest.junitxml import xml_key
@@ -89,19 +108,3 @@ def _leave_out_texts(nodes: Iterable[Element]) -> None:
         if node.tag in ("error", "failure", "skipped"):
             node.set("message", LEFT_OUT)
             node.text = LEFT_OUT
-
-
-def _told(recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
-    """Return the properties of a case or of a gate, and whether its failure may quote data; none of any other test."""
-    from pytest_rageval.report.properties import case_properties, gate_properties
-    from pytest_rageval.report.results_json import encode_gate
-
-    run = recorder.run
-    outcome = run.outcomes.get(nodeid)
-    if outcome is not None:
-        return case_properties(outcome, run.unweighed(), texts=run.texts), True
-    named = next((named for named in run.gates if named.nodeid == nodeid), None)
-    if named is None:
-        return [], False
-    gate, told = named.result.gate, encode_gate(named, texts=run.texts)
-    return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason
