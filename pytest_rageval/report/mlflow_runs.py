@@ -126,8 +126,23 @@ def _cells(matrix: Matrix, metrics: Container[str]) -> Iterator[tuple[str, float
 def _params(results: Mapping[str, Any]) -> dict[str, str]:
     told = results["run"]
     testbeds = ", ".join(testbed["name"] for testbed in results["testbeds"].values())
-    params = {**told.get("settings", {}), "fingerprint": told["fingerprint"], "testbeds": testbeds}
-    return {_part(name): _short(value) for name, value in params.items() if value}
+    pairs = [(_part(name), value) for name, value in told.get("settings", {}).items()]
+    pairs += [("fingerprint", told["fingerprint"]), ("testbeds", testbeds)]
+    for name, testbed in zip(_names(results), results["testbeds"].values(), strict=True):
+        asked = testbed.get("settings", {}) | {key: ", ".join(testbed[key]) for key in ("metrics", "gates")}
+        pairs += [(f"{_part(name)}.{key}", value) for key, value in asked.items()]
+    pairs.append(("gates", ", ".join(results["plan"]["session_gates"])))
+    params: dict[str, str] = {}
+    for key, value in pairs:
+        if value:
+            params[_unused(key, params)] = _short(value)
+    return params
+
+
+def _names(results: Mapping[str, Any]) -> list[str]:
+    """Return what each testbed is called: by its name, or where two share it by its node id."""
+    names = Counter(testbed["name"] for testbed in results["testbeds"].values())
+    return [key if names[each["name"]] > 1 else each["name"] for key, each in results["testbeds"].items()]
 
 
 def _tags(results: Mapping[str, Any]) -> dict[str, str]:
@@ -147,7 +162,7 @@ def _part(text: str) -> str:
     """Return a text as one part of a name; a long one is cut, with a digest that tells it from others."""
     safe = _UNSAFE.sub("_", text)
     if len(safe) > LONGEST:
-        return f"{safe[: LONGEST - 9]}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        return f"{safe[: LONGEST - 9]}-{_digest(text)}"
     return safe if safe.strip(". ") else "_"
 
 
@@ -160,4 +175,9 @@ def _unused(name: str, taken: Container[str]) -> str:
 
 
 def _short(value: str) -> str:
-    return value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 3]}..."
+    """Return a value; a long one is cut, with a digest that tells it from others."""
+    return value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 12]}... {_digest(value)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["experiment_of", "send", "without_password"]
 
-BATCH = 500  # MLflow takes a thousand entries at once
+BATCH = 500  # MLflow takes a thousand metrics at once
+PARAMS = 100  # and so many params
 
 _ASKED_LIKE_THIS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
@@ -81,7 +82,9 @@ def _log(
     started = int(datetime.fromisoformat(told["started"]).timestamp() * 1000)
     made = client.create_run(experiment, start_time=started, tags=dict(run.tags), run_name=run.name).info.run_id
     metrics = [Metric(name, value, started, 0) for name, value in run.metrics.items()]
-    client.log_batch(made, params=[Param(name, value) for name, value in run.params.items()])
+    params = [Param(name, value) for name, value in run.params.items()]
+    for at in range(0, len(params), PARAMS):
+        client.log_batch(made, params=params[at : at + PARAMS])
     for at in range(0, len(metrics), BATCH):
         client.log_batch(made, metrics=metrics[at : at + BATCH])
     client.log_text(made, "".join(json_lines(results)), "results.json")

@@ -81,10 +81,33 @@ def test_settings_are_params_and_the_run_is_in_the_tags() -> None:
     assert mine.params["rag_model"] == "openai/m"
     assert mine.params["rag_prompts.en"] == "0123456789abcdef"
     assert (mine.params["fingerprint"], mine.params["testbeds"]) == ("sha256:0", "test_noise, test_plain")
-    assert len(mine.params["rag_model_params"]) == 500
+    assert (len(mine.params["rag_model_params"]), mine.params["rag_model_params"][:10]) == (500, "x" * 10)
     assert mine.tags["rag.run"] == "r1"
     assert mine.tags["rag.version.python"]
     assert mine.tags["rag.gates"] == "3 skipped"
+
+
+def test_what_each_testbed_asks_is_in_the_params() -> None:
+    done = finished_run()
+    (mine,) = runs(done)
+    assert mine.params["test_noise.dataset"] == "jsonl:noise.jsonl"
+    assert mine.params["test_noise.noise_rate"] == "[0.0, 0.4]"
+    assert mine.params["test_noise.metrics"] == "accuracy, token_f1"
+    assert mine.params["test_noise.gates"] == "accuracy[topic=*] >= 0.9"
+    assert mine.params["gates"] == "error_rate <= 50%, token_f1 >= 0.1"
+    done.plan.testbeds[PLAIN] = replace(done.plan.testbeds[PLAIN], name="test_noise")
+    (mine,) = runs(done)
+    assert mine.params["test_a.py__test_noise.metrics"] == "accuracy, token_f1"
+    assert mine.params["test_a.py__test_plain.metrics"] == "token_f1"
+
+
+def test_long_settings_that_differ_at_their_end_differ_in_mlflow() -> None:
+    params = []
+    for end in "ab":
+        done = finished_run()
+        done.settings = {"rag_model_params": "x" * 900 + end}
+        params.append(runs(done)[0].params["rag_model_params"])
+    assert params[0] != params[1]
 
 
 def test_a_run_of_nothing_is_no_run() -> None:
