@@ -14,7 +14,8 @@ from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, 
 
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.mlflow_runs import SystemRun, metric_name, system_runs
+from pytest_rageval.report.mlflow_names import metric_name
+from pytest_rageval.report.mlflow_runs import SystemRun, system_runs
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -34,7 +35,8 @@ def takes(name: str) -> bool:
 def test_a_system_has_its_means_and_on_how_many_they_are() -> None:
     (mine,) = runs(finished_run())
     assert mine.name == "mine"
-    told = {name: value for name, value in mine.metrics.items() if not name.startswith("cells/")}
+    apart = ("cells/", "testbeds/", "scored/testbeds/", "gates/")
+    told = {name: value for name, value in mine.metrics.items() if not name.startswith(apart)}
     assert told == {
         "accuracy": 1.0,
         "scored/accuracy": 1.0,
@@ -60,6 +62,41 @@ def test_each_cell_of_a_matrix_is_a_metric() -> None:
         "cells/accuracy/all/noise_rate.0": 1.0,
         "cells/accuracy/all/all": 1.0,
     }
+
+
+def test_testbeds_and_noise_rates_are_told_apart() -> None:
+    done = finished_run()
+    late = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), nodeid=f"{NOISE}[q4]", facets={"noise_rate": "0.4"})
+    (mine,) = runs(take(done, late))
+    told = {name: value for name, value in mine.metrics.items() if "testbeds/" in name}
+    assert told == {
+        "testbeds/test_noise/accuracy": 0.5,
+        "scored/testbeds/test_noise/accuracy": 2.0,
+        "testbeds/test_noise/noise_rate.0/accuracy": 1.0,
+        "testbeds/test_noise/noise_rate.0.4/accuracy": 0.0,
+        "testbeds/test_plain/f1": 0.5,
+        "scored/testbeds/test_plain/f1": 1.0,
+    }
+
+
+def test_a_gate_tells_each_system_what_it_found_there() -> None:
+    done = Run(STARTED, replace(plan(), cases={}, testbeds={PLAIN: plan().testbeds[PLAIN]}))
+    for system, topic, value in (("mine", "A", 0.5), ("mine", "B", 0.25), ("theirs", "A", 1.0)):
+        said = outcome(PLAIN, "q3", token_f1=Score(value))
+        facets = {"topic": topic, "system": system}
+        take(done, replace(said, nodeid=f"{PLAIN}[{topic}-{system}]", system=system, facets=facets))
+    done.plan.session_gates = ("token_f1 >= 0.1", "token_f1[topic=*] >= 10%", "token_f1[system=mine] < 2")
+    gates = [{name: value for name, value in each.metrics.items() if "gates/" in name} for each in runs(done)]
+    assert gates == [
+        {
+            "gates/session/token_f1 ge 0.1": 0.375,
+            "gates/session/token_f1 topic.all ge 10_/topic.A": 0.5,
+            "gates/session/token_f1 topic.all ge 10_/topic.B": 0.25,
+            "gates/session/token_f1 topic.all ge 10_/worst": 0.25,
+            "gates/session/token_f1 system.mine lt 2": 0.375,
+        },
+        {"gates/session/token_f1 ge 0.1": 1.0, "gates/session/token_f1 topic.all ge 10_/topic.A": 1.0},
+    ]
 
 
 def test_systems_are_runs_of_their_own() -> None:
@@ -123,12 +160,19 @@ def test_a_run_of_nothing_is_no_run() -> None:
         ("page_R@5", "recall_at_5"),
         ("nDCG@10", "nDCG_at_10"),
         ("erag:P@5", "erag_P_at_5"),
-        ("page_Rprec", "page_Rprec"),
+        ("page_Rprec", "Rprec"),
+        ("Rprec", "Rprec"),
+        ("rouge_l", "rouge_l"),
         ("准确率", "准确率"),
     ],
 )
 def test_names_are_ralles_where_they_mean_the_same(metric: str, name: str) -> None:
     assert metric_name(metric) == name
+
+
+def test_precision_of_pages_is_ralles_where_there_are_two() -> None:
+    both = {"Rprec", "page_Rprec"}
+    assert (metric_name("page_Rprec", both), metric_name("Rprec", both)) == ("Rprec", "passage_Rprec")
 
 
 def test_recall_of_pages_is_ralles_where_there_are_two() -> None:
