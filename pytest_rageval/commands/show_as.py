@@ -44,14 +44,16 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
     stored = stored_run(root, run)
     for name, path in paths.items():
         if path != STDOUT:
+            known: list[str] = []
             if name == MLFLOW:
-                send(stored.results, path, experiment_of(root))
+                known = send(stored.results, path, experiment_of(root), runs_of(root))
             elif name == "html":
                 _draw(stored, Path(path), runs_of(root))
             else:
                 _write(name, stored, Path(path))
             if not printed:
-                yield f"{without_password(path)}: {name} of {stored.head}"
+                twice = f" (had {', '.join(map(ascii_safe, known))} already)" if known else ""
+                yield f"{without_password(path)}: {name} of {stored.head}{twice}"
     for name in printed:
         text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield "\n".join(map(ascii_safe, text.split("\n"))) if sys.stdout.isatty() else text

@@ -59,7 +59,7 @@ class Outlets:
         if asked.html is not None:
             went_well.append(self._draw(asked.html, results, folder))
         if asked.mlflow is not None:
-            self._send(asked.mlflow, results, "" if folder is None else folder.name)
+            self._send(asked.mlflow, results, folder)
         went_well.append(self._update_baseline(run, "" if folder is None else folder.name))
         return all(went_well)
 
@@ -81,16 +81,18 @@ class Outlets:
 
         return self.report(path, partial(write_html, path, results, None if folder is None else folder.parent))
 
-    def _send(self, uri: str, results: Mapping[str, Any], run_id: str) -> None:
+    def _send(self, uri: str, results: Mapping[str, Any], folder: Path | None) -> None:
         """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
         from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
 
-        pages = [path for path in self.written if path == self._options.reports.html]
+        page = self._options.reports.html if self._options.reports.html in self.written else None
+        runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)
         try:
-            send(plain(results), uri, experiment_of(self._rootdir), pages)
+            send(plain(results), uri, experiment_of(self._rootdir), runs, page)
         except RagEvalError as error:
             again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
-            self.faults.append(f"{error}; the results are kept, send them with: {again}")
+            kept = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
+            self.faults.append(f"{error}{kept}")
 
     def _update_baseline(self, run: Run, run_id: str) -> bool:
         """Write the baseline, where that is wanted, and return whether it went well."""

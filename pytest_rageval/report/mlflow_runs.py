@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_rageval.report.lines import counted
 from pytest_rageval.report.mlflow_metrics import metrics_of
 from pytest_rageval.report.mlflow_names import digest_of, name_part, testbed_names, unused
 from pytest_rageval.report.reread import run_of
@@ -71,10 +72,18 @@ def _tags(results: Mapping[str, Any]) -> dict[str, str]:
         "rag.run": told["id"],
         "rag.started": told["started"],
         "rag.interrupted": str(told["interrupted"]).lower(),
+        "rag.narrowed": ", ".join(_lacking(results["plan"])),
         "rag.gates": ", ".join(f"{n} {status}" for status, n in sorted(gates.items())),
     }
     tags |= {name_part(f"rag.version.{name}"): version for name, version in told["versions"].items()}
     return {name: _short(value) for name, value in tags.items() if value}
+
+
+def _lacking(plan: Mapping[str, Any]) -> list[str]:
+    """Return how a run was no whole run of the project."""
+    unfinished = len(plan["unfinished"])
+    told = [plan.get("part", ""), "paths were given" if plan.get("narrowed") else ""]
+    return [*filter(None, told), *([f"{counted(unfinished, 'case')} not run"] if unfinished else [])]
 
 
 def _short(value: str) -> str:

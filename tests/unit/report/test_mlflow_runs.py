@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
@@ -121,6 +121,7 @@ def test_settings_are_params_and_the_run_is_in_the_tags() -> None:
     assert (len(mine.params["rag_model_params"]), mine.params["rag_model_params"][:10]) == (500, "x" * 10)
     assert mine.tags["rag.run"] == "r1"
     assert mine.tags["rag.version.python"]
+    assert mine.tags["rag.narrowed"] == "1 case not run"
     assert mine.tags["rag.gates"] == "3 skipped"
 
 
@@ -145,6 +146,15 @@ def test_long_settings_that_differ_at_their_end_differ_in_mlflow() -> None:
         done.settings = {"rag_model_params": "x" * 900 + end}
         params.append(runs(done)[0].params["rag_model_params"])
     assert params[0] != params[1]
+
+
+def test_a_run_of_a_part_says_so() -> None:
+    done = finished_run()
+    done.plan.part, done.plan.narrowed = "3 cases left out", True
+    (mine,) = runs(done)
+    assert mine.tags["rag.narrowed"] == "3 cases left out, paths were given, 1 case not run"
+    done = take(Run(STARTED, replace(plan(), cases={})), outcome(PLAIN, "q3", token_f1=Score(1.0)))
+    assert "rag.narrowed" not in runs(done)[0].tags
 
 
 def test_a_run_of_nothing_is_no_run() -> None:
@@ -189,6 +199,7 @@ def test_a_metric_that_bears_ralles_name_keeps_both_apart() -> None:
     assert (mine.metrics["f1"], mine.metrics["f1_2"]) == (0.5, 0.25)
 
 
+@settings(deadline=None)  # the first one imports
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=4, unique=True))
 def test_whatever_facets_are_called_the_names_are_taken_and_distinct(topics: list[str]) -> None:
     done: Any = finished_run()
