@@ -103,9 +103,10 @@ def without_password(text: str) -> str:
 
 
 def _drawn(folder: Path, results: Mapping[str, Any], runs: Path | None) -> list[Path]:
+    """Return the page, where jinja2 is installed and an older version's results have all that it shows."""
     from pytest_rageval.report.html.page import check_jinja2, write_html
 
-    with suppress(MissingDependencyError):
+    with suppress(MissingDependencyError, AttributeError, KeyError, TypeError, ValueError):
         check_jinja2()
         write_html(folder / "report.html", results, runs)
     return list(folder.iterdir())

@@ -152,3 +152,22 @@ def test_a_path_that_cannot_be_written_is_told(project: Path, capsys: pytest.Cap
     (project / "file").write_text("")
     assert main(["show", "results.json", "--csv", "file/cases.csv"]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["csv", "html", "json", "latex", "markdown", "parquet"])
+def test_half_of_a_surrogate_pair_is_written_as_its_escape(project: Path, name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow, of the extra parquet, is not installed")
+    text = (project / "results.json").read_text(encoding="utf-8")
+    (project / "odd.json").write_text(text.replace("§ Paris", "\\ud83d\\ude00 \\ud800"), encoding="utf-8")
+    assert main(["show", "odd.json", f"--{name}", "out"]) == 0
+    if name == "csv":
+        assert rows(project / "out")[0]["answer"] == "\U0001f600 \\ud800"
+
+
+def test_results_of_another_schema_are_not_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (project / "results.json").read_text(encoding="utf-8")
+    (project / "new.json").write_text(text.replace('"schema": 1', '"schema": 2'), encoding="utf-8")
+    for arguments in (["show", "new.json"], ["show", "new.json", "--csv", "out.csv"]):
+        assert main(arguments) == 2
+        assert "is a results.json of schema 2, and this version reads schema 1; update" in capsys.readouterr().err
