@@ -121,14 +121,14 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     try:
         results = _whole(path.read_text(encoding="utf-8"))
         _check_schema(results, path)
-        run, choice = run_of(results)
+        told, choice = run_of(results)
         head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         why = "it is cut short or of another version; name another run or file"
         raise SettingError(f"{path} is no results.json that this version can read: {why}") from error
-    return StoredRun(head, results, run, choice)
+    return StoredRun(head, results, told, choice)
 
 
 def snapshot_named(root: Path, name: str) -> Snapshot:

@@ -77,18 +77,26 @@ def _write(name: str, stored: StoredRun, path: Path) -> None:
             if name == "parquet":
                 write_parquet(outcome_table(stored.results["outcomes"]), part)
             else:
-                part.write_text(TEXTS[name](stored), encoding="utf-8", newline="")
+                encoding = "utf-8-sig" if name == "csv" else "utf-8"  # by the mark Excel knows UTF-8
+                part.write_text(TEXTS[name](stored), encoding=encoding, newline="")
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _csv(stored: StoredRun) -> str:
     table = outcome_table(stored.results["outcomes"])
-    return sheet_text([column.name for column in table.columns], table.rows)
+    rows = ([_whole(value) if isinstance(value, str) else value for value in row] for row in table.rows)
+    return sheet_text([_whole(column.name) for column in table.columns], rows)
+
+
+def _whole(text: str) -> str:
+    """Return a cell as no reader cuts it, which pandas does at NUL."""
+    return text.replace("\0", "\\x00")
 
 
 def _latex(stored: StoredRun) -> str:
-    return matrices_latex([*stored.run.matrices(stored.choice), *stored.run.differences(stored.choice)])
+    run, choice = stored.run, stored.choice
+    return matrices_latex([*run.matrices(choice), *run.differences(choice), *run.gains(choice)])
 
 
 def _json(stored: StoredRun) -> str:
