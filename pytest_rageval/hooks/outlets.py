@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,12 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.baseline import next_baseline, why_no_update
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.report.baseline_file import write_baseline
-from pytest_rageval.report.folder import fault_of, write_text
+from pytest_rageval.report.folder import write_text
 from pytest_rageval.report.json_text import json_lines, plain
 from pytest_rageval.report.markdown import markdown_of
 from pytest_rageval.report.results_json import versions_of
 from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
+from pytest_rageval.report.writing import Writing
 
 if TYPE_CHECKING:
     from pytest_rageval.report.run import Run
@@ -26,17 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["Outlets"]
 
 
-class Outlets:
-    """Writes what was asked for.
-
-    Attributes:
-        faults: what went wrong, a sentence each, for the summary's warnings.
-        written: the files that the summary says the place of.
-    """
+class Outlets(Writing):
+    """Writes what was asked for."""
 
     def __init__(self, options: Options, rootdir: Path) -> None:
-        self.faults: list[str] = []
-        self.written: list[Path] = []
+        super().__init__()
         self._options = options
         self._rootdir = rootdir
 
@@ -62,19 +57,6 @@ class Outlets:
             self._send(asked.mlflow, results, folder)
         went_well.append(self._update_baseline(run, "" if folder is None else folder.name))
         return all(went_well)
-
-    def report(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write what the summary says the place of, and return whether it went well."""
-        if not self.write(path, write):
-            return False
-        self.written.append(path)
-        return True
-
-    def write(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write a file and return whether it went well."""
-        fault = fault_of(path, write)
-        self.faults += [] if fault is None else [fault]
-        return fault is None
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html
