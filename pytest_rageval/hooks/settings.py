@@ -6,15 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import pytest_rageval
 from pytest_rageval.hooks.given import Options, ini_value
 from pytest_rageval.hooks.model_options import ModelSetting
-from pytest_rageval.hooks.testbed import Testbed
 from pytest_rageval.llm.request import Request
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.testbed import Testbed
 
 __all__ = ["settings_of", "testbed_settings"]
 
@@ -72,9 +74,10 @@ def testbed_settings(testbed: Testbed) -> dict[str, str]:
     settings = testbed.settings
     in_force = settings.given | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
     told = {name: getattr(settings, name) for name in _TOLD if name in in_force} | {"seed": testbed.seed}
-    for name in ("dataset", "qrels"):
-        if name in told:
-            told[name] = _without_folders(told[name])
+    form, _, path = settings.dataset.partition(":")
+    told["dataset"] = f"{form}:{_without_folders(path)}"
+    if settings.qrels:
+        told["qrels"] = _without_folders(settings.qrels)
     for name, value in told.items():
         if isinstance(value, tuple):
             told[name] = value[0] if len(value) == 1 else list(value)
@@ -83,10 +86,9 @@ def testbed_settings(testbed: Testbed) -> dict[str, str]:
     return {name: _text(value) for name, value in told.items() if value not in (None, "", {})}
 
 
-def _without_folders(place: str) -> str:
-    """Return ``format:path`` or a path, an absolute one by its last part, as the folders above are a machine's."""
-    head, colon, path = place.rpartition(":")
-    return head + colon + PurePath(path).name if PurePath(path).is_absolute() else place
+def _without_folders(path: str) -> str:
+    """Return a path, an absolute one by its last part, as the folders above are a machine's."""
+    return PurePath(path).name if PurePath(path).is_absolute() else path
 
 
 def _params(setting: ModelSetting) -> Mapping[str, Any]:
