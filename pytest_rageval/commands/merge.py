@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.commands.paging import terminal_colours
-from pytest_rageval.commands.runs import results_path, rootdir, stored_run
+from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.colours import painted
-from pytest_rageval.report.folder import RunFolder, fault_of, write_text
+from pytest_rageval.report.folder import RunFolder, write_text
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.joining import NO_TESTS, Part, joined
 from pytest_rageval.report.json_text import json_lines, to_json
@@ -22,7 +22,8 @@ from pytest_rageval.report.markdown import MOST, markdown_of
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
-from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.terminal import summary_lines, written_lines
+from pytest_rageval.report.writing import Writing
 
 __all__ = ["merge"]
 
@@ -49,10 +50,11 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
     kept = _Kept(root)
     results = results_of(run, kept.name, finished, choice)
-    kept.write(run, results)
-    kept.report(out, markdown, results, [markdown_of(run, choice, most) for most in (MOST, 0)])
+    kept.keep(run, results)
+    kept.deliver(out, markdown, results, [markdown_of(run, choice, most) for most in (MOST, 0)])
     yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
-    for line in summary_lines(run, choice, shutil.get_terminal_size().columns, 0):
+    width = shutil.get_terminal_size().columns
+    for line in (*summary_lines(run, choice, width, 0), *written_lines(kept.written, Path.cwd(), width)):
         yield painted(line, terminal_colours(), None)
     yield from (f"warning: {fault}" for fault in kept.faults)
     yield from _failures(run, parts)
@@ -73,11 +75,11 @@ def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
         yield f"{part.name} ended with exit status {part.run.exitstatus}, and no test that failed"
 
 
-class _Kept:
+class _Kept(Writing):
     """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest; and files."""
 
     def __init__(self, root: Path) -> None:
-        self.faults: list[str] = []
+        super().__init__()
         self.lacks_report = False
         self._folder: RunFolder | None = None
         try:
@@ -89,22 +91,19 @@ class _Kept:
     def name(self) -> str:
         return "" if self._folder is None else self._folder.id
 
-    def write(self, run: Run, results: Mapping[str, Any]) -> None:
+    def keep(self, run: Run, results: Mapping[str, Any]) -> None:
         if self._folder is not None:
-            self._written(self._folder.path, partial(_fill, self._folder, run, results))
+            self.report(self._folder.path / RESULTS, partial(_fill, self._folder, run, results))
 
-    def report(self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], texts: Sequence[str]) -> None:
+    def deliver(
+        self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], texts: Sequence[str]
+    ) -> None:
         """Write the files that were asked for, and add to a step's summary, which nobody asks for."""
         for path, parts in ((out, json_lines(results)), (markdown, texts[:1])):
-            self.lacks_report |= path is not None and not self._written(path, partial(write_text, path, parts))
+            self.lacks_report |= path is not None and not self.report(path, partial(write_text, path, parts))
         summary = os.environ.get(SUMMARY)
         if summary:
-            self._written(Path(summary), partial(add_to_summary, Path(summary), texts))
-
-    def _written(self, path: Path, write: Callable[[], object]) -> bool:
-        fault = fault_of(path, write)
-        self.faults += [] if fault is None else [fault]
-        return fault is None
+            self.write(Path(summary), partial(add_to_summary, Path(summary), texts))
 
 
 def _fill(folder: RunFolder, run: Run, results: Mapping[str, Any]) -> None:

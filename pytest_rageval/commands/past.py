@@ -15,6 +15,7 @@ from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.history import Entry, Unread
 from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.results_json import SCHEMA
 from pytest_rageval.report.totals import Total, totals_of, totals_of_baseline
 
 __all__ = ["past_commits", "past_runs"]
@@ -85,6 +86,8 @@ def _entry(folder: Path) -> Entry:
             results = json.load(stream)
             run, _ = run_of(results)
             totals = totals_of(run.plan, run.ordered())
+    if results.get("schema", SCHEMA) != SCHEMA:
+        raise ValueError("another version wrote it")
     testbeds = results["testbeds"]
     told = {node: each for node, each in testbeds.items() if not each.get("labelled")} or testbeds
     primary = {node: (each["name"], each["metrics"][0]) for node, each in told.items()}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, found
 from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.results_json import SCHEMA
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -117,15 +119,16 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     """
     path = results_path(root, run)
     try:
-        results = json.loads(path.read_text(encoding="utf-8"))
-        found, choice = run_of(results)
+        results = _whole(path.read_text(encoding="utf-8"))
+        _check_schema(results, path)
+        told, choice = run_of(results)
         head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         why = "it is cut short or of another version; name another run or file"
         raise SettingError(f"{path} is no results.json that this version can read: {why}") from error
-    return StoredRun(head, results, found, choice)
+    return StoredRun(head, results, told, choice)
 
 
 def snapshot_named(root: Path, name: str) -> Snapshot:
@@ -141,6 +144,22 @@ def snapshot_named(root: Path, name: str) -> Snapshot:
     told = stored.results["run"]
     where = name if path.exists() else ""
     return replace(stored.run.snapshot(), run=told["id"], versions=told["versions"], path=where)
+
+
+def _whole(text: str) -> Any:
+    """Return what JSON says; halves of surrogate pairs, as only other programs write, become their escapes."""
+    read = json.loads(text)
+    if not re.search(r"\\u[dD][89abAB]", text):
+        return read
+    escaped = re.sub("[\ud800-\udfff]", lambda half: rf"\\u{ord(half[0]):04x}", json.dumps(read, ensure_ascii=False))
+    return json.loads(escaped)
+
+
+def _check_schema(results: dict[str, Any], path: Path) -> None:
+    version = results.get("schema", SCHEMA)
+    if version != SCHEMA:
+        wanted = f"this version reads schema {SCHEMA}; update pytest-rageval, or name another run or file"
+        raise SettingError(f"{path} is a results.json of schema {found(version)}, and {wanted}")
 
 
 def _holds_results(path: Path) -> bool:

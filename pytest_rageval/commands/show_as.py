@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_rageval.commands.runs import StoredRun, rootdir, runs_of, stored_run
-from pytest_rageval.commands.show_formats import MLFLOW
+from pytest_rageval.commands.runs import StoredRun, results_path, rootdir, runs_of, stored_run
+from pytest_rageval.commands.show_formats import MLFLOW, STDOUT
+from pytest_rageval.commands.show_targets import check_targets
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
@@ -22,8 +23,6 @@ from pytest_rageval.report.parquet import write_parquet
 
 __all__ = ["show_as"]
 
-STDOUT = "-"
-
 
 def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
     """Write a run in each format, and yield a line for each file, or what is printed instead.
@@ -33,8 +32,8 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
         paths: format -> where to write it, or MLflow's store.
 
     Raises:
-        SettingError: there is no such run, several formats are to be printed, a file cannot be written, or a store
-            does not take it.
+        SettingError: there is no such run, several formats are to be printed, a target would overwrite a run, a file
+            cannot be written, or a store does not take it.
         MissingDependencyError: a format needs one.
     """
     printed = [name for name, path in paths.items() if path == STDOUT]
@@ -42,17 +41,20 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
         what = "one text can be printed, and neither Parquet nor a page"
         raise SettingError(f"{what}; give --{printed[-1]} the path of a file")
     root = rootdir(Path.cwd())
+    check_targets(run, results_path(root, run), runs_of(root), paths)
     stored = stored_run(root, run)
     for name, path in paths.items():
         if path != STDOUT:
+            known: list[str] = []
             if name == MLFLOW:
-                send(stored.results, path, experiment_of(root))
+                known = send(stored.results, path, experiment_of(root), runs_of(root))
             elif name == "html":
                 _draw(stored, Path(path), runs_of(root))
             else:
                 _write(name, stored, Path(path))
             if not printed:
-                yield f"{without_password(path)}: {name} of {stored.head}"
+                twice = f" (had {', '.join(map(ascii_safe, known))} already)" if known else ""
+                yield f"{without_password(path)}: {name} of {stored.head}{twice}"
     for name in printed:
         text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield "\n".join(map(ascii_safe, text.split("\n"))) if sys.stdout.isatty() else text
@@ -76,18 +78,26 @@ def _write(name: str, stored: StoredRun, path: Path) -> None:
             if name == "parquet":
                 write_parquet(outcome_table(stored.results["outcomes"]), part)
             else:
-                part.write_text(TEXTS[name](stored), encoding="utf-8", newline="")
+                encoding = "utf-8-sig" if name == "csv" else "utf-8"  # by the mark Excel knows UTF-8
+                part.write_text(TEXTS[name](stored), encoding=encoding, newline="")
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _csv(stored: StoredRun) -> str:
     table = outcome_table(stored.results["outcomes"])
-    return sheet_text([column.name for column in table.columns], table.rows)
+    rows = ([_whole(value) if isinstance(value, str) else value for value in row] for row in table.rows)
+    return sheet_text([_whole(column.name) for column in table.columns], rows)
+
+
+def _whole(text: str) -> str:
+    """Return a cell as no reader cuts it, which pandas does at NUL."""
+    return text.replace("\0", "\\x00")
 
 
 def _latex(stored: StoredRun) -> str:
-    return matrices_latex([*stored.run.matrices(stored.choice), *stored.run.differences(stored.choice)])
+    run, choice = stored.run, stored.choice
+    return matrices_latex([*run.matrices(choice), *run.differences(choice), *run.gains(choice)])
 
 
 def _json(stored: StoredRun) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-__all__ = ["FORMATS", "MLFLOW", "add_to", "wanted"]
+__all__ = ["FORMATS", "MLFLOW", "STDOUT", "add_to", "wanted"]
 
 MLFLOW = "mlflow"
+STDOUT = "-"
 
 FILES = ("html", "parquet")
 """Formats that are never printed."""
@@ -29,7 +30,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         if name in FILES:
             parser.add_argument(f"--{name}", metavar="PATH", help=what)
         else:
-            parser.add_argument(f"--{name}", nargs="?", const="-", metavar="PATH", help=f"{what}; - prints it")
+            parser.add_argument(f"--{name}", nargs="?", const=STDOUT, metavar="PATH", help=f"{what}; - prints it")
     parser.add_argument(f"--{MLFLOW}", metavar="URI", help="log each system as a run of MLflow")
 
 

@@ -14,7 +14,7 @@ from pytest_rageval.errors import DataError, found
 __all__ = ["read_sheet", "sheet_text"]
 
 _MARK = "'"
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", _MARK)
+_DANGEROUS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n", _MARK)  # also in the full width of East Asia
 """What a cell may not begin with: spreadsheets would run it, trim it, or take our mark for their own."""
 
 

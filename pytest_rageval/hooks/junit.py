@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 import pytest
 
@@ -12,6 +12,7 @@ from pytest_rageval.hooks.keys import RECORDER
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.recorder import Recorder
+    from pytest_rageval.report.gating import NamedGate
     from pytest_rageval.report.properties import Properties
 
 __all__ = ["JUnit"]
@@ -30,29 +31,30 @@ class JUnit:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._failed: dict[str, pytest.TestReport] = {}
+        self._gates: dict[str, NamedGate] = {}
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
         """Give a test its properties before pytest closes its element, which it does with the teardown."""
         if report.when == "call" and report.failed:
             self._failed[report.nodeid] = report
         recorder = self._config.stash.get(RECORDER, None)
         if report.when != "teardown" or recorder is None:
-            return
+            return (yield)
         failed = self._failed.pop(report.nodeid, report)
-        told, may_quote = _told(recorder, report.nodeid)
-        if not told:
-            return
+        told, may_quote = self._told(recorder, report.nodeid)
         xml = self._xml()
-        if xml is not None and may_quote and not recorder.run.texts:
-            _leave_out_texts(xml.node_reporter(report).nodes)
-        if getattr(xml, "family", "") == "xunit2":
-            node = Element("system-out")
-            node.text = "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told)
-            xml.node_reporter(report).append(node)
-        else:
+        element = xml.node_reporter(report) if told and xml is not None else None
+        if element is not None and may_quote and not recorder.run.texts:
+            _leave_out_texts(element.nodes)
+        if getattr(xml, "family", "") != "xunit2":
             for each in {id(one): one for one in (failed, report)}.values():  # a teardown that fails is an element more
                 each.user_properties.extend(told)
+            return (yield)
+        result = yield
+        if element is not None:
+            _print_in(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told))
+        return result
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
@@ -66,11 +68,38 @@ class JUnit:
         for name, value in run_properties(recorder.described(), systems):
             add(name, value)
 
+    def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
+        """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
+        from pytest_rageval.report.properties import case_properties, gate_properties
+        from pytest_rageval.report.results_json import encode_gate
+
+        run = recorder.run
+        outcome = run.outcomes.get(nodeid)
+        if outcome is not None:
+            return case_properties(outcome, run.unweighed(), texts=run.texts), True
+        if len(self._gates) != len(run.gates):
+            self._gates = {named.nodeid: named for named in run.gates}
+        named = self._gates.get(nodeid)
+        if named is None:
+            return [], False
+        gate, told = named.result.gate, encode_gate(named, texts=run.texts)
+        return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason
+
     def _xml(self) -> Any:
         """Return what writes pytest's JUnit file; None where another plugin does."""
         from _pytest.junitxml import xml_key
 
         return self._config.stash.get(xml_key, None)
+
+
+def _print_in(test: Element, text: str) -> None:
+    """Put a text behind what a test has printed; its output stays one element, as readers take only one."""
+    printed = test.findall("system-out")
+    for each in printed[1:]:
+        test.remove(each)
+    output = printed[0] if printed else SubElement(test, "system-out")
+    texts = [(each.text or "").rstrip("\n") + "\n" for each in printed]
+    output.text = "".join([*texts, text])
 
 
 def _leave_out_texts(nodes: Iterable[Element]) -> None:
@@ -79,19 +108,3 @@ def _leave_out_texts(nodes: Iterable[Element]) -> None:
         if node.tag in ("error", "failure", "skipped"):
             node.set("message", LEFT_OUT)
             node.text = LEFT_OUT
-
-
-def _told(recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
-    """Return the properties of a case or of a gate, and whether its failure may quote data; none of any other test."""
-    from pytest_rageval.report.properties import case_properties, gate_properties
-    from pytest_rageval.report.results_json import encode_gate
-
-    run = recorder.run
-    outcome = run.outcomes.get(nodeid)
-    if outcome is not None:
-        return case_properties(outcome, run.unweighed(), texts=run.texts), True
-    named = next((named for named in run.gates if named.nodeid == nodeid), None)
-    if named is None:
-        return [], False
-    gate, told = named.result.gate, encode_gate(named, texts=run.texts)
-    return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason

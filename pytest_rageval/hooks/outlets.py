@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,12 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.baseline import next_baseline, why_no_update
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.report.baseline_file import write_baseline
-from pytest_rageval.report.folder import fault_of, write_text
+from pytest_rageval.report.folder import write_text
 from pytest_rageval.report.json_text import json_lines, plain
 from pytest_rageval.report.markdown import MOST, markdown_of
 from pytest_rageval.report.results_json import versions_of
 from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
+from pytest_rageval.report.writing import Writing
 
 if TYPE_CHECKING:
     from pytest_rageval.report.run import Run
@@ -26,17 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["Outlets"]
 
 
-class Outlets:
-    """Writes what was asked for.
-
-    Attributes:
-        faults: what went wrong, a sentence each, for the summary's warnings.
-        written: the files that the summary says the place of.
-    """
+class Outlets(Writing):
+    """Writes what was asked for."""
 
     def __init__(self, options: Options, rootdir: Path) -> None:
-        self.faults: list[str] = []
-        self.written: list[Path] = []
+        super().__init__()
         self._options = options
         self._rootdir = rootdir
 
@@ -58,23 +53,10 @@ class Outlets:
         if asked.html is not None:
             went_well.append(self._draw(asked.html, results, folder))
         if asked.mlflow is not None:
-            self._send(asked.mlflow, results, "" if folder is None else folder.name)
+            self._send(asked.mlflow, results, folder)
         went_well.append(self._update_baseline(run, "" if folder is None else folder.name))
         run.exitstatus = run.exitstatus or int(not all(went_well))
         return self._tell(run, choice) and all(went_well)
-
-    def report(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write what the summary says the place of, and return whether it went well."""
-        if not self.write(path, write):
-            return False
-        self.written.append(path)
-        return True
-
-    def write(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write a file and return whether it went well."""
-        fault = fault_of(path, write)
-        self.faults += [] if fault is None else [fault]
-        return fault is None
 
     def _tell(self, run: Run, choice: MatrixChoice) -> bool:
         """Write the Markdown and add it to a step's summary; return whether the file that was asked for is there.
@@ -94,16 +76,18 @@ class Outlets:
 
         return self.report(path, partial(write_html, path, results, None if folder is None else folder.parent))
 
-    def _send(self, uri: str, results: Mapping[str, Any], run_id: str) -> None:
+    def _send(self, uri: str, results: Mapping[str, Any], folder: Path | None) -> None:
         """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
         from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
 
-        pages = [path for path in self.written if path == self._options.reports.html]
+        page = self._options.reports.html if self._options.reports.html in self.written else None
+        runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)
         try:
-            send(plain(results), uri, experiment_of(self._rootdir), pages)
+            send(plain(results), uri, experiment_of(self._rootdir), runs, page)
         except RagEvalError as error:
             again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
-            self.faults.append(f"{error}; the results are kept, send them with: {again}")
+            kept = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
+            self.faults.append(f"{error}{kept}")
 
     def _update_baseline(self, run: Run, run_id: str) -> bool:
         """Write the baseline, where that is wanted, and return whether it went well."""

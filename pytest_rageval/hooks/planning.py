@@ -11,6 +11,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.selection import left_out
+from pytest_rageval.hooks.settings import testbed_settings
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.case import Case
 from pytest_rageval.report.lines import counted
@@ -58,6 +59,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             asserts=testbed.asserts,
             labelled=testbed.labelled,
             notes=_short_pools(selected.get(testbed.nodeid, [])),
+            settings=testbed_settings(testbed),
         )
         for name, metric in testbed.metrics.items():
             judge = "" if metric.judge_asked is None else metric.judge_asked.name

@@ -39,11 +39,18 @@ def reports_asked(option: object, here: Path) -> ReportsAsked:
         from pytest_rageval.report.html.page import check_jinja2
 
         check_jinja2()
-    return ReportsAsked(json, html, markdown, getattr(option, "rag_mlflow", None) or None)
+    mlflow: str | None = getattr(option, "rag_mlflow", None)
+    if mlflow is not None and not mlflow.strip():
+        raise SettingError("--rag-mlflow names no store; name a server, a database or a folder")
+    return ReportsAsked(json, html, markdown, mlflow)
 
 
 def _file(option: object, name: str, here: Path) -> Path | None:
-    given = getattr(option, f"rag_{name}", None)
-    if given and (here / given).is_dir():
+    given: str | None = getattr(option, f"rag_{name}", None)
+    if given is None:
+        return None
+    if not given.strip():
+        raise SettingError(f"--rag-{name} names no file; name one")
+    if (here / given).is_dir():
         raise SettingError(f"--rag-{name} names the directory {found(given)}; name a file")
-    return here / given if given else None
+    return here / given

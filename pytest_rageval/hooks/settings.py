@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,16 @@ from pytest_rageval.hooks.given import Options, ini_value
 from pytest_rageval.hooks.model_options import ModelSetting
 from pytest_rageval.llm.request import Request
 
-__all__ = ["settings_of"]
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.testbed import Testbed
+
+__all__ = ["settings_of", "testbed_settings"]
+
+_TOLD = (
+    "dataset", "qrels", "ability", "passages", "noise_rate", "correct_rate", "assembly", "relevance", "history",
+    "where", "facets", "limit", "sample",
+)  # fmt: skip
+"""The settings of a testbed that say what it asks; its metrics and gates have their own places in results.json."""
 
 _PACKAGE = Path(pytest_rageval.__file__).parent
 DIGITS = 16  # of a prompt file's sha256
@@ -54,6 +63,32 @@ def settings_of(config: pytest.Config, options: Options) -> dict[str, str]:
     if options.judge.name or options.panels:
         told |= _digests("judge_prompts", _PACKAGE / "judges" / "prompts", {})
     return {f"rag_{name}": _text(value) for name, value in told.items() if value not in (None, "", {})}
+
+
+def testbed_settings(testbed: Testbed) -> dict[str, str]:
+    """Return what a testbed asks, by the names that ``rag_case`` has; of a path outside the project its last part.
+
+    What was not given is left out, unless its default matters: the passages, the shares of noise of an ability, the
+    seed.
+    """
+    settings = testbed.settings
+    in_force = settings.given | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
+    told = {name: getattr(settings, name) for name in _TOLD if name in in_force} | {"seed": testbed.seed}
+    form, _, path = settings.dataset.partition(":")
+    told["dataset"] = f"{form}:{_without_folders(path)}"
+    if settings.qrels:
+        told["qrels"] = _without_folders(settings.qrels)
+    for name, value in told.items():
+        if isinstance(value, tuple):
+            told[name] = value[0] if len(value) == 1 else list(value)
+        elif isinstance(value, Mapping):
+            told[name] = dict(value)
+    return {name: _text(value) for name, value in told.items() if value not in (None, "", {})}
+
+
+def _without_folders(path: str) -> str:
+    """Return a path, an absolute one by its last part, as the folders above are a machine's."""
+    return PurePath(path).name if PurePath(path).is_absolute() else path
 
 
 def _params(setting: ModelSetting) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,9 +10,14 @@ from typing import Any, Literal
 __all__ = ["Column", "OutcomeTable", "outcome_table"]
 
 Value = str | float | None
+Kind = Literal["text", "float", "int"]
 
 _PLAIN = ("nodeid", "case_id", "testbed", "system", "status", "error_type", "error")
-_USAGE: Mapping[str, Literal["int", "float"]] = {
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
+_NUMBER = re.compile(rf"({_WHOLE.pattern})(\.\d{{1,15}})?", re.ASCII)
+"""Numbers that are written as a program writes them: 007 is a name."""
+
+_USAGE: Mapping[str, Kind] = {
     "prompt_tokens": "int",
     "completion_tokens": "int",
     "cost_usd": "float",
@@ -24,7 +30,7 @@ class Column:
     """A column's name, and what its values are where they are known."""
 
     name: str
-    kind: Literal["text", "float", "int"]
+    kind: Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +44,9 @@ class OutcomeTable:
 def outcome_table(outcomes: Sequence[Mapping[str, Any]]) -> OutcomeTable:
     """Return the outcomes of a results.json as a table, in their order.
 
-    Its columns are those of the case, ``facet.NAME``, ``score.METRIC``, ``reason.METRIC`` (why there is no value; only
-    of metrics that lack one somewhere), ``usage.NAME`` and, unless texts were left out, ``answer``.
+    Its columns are those of the case, ``facet.NAME`` (numbers where all of its values are), ``score.METRIC``,
+    ``reason.METRIC`` (why there is no value; only of metrics that lack one somewhere), ``usage.NAME`` and, unless texts
+    were left out, ``answer``.
     """
     facets = _names(outcome["facets"] for outcome in outcomes)
     metrics = _names(outcome["scores"] for outcome in outcomes)
@@ -47,27 +54,42 @@ def outcome_table(outcomes: Sequence[Mapping[str, Any]]) -> OutcomeTable:
     reasons = [name for name in metrics if name in lacking]
     texts = any(outcome["answer"] is not None and outcome["answer"]["text"] is not None for outcome in outcomes)
     columns = [Column(name, "text") for name in _PLAIN]
-    columns += [Column(f"facet.{name}", "text") for name in facets]
+    kinds = {name: _kind({each["facets"][name] for each in outcomes if name in each["facets"]}) for name in facets}
+    columns += [Column(f"facet.{name}", kind) for name, kind in kinds.items()]
     columns += [Column(f"score.{name}", "float") for name in metrics]
     columns += [Column(f"reason.{name}", "text") for name in reasons]
     columns += [Column(f"usage.{name}", kind) for name, kind in _USAGE.items()]
     columns += [Column("answer", "text")] if texts else []
-    rows = (tuple(_row(outcome, facets, metrics, reasons, texts=texts)) for outcome in outcomes)
+    rows = (tuple(_row(outcome, kinds, metrics, reasons, texts=texts)) for outcome in outcomes)
     return OutcomeTable(tuple(columns), tuple(rows))
 
 
 def _row(
-    outcome: Mapping[str, Any], facets: Sequence[str], metrics: Sequence[str], reasons: Sequence[str], *, texts: bool
+    outcome: Mapping[str, Any],
+    facets: Mapping[str, Kind],
+    metrics: Sequence[str],
+    reasons: Sequence[str],
+    *,
+    texts: bool,
 ) -> Iterator[Value]:
     answer = outcome["answer"] or {}
     usage, scores = answer.get("usage") or {}, outcome["scores"]
     yield from (outcome[name] for name in _PLAIN)
-    yield from (outcome["facets"].get(name) for name in facets)
+    for name, kind in facets.items():
+        value = outcome["facets"].get(name)
+        yield value if value is None or kind == "text" else (int if kind == "int" else float)(value)
     yield from (scores[name]["value"] if name in scores else None for name in metrics)
     yield from (scores[name].get("reason") if name in scores else None for name in reasons)
     yield from (usage.get(name) for name in _USAGE)
     if texts:
         yield answer.get("text")
+
+
+def _kind(values: Iterable[str]) -> Kind:
+    """Return the narrowest kind that all values of a facet are of."""
+    if all(_WHOLE.fullmatch(value) for value in values):
+        return "int"
+    return "float" if all(_NUMBER.fullmatch(value) for value in values) else "text"
 
 
 def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -38,6 +38,7 @@ class TestbedPlan:
         notes: sentences the summary prints as warnings (short pools).
         labelled: whether its dataset brings its answers along: it tells of judges, and nothing of the systems under
             test, whose matrices and session gates leave it out.
+        settings: what its cases ask, by the names of ``rag_case``.
     """
 
     __test__ = False
@@ -50,6 +51,7 @@ class TestbedPlan:
     asserts: bool = False
     notes: tuple[str, ...] = ()
     labelled: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def primary(self) -> str:

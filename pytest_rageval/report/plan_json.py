@@ -27,7 +27,7 @@ def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
         "asserts": testbed.asserts,
         "notes": list(testbed.notes),
         "labelled": testbed.labelled,
-    }
+    } | ({"settings": dict(testbed.settings)} if testbed.settings else {})
 
 
 def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:

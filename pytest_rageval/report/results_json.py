@@ -22,9 +22,10 @@ from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["described", "encode_gate", "results_of", "schema", "versions_of"]
+__all__ = ["SCHEMA", "described", "encode_gate", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
+"""The version of results.json that is written and read."""
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:

@@ -50,8 +50,9 @@ def validated(project: Project) -> None:
 
 def test_tests_and_gates_tell_what_results_json_says(project: Project, mode: Mode) -> None:
     project.says(cases(RIGHT, WRONG, RAISES, topic="Funds"), GATED)
-    run = project.run(*mode, "--junitxml=junit.xml")
+    run = project.run(*mode, "--junitxml=junit.xml", "-o", "junit_logging=all")
     validated(project)
+    assert {len(test.findall("system-out")) for test in suite_of(project).iter("testcase")} == {1}
     for outcome in run.results["outcomes"]:
         told = one_of(project, outcome["nodeid"].partition("::")[2])
         assert told["rag.case"] == outcome["case_id"]
@@ -77,6 +78,20 @@ def test_where_the_schema_has_properties_of_tests_they_are_such(project: Project
     ]
     assert one_of(project, "test_it[q1]")["rag.score.accuracy"] == "0.0"
     assert one_of(project, "test_it[gate: accuracy >= 0.5]")["rag.gate.value"] == "0.0"
+
+
+@pytest.mark.parametrize("logging", ["system-out", "system-err", "out-err", "all"])
+def test_what_a_test_prints_stays_one_element(project: Project, logging: str) -> None:
+    prints = RUNS.replace("...", "print('so it said'); assert rag.case.id == 'q1'")
+    project.says(cases(RIGHT, RIGHT), GATED, prints)
+    project.run("--junitxml=junit.xml", "-o", f"junit_logging={logging}")
+    validated(project)
+    for name in ("test_it[q1]", "test_it[q2]"):
+        (test,) = [each for each in suite_of(project).iter("testcase") if each.attrib["name"] == name]
+        (printed,) = [each.text or "" for each in test.iter("system-out")]
+        assert ("so it said" in printed) is (logging != "system-err")
+        assert one_of(project, name)["rag.score.accuracy"] == "1.0"
+        assert printed.rstrip().splitlines()[-1].startswith("[[PROPERTY|")
 
 
 def test_hostile_texts_are_inert(project: Project) -> None:

@@ -32,7 +32,19 @@ def test_two_systems_are_two_runs(project: Project) -> None:
     assert {system: float(line.split()[1]) for system, line in means.items()} == {"two:says": 0.5, "two:knows": 1.0}
     for folder in folders:
         assert json.loads((folder / "artifacts" / "results.json").read_text(encoding="utf-8")) == run.results
+        assert (folder / "artifacts" / "report.html").is_file()
     assert (folders[0].parent / "meta.yaml").read_text().count(f"name: {project.path.name}\n") == 1
+    show = "from pytest_rageval.cli import main; main(['show', '--mlflow', 'runs'])"
+    again = project.pytester.run(sys.executable, "-c", show)
+    again.stdout.fnmatch_lines(["runs: mlflow of run * (had two:says, two:knows already)"])
+
+
+def test_a_shard_is_not_logged(project: Project) -> None:
+    project.says(cases(RIGHT, RIGHT))
+    run = project.run("--rag-shard", "1/2", "--rag-mlflow", "runs")
+    assert run.status == 0
+    run.said("warning: MLflow is told of whole runs only; join the shards with rageval merge, then send that run")
+    assert not (project.path / "runs").exists()
 
 
 @needs_mlflow

@@ -30,6 +30,14 @@ def test_q_does_not_and_what_failed_is_not_named(project: Project) -> None:
     assert not any("rag.md" in line for line in written(run.text))
 
 
+@pytest.mark.parametrize("name", ["json", "html", "markdown", "mlflow"])
+def test_a_report_without_a_path_is_refused(project: Project, name: str) -> None:
+    project.says(cases("say Paris"))
+    run = project.run(f"--rag-{name}=", json_path=None)
+    assert run.status == 4
+    run.result.stderr.fnmatch_lines([f"*--rag-{name} names no *; name *"])
+
+
 @pytest.mark.parametrize(("args", "coloured"), [(("--color=yes",), True), (("--color=no",), False), ((), False)])
 def test_the_matrix_is_in_colour_where_pytest_is(
     project: Project, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], coloured: bool

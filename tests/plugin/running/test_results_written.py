@@ -52,7 +52,32 @@ def test_what_the_file_holds(project: Project) -> None:
         "passages": {p["id"]: {"text": p["text"], "role": p["role"]} for p in POOL[:2]},
     }
     assert results["matrix"]["rows"] == ["Funds"]
-    assert results["testbeds"]["test_it.py::test_it"]["gates"] == ["accuracy >= 0.5", "error_rate <= 0"]
+    testbed = results["testbeds"]["test_it.py::test_it"]
+    assert testbed["gates"] == ["accuracy >= 0.5", "error_rate <= 0"]
+    assert testbed["settings"] == {"dataset": "jsonl:cases.jsonl", "passages": "5", "seed": "0"}
+
+
+def test_what_a_testbed_asks_is_told(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    asks = """
+    from pytest_rageval import rag_case
+
+    @rag_case({dataset!r}, ability="noise_robustness", noise_rate=[0.0, 0.5], passages=4, limit=3, desk="Bonds")
+    def test_it(rag): ...
+    """
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "cases.jsonl"
+    for mode, dataset in (("-n2",), "jsonl:cases.jsonl"), ((), f"jsonl:{elsewhere}"):
+        project.says(cases(*[RIGHT] * 4, passages=POOL), test=asks.format(dataset=dataset), conftest="")
+        elsewhere.write_bytes((project.path / "cases.jsonl").read_bytes())
+        assert project.run(*mode, "--rag-seed", "7").results["testbeds"]["test_it.py::test_it"]["settings"] == {
+            "dataset": "jsonl:cases.jsonl",
+            "ability": "noise_robustness",
+            "passages": "4",
+            "noise_rate": "[0.0, 0.5]",
+            "assembly": "balanced",
+            "facets": '{"desk": "Bonds"}',
+            "limit": "3",
+            "seed": "7",
+        }
 
 
 def test_an_edit_of_the_data_changes_the_fingerprint(project: Project) -> None:

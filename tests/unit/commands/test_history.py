@@ -136,12 +136,14 @@ def test_runs_that_cannot_be_read_are_told_in_a_line(project: Path, capsys: pyte
         ran(project, day, *told(ONE, 1.0)).unlink()
     broken = ran(project, 4, *told(ONE, 1.0))
     broken.write_text(broken.read_text()[:300])
+    newer = ran(project, 5, *told(ONE, 1.0))
+    newer.write_text(newer.read_text().replace('"schema": 1', '"schema": 2'))
     found = lines(capsys)
     assert found[-2:] == [
         "not read, as it left no results.json, cut short or still going on: 20260102T000000, 20260103T000000",
-        "not read, as its results.json is cut short or of another version: 20260104T000000",
+        "not read, as its results.json is cut short or of another version: 20260104T000000, 20260105T000000",
     ]
-    assert [each["run"] for each in read(capsys)["unread"]] == ["20260102T000000", "20260103T000000", "20260104T000000"]
+    assert [each["run"] for each in read(capsys)["unread"]] == [f"2026010{day}T000000" for day in (2, 3, 4, 5)]
 
 
 def test_no_run_and_no_run_to_be_read_are_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

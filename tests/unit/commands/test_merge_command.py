@@ -269,6 +269,15 @@ def test_runs_folders_and_files_may_be_named(project: Path) -> None:
     assert main(["merge", "r1", "downloaded/shard-2", "three.json"]) == 0
 
 
+def test_it_says_where_the_run_and_the_files_are(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = ("--out", "all.json", "--markdown", "all.md")
+    assert main(["merge", *write(*(shard(at) for at in (1, 2, 3))), *named]) == 0
+    (kept,) = Path().glob(".rageval/runs/*/results.json")
+    lines = capsys.readouterr().out.splitlines()
+    told = ", ".join(line.removeprefix("written: ") for line in lines if line.startswith("written: "))
+    assert told == f"{kept}, all.json, all.md"
+
+
 def test_a_file_that_cannot_be_written_fails_what_held(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("folder").mkdir()
     Path(".rageval").write_text("in the way")

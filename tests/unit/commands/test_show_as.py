@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take, written
 
 from pytest_rageval.cli import main
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.results_json import schema
 from pytest_rageval.report.run import Run
 
@@ -26,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
+    with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
@@ -57,6 +60,59 @@ def test_pandas_reads_the_outcomes(project: Path) -> None:
     assert list(frame["score.accuracy"].notna()) == [True, False, False]
 
 
+def test_pandas_makes_the_matrix_of_the_outcomes(project: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas, of the extra dev, is not installed")
+    run = stored_run()
+    each, dice = run.outcomes[f"{PLAIN}[q3]"], random.Random(1)
+    for number in range(40):
+        facets = {"topic": dice.choice(["NA", "Funds", "\uff1dx", "债券"]), "task": dice.choice("ab")}
+        score = Score(dice.random()) if number % 7 else Score(reason="not_applicable")
+        take(run, replace(each, nodeid=f"{PLAIN}[{number}]", facets=facets, scores={"token_f1": score}))
+    for outcome in list(run.outcomes.values())[:3]:
+        del run.outcomes[outcome.nodeid], run.plan.cases[outcome.nodeid]
+    written(run, project / "results.json")
+    assert main(["show", "results.json", "--csv", "cases.csv"]) == 0
+    frame = pandas.read_csv("cases.csv", keep_default_na=False, na_values=[""])
+    assert frame["nodeid"].str.startswith(PLAIN).all()  # the mark that Excel wants is no part of a name
+    pivoted = frame.pivot_table("score.token_f1", "facet.topic", "facet.task")
+    (matrix,) = json.loads((project / "results.json").read_text(encoding="utf-8"))["matrices"]
+    assert matrix["rows"] == ["Funds", "NA", "债券", "\uff1dx"]
+    for row, cells in zip(matrix["rows"], matrix["cells"], strict=True):
+        line = pivoted.loc["'\uff1dx" if row == "\uff1dx" else row]
+        assert [line[col] for col in matrix["cols"]] == pytest.approx([cell["mean"] for cell in cells])
+
+
+def test_facets_that_are_numbers_are_numbers(project: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, of the extra parquet, is not installed")
+    run = stored_run()
+    each = run.outcomes[f"{PLAIN}[q3]"]
+    for number, (passages, rate, name) in enumerate((("10", "0", "7"), ("5", "0.4", "007"), ("-1", "1e3", "x"))):
+        facets = {"passages": passages, "noise_rate": rate if number < 2 else "1.0", "name": name, "odd": rate}
+        scores = {"token_f1": Score(number / 4)}
+        take(run, replace(each, nodeid=f"{PLAIN}[{number}]", facets=facets, scores=scores))
+    written(run, project / "results.json")
+    assert main(["show", "results.json", "--parquet", "cases.parquet", "--csv", "cases.csv"]) == 0
+    table = parquet.read_table("cases.parquet", use_threads=False)
+    told = {name: table.column(f"facet.{name}").to_pylist()[3:] for name in ("passages", "noise_rate", "name", "odd")}
+    assert told == {
+        "passages": [10, 5, -1],
+        "noise_rate": [0.0, 0.4, 1.0],
+        "name": ["7", "007", "x"],
+        "odd": ["0", "0.4", "1e3"],
+    }
+    assert [row["facet.passages"] for row in rows(project / "cases.csv")[3:]] == ["10", "5", "-1"]
+
+
+def test_an_answer_with_nul_is_read_whole(project: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas, of the extra dev, is not installed")
+    run = stored_run()
+    each = run.outcomes[f"{PLAIN}[q3]"]
+    take(run, replace(each, answer=Answer("before\0behind")))
+    written(run, project / "results.json")
+    assert main(["show", "results.json", "--csv", "cases.csv"]) == 0
+    assert list(pandas.read_csv("cases.csv")["answer"])[2] == "before\\x00behind"
+
+
 def test_parquet_has_types_and_the_texts_as_they_are(project: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, of the extra parquet, is not installed")
     assert main(["show", "results.json", "--parquet", "cases.parquet"]) == 0
@@ -82,11 +138,26 @@ def test_latex_has_the_matrices_and_escapes_what_is_a_command(
     assert main(["show", "results.json", "--latex", "-"]) == 0
     text = capsys.readouterr().out
     assert text.count("\\begin{tabular}{lr") == text.count("\\bottomrule") == 2
-    assert "% token_f1 by topic x task" in text
+    assert "% token_f1 by topic x task\n% mean (n); * < 5 cases; +k unscored\n" in text
     (line,) = [line for line in text.splitlines() if "50\\%" in line]
     assert [cell.strip() for cell in line.removesuffix("\\\\").split("&")][-1] == "-0.50 (1)*"
     assert "\\&" in line
     assert "\\textbackslash{}input\\{x\\}\\_1" in line
+
+
+def test_latex_takes_no_label_for_a_command_and_has_the_gains(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    run = Run(STARTED)
+    each = stored_run().outcomes[f"{PLAIN}[q3]"]
+    for topic in ("[x]", "* y", "z"):
+        scores = {"accuracy": Score(1.0), "closed_book_accuracy": Score(0.0)}
+        take(run, replace(each, facets={"topic": topic}, nodeid=f"{PLAIN}[{topic}]", scores=scores))
+    written(run, project / "results.json")
+    assert main(["show", "results.json", "--latex"]) == 0
+    text = capsys.readouterr().out
+    assert [line.split("&")[0].strip() for line in text.splitlines() if "&" in line][1:4] == ["{}* y", "{}[x]", "z"]
+    assert "% accuracy - closed_book_accuracy by topic" in text
 
 
 def test_json_is_the_results_normalised(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,3 +223,22 @@ def test_a_path_that_cannot_be_written_is_told(project: Path, capsys: pytest.Cap
     (project / "file").write_text("")
     assert main(["show", "results.json", "--csv", "file/cases.csv"]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["csv", "html", "json", "latex", "markdown", "parquet"])
+def test_half_of_a_surrogate_pair_is_written_as_its_escape(project: Path, name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow, of the extra parquet, is not installed")
+    text = (project / "results.json").read_text(encoding="utf-8")
+    (project / "odd.json").write_text(text.replace("§ Paris", "\\ud83d\\ude00 \\ud800"), encoding="utf-8")
+    assert main(["show", "odd.json", f"--{name}", "out"]) == 0
+    if name == "csv":
+        assert rows(project / "out")[0]["answer"] == "\U0001f600 \\ud800"
+
+
+def test_results_of_another_schema_are_not_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (project / "results.json").read_text(encoding="utf-8")
+    (project / "new.json").write_text(text.replace('"schema": 1', '"schema": 2'), encoding="utf-8")
+    for arguments in (["show", "new.json"], ["show", "new.json", "--csv", "out.csv"]):
+        assert main(arguments) == 2
+        assert "is a results.json of schema 2, and this version reads schema 1; update" in capsys.readouterr().err

@@ -29,7 +29,13 @@ def plan() -> Plan:
     return Plan(
         testbeds={
             NOISE: TestbedPlan(
-                NOISE, "test_noise", ("accuracy", "token_f1"), ("accuracy[topic=*] >= 0.9",), 5, notes=("short pools",)
+                NOISE,
+                "test_noise",
+                ("accuracy", "token_f1"),
+                ("accuracy[topic=*] >= 0.9",),
+                5,
+                notes=("short pools",),
+                settings={"dataset": "jsonl:noise.jsonl", "noise_rate": "[0.0, 0.4]"},
             ),
             PLAIN: TestbedPlan(PLAIN, "test_plain", ("token_f1",), (), 2, asserts=True),
         },

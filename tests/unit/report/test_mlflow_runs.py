@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.mlflow_runs import SystemRun, metric_name, system_runs
+from pytest_rageval.report.mlflow_names import metric_name
+from pytest_rageval.report.mlflow_runs import SystemRun, system_runs
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -34,7 +35,8 @@ def takes(name: str) -> bool:
 def test_a_system_has_its_means_and_on_how_many_they_are() -> None:
     (mine,) = runs(finished_run())
     assert mine.name == "mine"
-    told = {name: value for name, value in mine.metrics.items() if not name.startswith("cells/")}
+    apart = ("cells/", "testbeds/", "scored/testbeds/", "gates/")
+    told = {name: value for name, value in mine.metrics.items() if not name.startswith(apart)}
     assert told == {
         "accuracy": 1.0,
         "scored/accuracy": 1.0,
@@ -62,6 +64,41 @@ def test_each_cell_of_a_matrix_is_a_metric() -> None:
     }
 
 
+def test_testbeds_and_noise_rates_are_told_apart() -> None:
+    done = finished_run()
+    late = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), nodeid=f"{NOISE}[q4]", facets={"noise_rate": "0.4"})
+    (mine,) = runs(take(done, late))
+    told = {name: value for name, value in mine.metrics.items() if "testbeds/" in name}
+    assert told == {
+        "testbeds/test_noise/accuracy": 0.5,
+        "scored/testbeds/test_noise/accuracy": 2.0,
+        "testbeds/test_noise/noise_rate.0/accuracy": 1.0,
+        "testbeds/test_noise/noise_rate.0.4/accuracy": 0.0,
+        "testbeds/test_plain/f1": 0.5,
+        "scored/testbeds/test_plain/f1": 1.0,
+    }
+
+
+def test_a_gate_tells_each_system_what_it_found_there() -> None:
+    done = Run(STARTED, replace(plan(), cases={}, testbeds={PLAIN: plan().testbeds[PLAIN]}))
+    for system, topic, value in (("mine", "A", 0.5), ("mine", "B", 0.25), ("theirs", "A", 1.0)):
+        said = outcome(PLAIN, "q3", token_f1=Score(value))
+        facets = {"topic": topic, "system": system}
+        take(done, replace(said, nodeid=f"{PLAIN}[{topic}-{system}]", system=system, facets=facets))
+    done.plan.session_gates = ("token_f1 >= 0.1", "token_f1[topic=*] >= 10%", "token_f1[system=mine] < 2")
+    gates = [{name: value for name, value in each.metrics.items() if "gates/" in name} for each in runs(done)]
+    assert gates == [
+        {
+            "gates/session/token_f1 ge 0.1": 0.375,
+            "gates/session/token_f1 topic.all ge 10_/topic.A": 0.5,
+            "gates/session/token_f1 topic.all ge 10_/topic.B": 0.25,
+            "gates/session/token_f1 topic.all ge 10_/worst": 0.25,
+            "gates/session/token_f1 system.mine lt 2": 0.375,
+        },
+        {"gates/session/token_f1 ge 0.1": 1.0, "gates/session/token_f1 topic.all ge 10_/topic.A": 1.0},
+    ]
+
+
 def test_systems_are_runs_of_their_own() -> None:
     done = finished_run()
     theirs = replace(outcome(PLAIN, "q3", token_f1=Score(1.0)), nodeid=f"{PLAIN}[q3-theirs]", system="theirs")
@@ -81,10 +118,43 @@ def test_settings_are_params_and_the_run_is_in_the_tags() -> None:
     assert mine.params["rag_model"] == "openai/m"
     assert mine.params["rag_prompts.en"] == "0123456789abcdef"
     assert (mine.params["fingerprint"], mine.params["testbeds"]) == ("sha256:0", "test_noise, test_plain")
-    assert len(mine.params["rag_model_params"]) == 500
+    assert (len(mine.params["rag_model_params"]), mine.params["rag_model_params"][:10]) == (500, "x" * 10)
     assert mine.tags["rag.run"] == "r1"
     assert mine.tags["rag.version.python"]
+    assert mine.tags["rag.narrowed"] == "1 case not run"
     assert mine.tags["rag.gates"] == "3 skipped"
+
+
+def test_what_each_testbed_asks_is_in_the_params() -> None:
+    done = finished_run()
+    (mine,) = runs(done)
+    assert mine.params["test_noise.dataset"] == "jsonl:noise.jsonl"
+    assert mine.params["test_noise.noise_rate"] == "[0.0, 0.4]"
+    assert mine.params["test_noise.metrics"] == "accuracy, token_f1"
+    assert mine.params["test_noise.gates"] == "accuracy[topic=*] >= 0.9"
+    assert mine.params["gates"] == "error_rate <= 50%, token_f1 >= 0.1"
+    done.plan.testbeds[PLAIN] = replace(done.plan.testbeds[PLAIN], name="test_noise")
+    (mine,) = runs(done)
+    assert mine.params["test_a.py__test_noise.metrics"] == "accuracy, token_f1"
+    assert mine.params["test_a.py__test_plain.metrics"] == "token_f1"
+
+
+def test_long_settings_that_differ_at_their_end_differ_in_mlflow() -> None:
+    params = []
+    for end in "ab":
+        done = finished_run()
+        done.settings = {"rag_model_params": "x" * 900 + end}
+        params.append(runs(done)[0].params["rag_model_params"])
+    assert params[0] != params[1]
+
+
+def test_a_run_of_a_part_says_so() -> None:
+    done = finished_run()
+    done.plan.part, done.plan.narrowed = "3 cases left out", True
+    (mine,) = runs(done)
+    assert mine.tags["rag.narrowed"] == "3 cases left out, paths were given, 1 case not run"
+    done = take(Run(STARTED, replace(plan(), cases={})), outcome(PLAIN, "q3", token_f1=Score(1.0)))
+    assert "rag.narrowed" not in runs(done)[0].tags
 
 
 def test_a_run_of_nothing_is_no_run() -> None:
@@ -100,12 +170,19 @@ def test_a_run_of_nothing_is_no_run() -> None:
         ("page_R@5", "recall_at_5"),
         ("nDCG@10", "nDCG_at_10"),
         ("erag:P@5", "erag_P_at_5"),
-        ("page_Rprec", "page_Rprec"),
+        ("page_Rprec", "Rprec"),
+        ("Rprec", "Rprec"),
+        ("rouge_l", "rouge_l"),
         ("准确率", "准确率"),
     ],
 )
 def test_names_are_ralles_where_they_mean_the_same(metric: str, name: str) -> None:
     assert metric_name(metric) == name
+
+
+def test_precision_of_pages_is_ralles_where_there_are_two() -> None:
+    both = {"Rprec", "page_Rprec"}
+    assert (metric_name("page_Rprec", both), metric_name("Rprec", both)) == ("Rprec", "passage_Rprec")
 
 
 def test_recall_of_pages_is_ralles_where_there_are_two() -> None:
@@ -122,6 +199,7 @@ def test_a_metric_that_bears_ralles_name_keeps_both_apart() -> None:
     assert (mine.metrics["f1"], mine.metrics["f1_2"]) == (0.5, 0.25)
 
 
+@settings(deadline=None)  # the first one imports
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=4, unique=True))
 def test_whatever_facets_are_called_the_names_are_taken_and_distinct(topics: list[str]) -> None:
     done: Any = finished_run()

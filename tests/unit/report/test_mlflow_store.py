@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -74,10 +75,11 @@ def test_a_store_has_all_that_was_sent(
     page = here / "report.html"
     page.write_text("<p>")
     before = dict(os.environ)
-    send(results, uri, "mine", [page])
-    send(results, uri, "mine")  # into the experiment that is there
+    assert send(results, uri, "mine", page=page) == []
+    assert send(results, uri, "mine") == ["mine"]  # which is there already
     assert dict(os.environ) == before
-    (run, artifacts), _ = sorted(stored(uri, monkeypatch), key=lambda each: not (each[1] / "report.html").exists())
+    ((run, artifacts),) = stored(uri, monkeypatch)
+    assert (artifacts / "report.html").read_text() == "<p>"
     assert (run.info.run_name, run.info.status) == ("mine", "FINISHED")
     assert run.info.end_time - run.info.start_time == 1500
     assert run.data.params["rag_model"] == "openai/m"
@@ -86,6 +88,63 @@ def test_a_store_has_all_that_was_sent(
     assert run.data.tags["rag.run"] == "r1"
     assert json.loads((artifacts / "results.json").read_text(encoding="utf-8")) == results
     assert json.loads((artifacts / "config.json").read_text(encoding="utf-8"))["settings"] == {"rag_model": "openai/m"}
+
+
+@needs_mlflow
+def test_where_nobody_has_drawn_the_page_it_is_drawn(
+    here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jinja2", reason="jinja2, of the extra html, is not installed")
+    send(results, "drawn-here", "mine")
+    ((_, artifacts),) = stored("drawn-here", monkeypatch)
+    assert "<html" in (artifacts / "report.html").read_text(encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    results["run"]["id"] = "r2"
+    send(results, "drawn-here", "mine")
+    pages = [(artifacts / "report.html").exists() for _, artifacts in stored("drawn-here", monkeypatch)]
+    assert sorted(pages) == [False, True]
+
+
+@needs_mlflow
+def test_what_failed_half_way_is_told_and_sent_again(
+    here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingError, match=r"took no run of MLflow: .*no-page"):
+        send(results, "halves-here", "mine", page=here / "no-page.html")
+    assert send(results, "halves-here", "mine") == []
+    assert sorted(run.info.status for run, _ in stored("halves-here", monkeypatch)) == ["FAILED", "FINISHED"]
+
+
+@needs_mlflow
+@pytest.mark.usefixtures("here")
+def test_many_settings_are_taken(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    results["run"]["settings"] = {f"rag_setting_{number}": "x" for number in range(250)}
+    send(results, "many-here", "mine")
+    ((run, _),) = stored("many-here", monkeypatch)
+    assert len(run.data.params) > 250
+
+
+@needs_mlflow
+def test_a_database_that_cannot_be_opened_is_told_at_once(
+    here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fall_asleep(seconds: float) -> None:
+        raise AssertionError(f"waits {seconds} s")
+
+    pytest.importorskip("sqlalchemy")
+    monkeypatch.setattr("time.sleep", fall_asleep)
+    (here / "text.db").write_text("no database " * 100)
+    (here / "folder.db").mkdir()
+    for uri in ("sqlite:///text.db", "sqlite:///folder.db", "postgresql+nodriver://127.0.0.1:9/db"):
+        with pytest.raises(SettingError, match=f"^{re.escape(uri)} took no run of MLflow: "):
+            send(results, uri, "mine")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_shard_is_not_sent(results: dict[str, Any]) -> None:
+    results["run"]["shard"] = {"number": 1, "of": 2}
+    with pytest.raises(SettingError, match="join the shards with rageval merge"):
+        send(results, "mlruns-here", "mine")
 
 
 @needs_mlflow
