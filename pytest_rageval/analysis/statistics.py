@@ -139,13 +139,19 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
     deviations = [value - mean for value in values]
     squares = math.fsum(d * d for d in deviations)
     if squares <= n * _ALIKE**2:
-        return (
-            bonett_price_interval(max(mean, 0) * n, max(-mean, 0) * n, n) if low < 0 else wilson_interval(mean * n, n)
-        )
+        return _alike_interval(mean, n, low)
     a = math.fsum((d / math.sqrt(squares)) ** 3 for d in deviations) / 6
     se, t = math.sqrt(squares / (n - 1) / n), t_quantile(n - 1)
     below, above = (mean + se * w / (1 - a * w) ** 2 for w in (a - t, a + t))
     return (max(low, below), min(1.0, above))
+
+
+def _alike_interval(mean: float, n: int, low: float) -> Interval:
+    """Return the interval of ``n`` values that are all ``mean``; of a user's metric beyond low..1 it has no width."""
+    share = min(1.0, max(low, mean))
+    if abs(share - mean) > _ALIKE:
+        return (mean, mean)
+    return bonett_price_interval(max(share, 0) * n, max(-share, 0) * n, n) if low < 0 else wilson_interval(share * n, n)
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:

@@ -161,6 +161,15 @@ def test_equal_differences_have_the_interval_of_pairs_of_rates(value: float, n: 
     assert (interval[0] > 0 or interval[1] < 0) == (n == 19 and value != 0)
 
 
+@pytest.mark.parametrize("value", [-1.5, 5.0, 1 + 1e-12, -1e-12])
+@pytest.mark.parametrize("low", [0.0, -1.0])
+def test_equal_values_beyond_their_range_are_no_trouble(value: float, low: float) -> None:
+    interval = bootstrap_interval([value] * 3, low)
+    assert interval is not None
+    assert interval[0] <= value + 1e-9
+    assert value - 1e-9 <= interval[1]
+
+
 def test_two_pairs_of_rates_that_both_rose_may_be_chance() -> None:
     low, high = bonett_price_interval(2, 0, 2)
     assert (low, high) == pytest.approx((0.5 - 1.959964 * (0.75 / 4) ** 0.5, 1.0))

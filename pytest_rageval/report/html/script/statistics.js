@@ -34,6 +34,13 @@ function bonettPrice(up, down, n) {
   return [Math.max(-1, one - other - half), Math.min(1, one - other + half)];
 }
 
+/** The interval of n values that are all `mean`; of a user's metric beyond low..1 it has no width. */
+function alike(mean, n, low) {
+  const share = Math.min(1, Math.max(low, mean));
+  if (Math.abs(share - mean) > 1e-9) return [mean, mean];
+  return low < 0 ? bonettPrice(Math.max(share, 0) * n, Math.max(-share, 0) * n, n) : wilson(share * n, n);
+}
+
 /** The bootstrap's interval of a mean in its closed form (ABC), with Student's quantile, cut to low..1. */
 function bootstrap(values, low) {
   const n = values.length;
@@ -41,7 +48,7 @@ function bootstrap(values, low) {
   const mean = average(values);
   const deviations = values.map((value) => value - mean);
   const squares = sum(deviations.map((deviation) => deviation ** 2));
-  if (squares <= n * 1e-18) return low < 0 ? bonettPrice(Math.max(mean, 0) * n, Math.max(-mean, 0) * n, n) : wilson(mean * n, n);
+  if (squares <= n * 1e-18) return alike(mean, n, low);
   const acceleration = sum(deviations.map((deviation) => (deviation / Math.sqrt(squares)) ** 3)) / 6;
   const [error, t] = [Math.sqrt(squares / (n - 1) / n), tQuantile(n - 1)];
   const [below, above] = [acceleration - t, acceleration + t].map((w) => mean + (error * w) / (1 - acceleration * w) ** 2);
