@@ -12,8 +12,8 @@ from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, 
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = [
-    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "p_text", "row_name",
-    "sorts_of", "told_lines",
+    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "moved_text", "p_text", "row_name",
+    "row_text", "sorts_of", "told_lines",
 ]  # fmt: skip
 
 NAMED = 10  # cases that are named of those that broke, or were mended
@@ -52,12 +52,17 @@ def change_blocks(names: Sequence[str], shown: Sequence[Compared], width: int) -
 
 def change_text(each: Compared, comparison: Comparison) -> str:
     """Return in words what became of a metric, over all cases or in a cell."""
-    found = each.found
-    over = "" if found.delta is None else f" by {abs(found.delta):.3g}"
-    verb = "fell" if (found.delta or 0) < 0 else "rose"
-    where = f" in ({' x '.join(each.slice.values())})" if each.slice else ""
-    corrected = f" after correction over {len(comparison.cells_of(each))} cells" if each.slice else ""
-    return f"{row_name(each, comparison)}{where} {verb}{over}, {p_text(each.p_holm)}{corrected}"
+    cells = len(comparison.cells_of(each))
+    return moved_text(row_name(each, comparison), each.slice, each.found.delta, each.p_holm, cells)
+
+
+def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm: float | None, cells: int) -> str:
+    """Return ``desk accuracy fell by 0.26, p 0.031``; of a place, one of so many cells, the correction is told."""
+    over = "" if delta is None else f" by {abs(delta):.3g}"
+    verb = "fell" if (delta or 0) < 0 else "rose"
+    where = f" in ({' x '.join(place.values())})" if place else ""
+    corrected = f" after correction over {cells} cells" if place else ""
+    return f"{name}{where} {verb}{over}, {p_text(p_holm)}{corrected}"
 
 
 def causes_text(causes: Mapping[Cause, int]) -> str:
@@ -163,8 +168,12 @@ def _style(each: Compared, comparison: Comparison) -> Style:
 def row_name(each: Compared, comparison: Comparison) -> str:
     """Return the testbed and metric that were compared and, where there are several, the system."""
     several = len(comparison.after.systems) > 1
-    testbed = comparison.after.testbeds[each.testbed].name
-    return f"{testbed} {each.metric}" + (f" ({each.system})" if several else "")
+    return row_text(comparison.after.testbeds[each.testbed].name, each.metric, each.system if several else "")
+
+
+def row_text(testbed: str, metric: str, system: str) -> str:
+    """Return ``desk accuracy (careful)``, without a system for ""."""
+    return f"{testbed} {metric}" + (f" ({system})" if system else "")
 
 
 def _names(pairs: Sequence[Pair]) -> str:

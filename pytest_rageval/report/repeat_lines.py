@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, few_of
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import blocks_of, labels_of
 
-__all__ = ["repeat_lines"]
+__all__ = ["REPEATS", "flip_texts", "repeat_columns", "repeat_lines"]
+
+REPEATS = "repeats - spread: of the k runs' means; pass^k: all k runs pass; never: none does"
+"""The heading of the section."""
 
 NAMED = 10  # flipping cases that a testbed names
 
@@ -19,12 +23,18 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
     found = run.repeats()
     if not found:
         return
-    several = len({each.system for each in found}) > 1
-    labels = [
-        f"{run.plan.testbeds[each.testbed].name} ({each.system})" if several else run.plan.testbeds[each.testbed].name
-        for each in found
-    ]
-    columns = [
+    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
+    yield Line("")
+    yield Line(REPEATS)
+    for block in blocks_of(["testbed", *labels], repeat_columns(found), width):
+        yield Line("")
+        yield from map(Line, block)
+    yield from (Line(ascii_safe(text)) for text in flip_texts(labels, found))
+
+
+def repeat_columns(found: Sequence[Repeats]) -> list[list[str]]:
+    """Return the columns of the table, each with its head, but for that of the labels."""
+    return [
         ["metric", *(each.metric for each in found)],
         ["cases x k", *(f"{each.n_cases} x {each.k}" for each in found)],
         ["mean", *(_share(each.mean) for each in found)],
@@ -34,14 +44,13 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
         ["flip", *(str(len(each.flips)) for each in found)],
         ["never", *(str(len(each.always_missed)) for each in found)],
     ]
-    yield Line("")
-    yield Line("repeats - spread: of the k runs' means; pass^k: all k runs pass; never: none does")
-    for block in blocks_of(["testbed", *labels], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+
+
+def flip_texts(labels: Sequence[str], found: Sequence[Repeats]) -> Iterator[str]:
+    """Yield which cases flip, for each testbed and system that has such."""
     for label, each in zip(labels, found, strict=True):
         if each.flips:
-            yield Line(ascii_safe(f"{label} flips: {few_of(each.flips, NAMED)}"))
+            yield f"{label} flips: {few_of(each.flips, NAMED)}"
 
 
 def _share(value: float | None) -> str:

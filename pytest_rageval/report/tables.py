@@ -11,7 +11,10 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.legible import sparkline
 from pytest_rageval.report.lines import dollars
 
-__all__ = ["ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_blocks", "table_lines", "value_text"]
+__all__ = [
+    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_blocks", "labels_of", "table_lines",
+    "value_text",
+]  # fmt: skip
 
 ABSENT = "–"
 INDENT = "\ue000"
@@ -54,6 +57,12 @@ def blocks_of(head: Sequence[str], columns: Sequence[Sequence[str]], width: int)
         blocks.append(fitting)
         at += taken
     return blocks
+
+
+def labels_of(named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the label of each (testbed, system): the testbed's name and, where there are several, the system."""
+    several = len({system for _, system in named}) > 1
+    return [f"{name} ({system})" if several else name for name, system in named]
 
 
 def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
