@@ -41,14 +41,17 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         paired: the cases of the baseline, where there is one.
 
     Returns:
-        Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status`` and
-        each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, of the baseline, ``before`` with None
-        where there is no value; ``used`` of answers, ``answered`` as 0 or 1.
+        Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
+        ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, of the baseline,
+        ``before`` with None where there is no value; ``used`` of answers; as 0 or 1 ``answered``, and ``failed`` where
+        its test failed.
     """
     named = {name: _Coded() for name in ("testbed", "system", "status")}
-    case = _Coded(results["instances"])
+    case, error = _Coded(results["instances"]), _Coded()
+    of_failed_tests = frozenset(results["run"].get("failed", ()))
     nodeids: list[str] = []
     answered: list[int] = []
+    failed: list[int] = []
     texts: list[str] = []
     facets: dict[str, _Coded] = {}
     scores: dict[str, list[float | None]] = {}
@@ -59,6 +62,9 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         for name, column in named.items():
             column.add(outcome[name], row)
         case.add(outcome["case_id"], row)
+        if outcome["error_type"]:
+            error.add(outcome["error_type"], row)
+        failed.append(int(outcome["nodeid"] in of_failed_tests))
         for name, value in outcome["facets"].items():
             facets.setdefault(name, _Coded()).add(value, row)
         _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
@@ -78,11 +84,13 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "nodeid": nodeids,
         **{name: column.plain(rows) for name, column in named.items()},
         "case": case.plain(rows),
+        "error_type": error.plain(rows),
         "facets": {name: column.plain(rows) for name, column in facets.items()},
         "scores": scores,
         "before": before,
         "used": used,
         "answered": answered,
+        "failed": failed,
     }
     return columns, texts
 
