@@ -12,10 +12,13 @@ from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, 
 from pytest_rageval.report.tables import blocks_of
 
 __all__ = [
-    "cases_text", "causes_text", "change_blocks", "change_text", "comparison_lines", "moved_text", "p_text", "row_name",
-    "row_text", "sorts_of", "told_lines",
+    "ALL_NOISE", "NO_PAIR", "UNCHANGED", "cases_text", "causes_text", "change_blocks", "change_text",
+    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "sorts_of", "told_lines",
 ]  # fmt: skip
 
+NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
+ALL_NOISE = "nothing here that is not noise"
+UNCHANGED = "no score changed"
 NAMED = 10  # cases that are named of those that broke, or were mended
 
 
@@ -29,7 +32,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
     yield from wrapped(Line(ascii_safe(_head(comparison))), width)
     overall = comparison.overall
     if not overall:
-        yield Line("nothing to compare: no case of this run is in the baseline with a score", "yellow")
+        yield Line(NO_PAIR, "yellow")
         return
     changed = [each for each in overall if each.broken or each.fixed]
     shown = [each for each in changed if comparison.is_primary(each) or each.is_beyond_noise(alpha)]
@@ -143,7 +146,7 @@ def told_lines(
     if not sure:
         some = any(each.broken or each.fixed for each in comparison.compared)
         if not (some and failed):
-            yield Line("nothing here that is not noise" if some else "no score changed")
+            yield Line(ALL_NOISE if some else UNCHANGED)
         yield from _least(comparison)
     if comparison.answers_changed:
         changed = counted(comparison.answers_changed, "case")

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.report.html.against import comparison_of
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.headline import comparison_of, tiles_of
+from pytest_rageval.report.html.headline import tiles_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.html.visible import shown
@@ -104,7 +105,8 @@ def test_every_colour_that_is_used_is_there_in_both_schemes() -> None:
 
 def test_columns_have_one_entry_an_outcome() -> None:
     given = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
-    given["outcomes"][1]["answer"] = None
+    given["outcomes"][1] |= {"answer": None, "status": "error", "error_type": "DeskClosed"}
+    given["run"]["failed"] = [given["outcomes"][1]["nodeid"], "test_q.py::test_plain"]
     columns, answers = columns_of(given, None)
     assert columns["facets"]["topic"] == {"values": ["Ferries"], "codes": [0, -1, -1]}
     assert columns["facets"]["task"] == {"values": ["qa"], "codes": [-1, 0, -1]}
@@ -113,6 +115,8 @@ def test_columns_have_one_entry_an_outcome() -> None:
     assert columns["scores"] == {"accuracy": [1.0, None, 0.0]}
     assert columns["used"]["latency_s"] == [0.5, None, 0.5]
     assert columns["answered"] == [1, 0, 1]
+    assert columns["error_type"] == {"values": ["DeskClosed"], "codes": [-1, 0, -1]}
+    assert columns["failed"] == [0, 1, 0]
     assert columns["before"] == {}
     assert answers == ["answer q1", "", "answer q1"]
 
@@ -142,8 +146,9 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     nothing = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
     told = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
     worst = [{"nodeid": "\ud800", "value": None}]
-    page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
-    assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
+    one = outcome("q1") | {"nodeid": "\ud800"}
+    page = "".join(html_of(results(one, gates=[{**nothing, **told, "worst": worst}])))
+    assert '<a href="#case=%EF%BF%BD"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
 
 
@@ -166,8 +171,19 @@ def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() ->
     assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 of 4 cases")]
 
 
-@pytest.mark.parametrize("tokens", [None, 7])
-def test_calls_stand_among_the_figures_where_something_is_known_of_them(tokens: int | None) -> None:
-    usage = dict.fromkeys(CALLS) | {"calls": 80, "prompt_tokens": tokens}
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [
+        ({}, (None, None)),
+        ({"attempts": 0, "replayed": 0}, (None, None)),
+        ({"prompt_tokens": 7}, ("80", "unknown")),
+        ({"attempts": 80}, ("80", "unknown")),
+        ({"replayed": 80}, ("80 (80 replayed)", "unknown")),
+    ],
+)
+def test_calls_stand_among_the_figures_where_something_is_known_of_them(
+    told: dict[str, int], wanted: tuple[str | None, str | None]
+) -> None:
+    usage = dict.fromkeys(CALLS) | {"calls": 80} | told
     tiles = dict(tiles_of(results(outcome("a"), usage=usage), {"scored": 1}, 1))
-    assert ("model calls" in tiles, tiles.get("cost")) == ((False, None) if tokens is None else (True, "unknown"))
+    assert (tiles.get("model calls"), tiles.get("cost")) == wanted
