@@ -17,6 +17,7 @@ __all__ = ["sentences_of"]
 
 MOST = 3  # sentences of a kind
 NAMED = 3  # cases or tests that a sentence names
+REASON = 200  # characters of a gate's reason; the table has all of it
 
 _FATES = {"failed": "failed", "undecided": "inconclusive", "skipped": "not judged"}
 _VERBS = {"failed": "", "undecided": "is ", "skipped": "was "}
@@ -57,7 +58,8 @@ def _fate(gate: Row) -> str:
     state = _state(gate)
     where = place_text(gate["slice"]) if state == "failed" and gate["cells"] else ""
     worst = f"worst at {where}" if where else ""
-    reason = "too few cases to tell a drop from noise" if state == "undecided" else gate["reason"]
+    reason = "too few cases to tell a drop from noise" if state == "undecided" else (gate["reason"] or "")
+    reason = reason if len(reason) <= REASON else f"{reason[: REASON - 3]}..."
     why = ", ".join(filter(None, (reason, worst)))
     return f"{_VERBS[state]}{_FATES[state]}" + (f": {why}" if why else "")
 
