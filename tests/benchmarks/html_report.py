@@ -79,6 +79,7 @@ def results_of_size(n: int) -> dict[str, Any]:
         "testbeds": {"test_town.py::test_it": {**testbed, **unknown}},
         "plan": {
             **plan,
+            "alpha": 0.05,
             "metrics": {"accuracy": metric, "rouge_l": {**metric, "binary": False}, "judged": metric},
             "view": {"metric": None, "rows": None, "cols": None},
         },
