@@ -38,7 +38,7 @@ def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: i
     replayed = f" ({usage['replayed']:,} replayed)" if usage["replayed"] else ""
     asked = usage["replayed"] or usage["attempts"] or any(told is not None for told in (*tokens, usage["cost_usd"]))
     calls = [
-        ("model calls", f"{usage['calls']:,}{replayed}"),
+        (f"model calls{replayed}", f"{usage['calls']:,}"),
         ("tokens", "unknown" if None in tokens else f"{sum(tokens):,}"),
         ("cost", "unknown" if usage["cost_usd"] is None else dollars(usage["cost_usd"])),
     ]

@@ -43,15 +43,15 @@ class Cases:
             return name
         return nodeid.partition("::")[2] or nodeid
 
-    def named(self, names: Mapping[str, str], most: int, rest: str) -> Iterator[Piece]:
+    def named(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
         """Yield names as an enumeration, each a link if it is of a case.
 
         Args:
-            names: name -> node id.
+            names: each with its node id.
             most: how many are named; how many more there are follows.
             rest: the address of all of them.
         """
-        for at, (name, nodeid) in enumerate([*names.items()][:most]):
+        for at, (name, nodeid) in enumerate(names[:most]):
             if at:
                 yield Piece(", ")
             yield Piece(name, in_address(nodeid) if nodeid in self else "")
@@ -59,12 +59,12 @@ class Cases:
             yield Piece(" and ")
             yield Piece(f"{len(names) - most:,} more", rest)
 
-    def by_id(self, nodeids: Iterable[str]) -> dict[str, str]:
-        """Return case id -> node id, of the first where a case stands under several settings."""
+    def by_id(self, nodeids: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (case id, node id), of a case that stands under several settings the first."""
         found: dict[str, str] = {}
         for nodeid in nodeids:
             found.setdefault(self.case_id(nodeid), nodeid)
-        return found
+        return list(found.items())
 
 
 def listed(named: Sequence[tuple[str, str]]) -> dict[str, Any]:

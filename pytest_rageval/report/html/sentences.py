@@ -73,8 +73,8 @@ def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]
         yield [Piece(NO_PAIR, "baseline")]
         return
     sure = [each for each in rows if is_beyond_noise(each, alpha)]
-    broken = [each for each in rows if _is_primary(each, results) and not each["slice"]]
-    told = [each for each in broken if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
+    primary = [each for each in rows if _is_primary(each, results) and not each["slice"]]
+    told = [each for each in primary if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
     told += [each for each in sorted(sure, key=lambda each: bool(each["slice"])) if each not in told]
     for each in told[:MOST]:
         yield list(_change(each, results, cases, several=several))
@@ -110,20 +110,17 @@ def _failed(results: Row, columns: Row, cases: Cases) -> Iterator[Sentence]:
     """Yield which tests failed, of which kinds the errors are, and how many cases never ended."""
     failed: Sequence[str] = results["run"].get("failed", ())
     if failed:
-        names = {nodeid.partition("::")[2] or nodeid: nodeid for nodeid in failed}
+        names = [(nodeid.partition("::")[2] or nodeid, nodeid) for nodeid in failed]
         yield [Piece(f"{counted(len(failed), 'test')} failed: "), *cases.named(names, NAMED, "failed-tests")]
     errors, status = columns["error_type"], columns["status"]
-    ended = [kind for kind, code in zip(errors["codes"], status["codes"], strict=True) if _is_error(status, code)]
+    by_outcome = zip(errors["codes"], status["codes"], strict=True)
+    ended = [kind for kind, code in by_outcome if status["values"][code] == "error"]
     if ended:
         kinds = Counter(errors["values"][kind] for kind in ended if kind >= 0)
         told = f": {kinds_text(kinds)}" if kinds else ""
         yield [Piece(f"{counted(len(ended), 'case')} ended in an "), Piece("error", "cases"), Piece(told)]
     if unfinished := len(results["plan"]["unfinished"]):
         yield [Piece(f"{counted(unfinished, 'case')} never ended")]
-
-
-def _is_error(status: Row, code: int) -> bool:
-    return bool(status["values"][code] == "error")
 
 
 def _is_primary(each: Row, results: Row) -> bool:
