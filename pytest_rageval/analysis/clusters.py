@@ -18,6 +18,9 @@ REPEAT = "repeat"
 _OF_A_RUN = (REPEAT, KNEW)
 """Facets of a single run, not of its case: whether the model knew the answer is found out anew in each repeat."""
 
+REALISED = "_realised"
+"""Ends the facets of what became of a setting, which say nothing where the setting is told."""
+
 Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
@@ -94,9 +97,11 @@ def _key(outcome: Outcome, *, of_case: bool = False) -> Key:
 def _name(outcome: Outcome, namesakes: Sequence[Mapping[str, str]]) -> str:
     if len(namesakes) == 1:
         return outcome.case_id
-    apart = [
-        f"{key}={value}"
+    apart = {
+        key: value
         for key, value in outcome.facets.items()
         if key not in _OF_A_RUN and any(other.get(key) != value for other in namesakes)
-    ]
-    return f"{outcome.case_id} ({', '.join(apart)})" if apart else outcome.case_id
+    }
+    asked = {key: value for key, value in apart.items() if not key.endswith(REALISED)} or apart
+    named = ", ".join(f"{key}={value}" for key, value in asked.items())
+    return f"{outcome.case_id} ({named})" if apart else outcome.case_id

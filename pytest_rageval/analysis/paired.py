@@ -12,10 +12,10 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from statistics import fmean
 
 from pytest_rageval.analysis.planning import at_least, least_drop
-from pytest_rageval.analysis.statistics import LEVEL, Interval, bootstrap_interval
+from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval
 
 __all__ = ["Paired", "paired"]
 
@@ -121,10 +121,7 @@ def _step(losable: Sequence[float]) -> float:
 def _interval(baseline: Sequence[float], value: Sequence[float], changes: Sequence[float]) -> Interval | None:
     if not {*baseline, *value} <= {0.0, 1.0}:
         return bootstrap_interval(changes, low=-1.0)
-    n = len(changes) + 2
-    up, down = (changes.count(1.0) + 1) / n, (changes.count(-1.0) + 1) / n
-    half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * math.sqrt((up + down - (up - down) ** 2) / n)
-    return (max(-1.0, up - down - half), min(1.0, up - down + half))
+    return bonett_price_interval(changes.count(1.0), changes.count(-1.0), len(changes))
 
 
 def _p_values(worse: Sequence[float], alpha: float, cells: int) -> tuple[float, float]:

@@ -11,6 +11,7 @@ __all__ = [
     "LEVEL",
     "Interval",
     "Mean",
+    "bonett_price_interval",
     "bootstrap_interval",
     "clustered_interval",
     "mean_of",
@@ -24,6 +25,7 @@ Interval = tuple[float, float]
 
 LEVEL = 0.95
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+_ALIKE = 1e-9  # values that are this near to each other differ by rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,23 @@ def wilson_interval(successes: float, n: int) -> Interval:
     return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p: no rounding at its ends
 
 
+def bonett_price_interval(up: float, down: float, n: int) -> Interval:
+    """Return the 95 % interval of the mean difference of ``n`` pairs of 0/1 values, ``up`` + 1 and ``down`` - 1.
+
+    Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
+    based on paired data", JEBS 37 (2012).
+    """
+    one, other = (up + 1) / (n + 2), (down + 1) / (n + 2)
+    half = _Z * math.sqrt((one + other - (one - other) ** 2) / (n + 2))
+    return (max(-1.0, one - other - half), min(1.0, one - other + half))
+
+
 def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | None:
     """Return the bootstrap's 95 % interval for the mean of ``values`` in low..1, cut to that range; None for n < 2.
+
+    Values that are all alike say nothing of how they spread, and resamples of them even less. As values in 0..1 spread
+    no more than 0/1 values of their mean, they have the interval of such a rate: Wilson's, of differences in -1..1
+    Bonett and Price's.
 
     It is the ABC interval: the bias-corrected and accelerated bootstrap (BCa), told from the values' moments instead
     of from resamples, so that there is no chance in it, neither the order of the values nor a seed matters, and a
@@ -121,8 +138,10 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
     mean = fmean(values)
     deviations = [value - mean for value in values]
     squares = math.fsum(d * d for d in deviations)
-    if squares == 0:
-        return (mean, mean)
+    if squares <= n * _ALIKE**2:
+        return (
+            bonett_price_interval(max(mean, 0) * n, max(-mean, 0) * n, n) if low < 0 else wilson_interval(mean * n, n)
+        )
     a = math.fsum((d / math.sqrt(squares)) ** 3 for d in deviations) / 6
     se, t = math.sqrt(squares / (n - 1) / n), t_quantile(n - 1)
     below, above = (mean + se * w / (1 - a * w) ** 2 for w in (a - t, a + t))

@@ -1,19 +1,15 @@
-"""The reporting process's hooks: reports in, gates as tests, the summary, results.json."""
+"""The reporting process's hooks: reports in, gates as tests, results.json."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
 
-if TYPE_CHECKING:
-    from pytest_rageval.report.lines import Line
-
-__all__ = ["Reporting", "WorkerReporting", "pytest_sessionfinish"]
+__all__ = ["Reporting", "pytest_sessionfinish"]
 
 
 class Reporting:
@@ -149,23 +145,10 @@ class Reporting:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary."""
         recorder = self._config.stash.get(RECORDER, None)
-        if recorder is None or not recorder.run.plan.testbeds:
-            return
-        from pytest_rageval.report.lines import Line, few_of
-        from pytest_rageval.report.terminal import summary_lines, written_lines
+        if recorder is not None and recorder.run.plan.testbeds:
+            from pytest_rageval.hooks.summary import print_summary
 
-        verbosity = self._config.option.verbose
-        width = terminalreporter._tw.fullwidth
-        lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
-        if recorder.pruned and verbosity > -1:
-            lines += [Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}")]
-        if verbosity > -1:
-            lines += written_lines(recorder.outlets.written, self._config.invocation_params.dir, width)
-        lines += [Line(f"warning: {fault}", "yellow") for fault in (*self._lost, *recorder.outlets.faults)]
-        if lines:
-            terminalreporter.write_sep("=", "rag")
-        for line in lines:
-            _write(terminalreporter, line)
+            print_summary(terminalreporter, recorder, self._lost)
 
     def _take_unclaimed(self, node: Any) -> None:
         """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
@@ -233,30 +216,6 @@ class Reporting:
                 fire_gate(self._config, gate)
 
 
-class WorkerReporting:
-    """A plugin of xdist workers only: hands the plan over."""
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Send the plan ahead of the first test, which may be the one that ends this process."""
-        from pytest_rageval.hooks.runtest import PLAN
-
-        plan = item.config.stash.get(PLAN, None)
-        if plan is not None:
-            del item.config.stash[PLAN]
-            report = pytest.TestReport(item.nodeid, item.location, {}, "passed", None, "setup", rag_plan=plan)
-            item.config.hook.pytest_runtest_logreport(report=report)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Leave a plan that no test took along in the worker's output."""
-        from pytest_rageval.hooks.runtest import PLAN
-
-        plan = session.config.stash.get(PLAN, None)
-        if plan is not None:
-            session.config.workeroutput["rag_plan"] = plan  # type: ignore[attr-defined]
-
-
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End the event loop of a process that answered, and tell what it asked for no outcome."""
     config = session.config
@@ -281,10 +240,3 @@ def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
         return True
     # Of xdist's own exception the text alone tells -x from an interrupt that reached a worker first.
     return type(error).__module__ == "xdist.dsession" and "keyboard-interrupt" not in str(error)
-
-
-def _write(terminal: pytest.TerminalReporter, line: Line) -> None:
-    from pytest_rageval.report.colours import colours_of, painted
-
-    colours = colours_of(os.environ) if terminal.hasmarkup else 0
-    terminal.write_line(painted(line, colours, getattr(terminal._tw._file, "encoding", None)))

@@ -11,7 +11,7 @@ from pytest_rageval.errors import MissingDependencyError, RagEvalError
 from pytest_rageval.hooks import markers
 from pytest_rageval.hooks.keys import CATALOG, is_worker
 from pytest_rageval.hooks.refusal import Refusals, raised
-from pytest_rageval.hooks.reporting import Reporting, WorkerReporting
+from pytest_rageval.hooks.reporting import Reporting
 
 __all__ = ["configure", "registered"]
 
@@ -21,6 +21,8 @@ def configure(config: pytest.Config) -> None:
     markers.register(config)
     config.stash[CATALOG] = registered(config)
     if is_worker(config):
+        from pytest_rageval.hooks.worker import WorkerReporting
+
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
     if config.option.rag_mlflow and find_spec("mlflow") is None:

@@ -32,9 +32,7 @@ def decode_score(plain: Mapping[str, Any]) -> Score:
 
 
 def bare_score(plain: Plain) -> Plain:
-    """Return a judged score or vote without the judge's words; of a reason or problem, which may quote, its kind."""
-    if "label" not in plain:
-        return plain
+    """Return a score or vote without the judge's words; of a reason or problem, which may quote, its kind."""
     kept = {key: value for key, value in plain.items() if key not in ("rationale", "replies")}
     kept |= {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
     return kept | {"votes": [bare_score(vote) for vote in kept["votes"]]} if "votes" in kept else kept

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import table
 
 __all__ = ["ballot_lines"]
 
@@ -27,10 +27,8 @@ def ballot_lines(run: Run, width: int) -> Iterator[Line]:
     ]
     told = [column for column in columns if set(column[1:]) != {"–"}]
     yield Line("")
-    yield Line("judges - split: answers whose labels differ, of those with several; then pairs of labels that agree")
-    for block in blocks_of(["metric", *(each.metric for each in found)], told, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield Line("judges - split: answers whose labels differ; then pairs of labels that agree")
+    yield from table(["metric", *(each.metric for each in found)], told, width)
 
 
 def _told(share: float | None, n: int) -> str:

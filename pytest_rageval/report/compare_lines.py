@@ -8,9 +8,9 @@ from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.comparison_lines import cases_text, change_blocks, row_name, sorts_of, told_lines
-from pytest_rageval.report.lines import Line, counted, few_of, moment, number, place_text, wrapped
-from pytest_rageval.report.tables import MOST, blocks_of
+from pytest_rageval.report.comparison_lines import cases_text, change_columns, p_text, row_name, sorts_of, told_lines
+from pytest_rageval.report.lines import Line, counted, few_of, moment, number, wrapped
+from pytest_rageval.report.tables import MOST, table
 
 __all__ = ["compare_lines", "plan_lines"]
 
@@ -29,7 +29,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
     if not overall:
         yield Line("nothing to compare: no case stands in both with a score", "yellow")
         return
-    yield from change_blocks([row_name(each, comparison) for each in overall], overall, width)
+    yield from _changes(["", *(row_name(each, comparison) for each in overall)], overall, width)
     for over in overall:
         yield from _cells(over, comparison, width)
     yield Line("")
@@ -48,15 +48,24 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
     ]
     yield Line("")
     yield Line(f"cases that a drop of {drop:g} needs to be shown with 80 % power, where as many change as here")
-    for block in blocks_of(["", *names], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["", *names], columns, width)
 
 
 def _head(snapshot: Snapshot) -> str:
     named = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
     cases = counted(len(snapshot.cases), "case")
     return f"{named or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
+
+
+def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
+    """Yield what was compared as tables, with all that is known of it; the first of ``names`` is their head."""
+    tests = [
+        ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
+        ["q", *(number(each.q_value) for each in shown)],
+        ["could show", *(number(each.found.least_drop) for each in shown)],
+    ]
+    known = [column for column in tests if set(column[1:]) != {"–"}]
+    yield from table(names, [*change_columns(shown), *known], width)
 
 
 def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
@@ -68,7 +77,8 @@ def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]
     shown = changed[:MOST]
     yield Line("")
     yield Line(ascii_safe(row_name(over, comparison)))
-    yield from change_blocks([place_text(each.slice) or "–" for each in shown], shown, width)
+    axes = " x ".join(dict.fromkeys(axis for each in shown for axis in each.slice))
+    yield from _changes([axes, *(" x ".join(each.slice.values()) for each in shown)], shown, width)
     if len(mine) > len(shown):
         alike = len(mine) - len(changed)
         rest = [f"{alike} without a change"] if alike else []

@@ -8,11 +8,11 @@ from pytest_rageval.analysis.attribution import CAUSES, Cause
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, moment, number, signed, wrapped
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.lines import Line, Style, counted, few_of, moment
+from pytest_rageval.report.tables import table
 
 __all__ = [
-    "ALL_NOISE", "NO_PAIR", "UNCHANGED", "cases_text", "causes_text", "change_blocks", "change_text",
+    "ALL_NOISE", "NO_PAIR", "UNCHANGED", "cases_text", "causes_text", "change_columns", "change_text",
     "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "sorts_of", "told_lines",
 ]  # fmt: skip
 
@@ -29,7 +29,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
     one side and its own cells.
     """
     yield Line("")
-    yield from wrapped(Line(ascii_safe(_head(comparison))), width)
+    yield Line(ascii_safe(_head(comparison)))
     overall = comparison.overall
     if not overall:
         yield Line(NO_PAIR, "yellow")
@@ -37,20 +37,12 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
     changed = [each for each in overall if each.broken or each.fixed]
     shown = [each for each in changed if comparison.is_primary(each) or each.is_beyond_noise(alpha)]
     if shown:
-        yield from change_blocks([row_name(each, comparison) for each in shown], shown, width)
+        yield from table(["", *(row_name(each, comparison) for each in shown)], change_columns(shown), width)
         yield Line("")
-    for line in told_lines(comparison, shown, alpha, failed=failed):
-        yield from wrapped(line, width)
+    yield from told_lines(comparison, shown, alpha, failed=failed)
     if more := len(changed) - len(shown):
         them = "it" if more == 1 else "them"
         yield Line(f"{counted(more, 'metric')} more changed within noise; results.json has {them}")
-
-
-def change_blocks(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
-    """Yield what was compared as tables within a width, a row each under its name."""
-    for block in blocks_of(["", *names], _columns(shown), width):
-        yield Line("")
-        yield from map(Line, block)
 
 
 def change_text(each: Compared, comparison: Comparison) -> str:
@@ -110,21 +102,30 @@ def _head(comparison: Comparison) -> str:
     return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
 
 
-def _columns(shown: Sequence[Compared]) -> list[list[str]]:
+def change_columns(shown: Sequence[Compared]) -> list[list[str]]:
+    """Return the columns of a table of what was compared, one row each."""
     several = any(each.n > each.found.n_pairs for each in shown)
     return [
-        ["was", *(number(each.found.baseline) for each in shown)],
-        ["now", *(number(each.found.value) for each in shown)],
-        ["change", *(signed(each.found.delta) for each in shown)],
-        ["95 %", *(interval(each.found.ci95) for each in shown)],
-        ["two-sided p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
-        *([["q", *(number(each.q_value) for each in shown)]] if any(each.slice for each in shown) else ()),
+        ["was", *(_share(each.found.baseline) for each in shown)],
+        ["now", *(_share(each.found.value) for each in shown)],
+        ["change [95 %]", *(_change(each) for each in shown)],
         ["n", *(str(each.n) for each in shown)],
         *([["cases", *(str(each.found.n_pairs) for each in shown)]] if several else ()),
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
-        ["could show", *(number(each.found.least_drop) for each in shown)],
     ]
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _change(each: Compared) -> str:
+    delta, ci95 = each.found.delta, each.found.ci95
+    if delta is None:
+        return "–"
+    change = f"{delta:+.3f}" if delta else "0"
+    return change if ci95 is None else f"{change} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
 
 
 def told_lines(

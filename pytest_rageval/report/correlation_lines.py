@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.report.lines import Line, interval
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import MOST, blocks_of
+from pytest_rageval.report.tables import MOST, table
 from pytest_rageval.report.views import is_worth_telling
 
 __all__ = ["correlation_lines"]
@@ -35,10 +35,8 @@ def correlation_lines(run: Run, width: int) -> Iterator[Line]:
         ["rho", *(WHY[e.reason or ""] if e.rho is None else _told(e.rho, e.rho_ci95) for e in found)],
     ]
     yield Line("")
-    yield Line("correlations of what was retrieved with the answers - Kendall's tau-b, Spearman's rho [95 %]")
-    for block in blocks_of(["testbed", *labels], columns, width):
-        yield Line("")
-        yield from map(Line, block)
+    yield Line("correlations of retrieval with answers - Kendall's tau-b, Spearman's rho [95 %]")
+    yield from table(["testbed", *labels], columns, width)
     if len(every) > MOST:
         yield Line(f"... {len(every) - MOST} more in results.json")
 

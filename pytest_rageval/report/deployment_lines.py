@@ -8,7 +8,7 @@ from pytest_rageval.analysis.deployment import RECALL, Stage, queries_of_each, s
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import ABSENT, blocks_of
+from pytest_rageval.report.tables import ABSENT, table
 
 __all__ = ["deployment_lines"]
 
@@ -18,16 +18,16 @@ def deployment_lines(run: Run, width: int) -> Iterator[Line]:
     stages, queries = run.times()
     if run.retrievers:
         yield Line("")
-        yield Line("retrievers - seconds; what the index takes on disk, and in the memory of each process")
+        yield Line("retrievers - seconds; what the index takes on disk, and of a process' memory")
         head, *columns = map(list, zip(*_weights(run.retrievers, queries), strict=True))  # a column each: they are few
-        yield from _table(head, columns, width)
+        yield from table(head, columns, width)
     retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
     stages = [stage for stage in stages if stage.name in retrieving]
     if stages:
         yield Line("")
         yield Line("stages - seconds of an answer")
         columns = [["stage", *(stage.stage for stage in stages)], *_quantiles(stages)]
-        yield from _table(["system", *(stage.name for stage in stages)], columns, width)
+        yield from table(["system", *(stage.name for stage in stages)], columns, width)
 
 
 def _names(retrievers: list[Facts]) -> list[str]:
@@ -63,12 +63,6 @@ def _quantiles(stages: list[Stage] | list[Stage | None], n: str = "n") -> list[l
         ["p50", *(ABSENT if stage is None else _seconds(stage.p50_s) for stage in stages)],
         ["p95", *(ABSENT if stage is None else _seconds(stage.p95_s) for stage in stages)],
     ]
-
-
-def _table(head: list[str], columns: list[list[str]], width: int) -> Iterator[Line]:
-    for block in blocks_of(head, columns, width):
-        yield Line("")
-        yield from map(Line, block)
 
 
 def _count(value: object) -> str:

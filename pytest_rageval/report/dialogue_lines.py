@@ -9,11 +9,11 @@ from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of, labels_of
+from pytest_rageval.report.tables import labels_of, table
 
 __all__ = ["CONVERSATIONS", "dialogue_columns", "dialogue_lines"]
 
-CONVERSATIONS = "conversations - mean: of their means; whole: no turn misses, where all are scored; rounds: mean (n)"
+CONVERSATIONS = "conversations - mean of their means; whole: no turn misses; rounds: mean (n)"
 """The heading of the section."""
 
 
@@ -25,9 +25,7 @@ def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
     labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
     yield Line("")
     yield Line(CONVERSATIONS)
-    for block in blocks_of(["testbed", *labels], dialogue_columns(found), width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["testbed", *labels], dialogue_columns(found), width)
 
 
 def dialogue_columns(found: Sequence[Dialogues]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from pytest_rageval.analysis.attribution import causes_of
 from pytest_rageval.analysis.blame import Flaws
@@ -17,6 +18,7 @@ __all__ = ["gate_failure", "gate_lines"]
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate names
 INDENT = 12  # columns before a gate, and before what is said of it
+WIDTH = 80  # columns of a failure, which is written before anybody knows the terminal
 FACTS = 42  # columns that a gate's state, value, n and interval take
 
 
@@ -40,9 +42,10 @@ def gate_failure(result: GateResult) -> str:
         facts.append(f"worst cell {place_text(result.slice)} ({failed} of {len(result.cells)} cells fail)")
     if result.small:
         facts.append(_small_text(result))
-    head.append("  " + " · ".join(facts))
+    told = wrapped(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
     if result.flaws is not None:
-        head.append(f"  {_flaws_text(result.flaws)}")
+        told = chain(told, wrapped(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
+    head += [line.text for line in told]
     if result.worst:
         head.append("  worst cases:")
         head.extend(f"    {number(value)}  {nodeid}" for nodeid, value in result.worst)
@@ -107,7 +110,10 @@ def _against(result: GateResult, told: Regression) -> list[str]:
     over = counted(found.n_pairs, "case")
     if not found.delta and not told.broken:
         return [f"as in the baseline over {over}", *least]
-    change = f"was {number(found.baseline)}, {found.delta:+.3g} {interval(found.ci95)}"
+    now = "" if number(found.value) == number(result.value) else f", now {number(found.value)}"
+    change = f"was {number(found.baseline)}{now}, {found.delta:+.3g} {interval(found.ci95)}"
+    if result.status == "passed" and not result.undecided:
+        return [f"{change} over {over}", *least]
     corrected = f", corrected over {cells} cells" if cells > 1 else ""
     return [change, f"one-sided {p_text(told.p_value)} over {over}{corrected}", *least]
 

@@ -9,8 +9,9 @@ from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.gates import PSEUDO_METRICS
 from pytest_rageval.analysis.matrix import FEW, Matrix
 from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, Mark, interval
-from pytest_rageval.report.tables import TOTALS, blocks_of, value_text
+from pytest_rageval.report.tables import TOTALS, value_text
 
 __all__ = ["LEVELS", "levels_of", "marked", "worst_lines"]
 
@@ -70,26 +71,29 @@ def marked(block: Sequence[str], rows: Sequence[Sequence[int | None]], first: in
         yield Line(text, "", tuple(marks))
 
 
-def worst_lines(matrices: Sequence[Matrix], infos: Infos, width: int) -> Iterator[Line]:
+def worst_lines(matrices: Sequence[Matrix], infos: Infos) -> Iterator[Line]:
     """Yield the five worst cells of the first metric, under all systems; small ones only where there are few others.
 
-    There are none of a metric that has fewer than ten cells: these are seen at a glance.
+    They are worse than all cases together. There are none of a metric that has fewer than ten cells: these are seen at
+    a glance.
     """
     metric = matrices[0].metric if matrices else ""
-    found = [each for matrix in matrices if matrix.metric == metric for each in _cells(matrix)]
+    shown = [matrix for matrix in matrices if matrix.metric == metric]
+    found = [each for matrix in shown for each in _cells(matrix)]
     if metric in TOTALS or len(found) < 2 * WORST:
         return
-    large = [each for each in found if each[2].n >= FEW]
     sign = 1 if _rises(metric, infos) else -1
-    worst = sorted(large if len(large) >= WORST else found, key=lambda each: (sign * each[1], -each[2].n))[:WORST]
-    columns = [
-        [metric, *(value_text(value, metric) for _, value, _ in worst)],
-        ["n", *(str(cell.n) for *_, cell in worst)],
-        ["95 %", *(interval(cell.ci95) for *_, cell in worst)],
-    ]
+    means = [matrix.total.mean for matrix in shown if matrix.total.mean is not None]
+    worse = [each for each in found if sign * each[1] < max(sign * mean for mean in means)]
+    large = [each for each in worse if each[2].n >= FEW]
+    worst = sorted(large if len(large) >= WORST else worse, key=lambda each: (sign * each[1], -each[2].n))[:WORST]
+    if not worst:
+        return
     yield Line("")
-    for block in blocks_of(["worst cells", *(label for label, *_ in worst)], columns, width):
-        yield from map(Line, block)
+    yield Line(ascii_safe(f"worst cells of {metric}"))
+    for label, value, cell in worst:
+        text = f"  {value_text(value, metric)} ({cell.n}) {interval(cell.ci95)}  {label}"
+        yield Line(ascii_safe(text))
 
 
 def _cells(matrix: Matrix) -> Iterator[tuple[str, float, Cell]]:

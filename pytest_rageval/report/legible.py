@@ -9,7 +9,7 @@ __all__ = ["SPARKS", "cut", "legible", "sparkline"]
 SPARKS = "▁▂▃▄▅▆▇█"
 """The levels of a spark, lowest first."""
 
-_PLAIN = str.maketrans(f"–·×…{SPARKS}", "--x._.-~=+*#")
+_PLAIN = str.maketrans(f"–·×…{SPARKS}", "--x._.:~=+*#")
 """What stands for ours where a code page lacks them."""
 
 

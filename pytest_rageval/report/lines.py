@@ -85,6 +85,9 @@ def wrapped(line: Line, width: int, *, between: str = " ", indent: int = 2) -> I
     """
     from wcwidth import wcswidth
 
+    if wcswidth(line.text) <= width:
+        yield line
+        return
     text, *pieces = line.text.split(between)
     for piece in pieces:
         if not text.strip() or wcswidth(f"{text}{between}{piece}".rstrip()) <= width:

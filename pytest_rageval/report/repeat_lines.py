@@ -8,11 +8,11 @@ from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, few_of
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of, labels_of
+from pytest_rageval.report.tables import labels_of, table
 
 __all__ = ["REPEATS", "flip_texts", "repeat_columns", "repeat_lines"]
 
-REPEATS = "repeats - spread: of the k runs' means; pass^k: all k runs pass; never: none does"
+REPEATS = "repeats - spread of the k runs' means; pass^k: all k runs pass; never: none does"
 """The heading of the section."""
 
 NAMED = 10  # flipping cases that a testbed names
@@ -26,9 +26,7 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
     labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
     yield Line("")
     yield Line(REPEATS)
-    for block in blocks_of(["testbed", *labels], repeat_columns(found), width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["testbed", *labels], repeat_columns(found), width)
     yield from (Line(ascii_safe(text)) for text in flip_texts(labels, found))
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.analysis.matrix import FEW, distinct
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.legible import sparkline
-from pytest_rageval.report.lines import dollars
+from pytest_rageval.report.lines import Line, dollars
 
 __all__ = [
-    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_blocks", "labels_of", "table_lines",
+    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "table", "table_lines",
     "value_text",
 ]  # fmt: skip
 
@@ -26,8 +26,8 @@ TOTALS = ("cost_usd", "tokens", "n")
 MOST = 100  # rows and columns that a terminal is given
 
 
-def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> list[list[str]]:
-    """Return a metric at each noise rate, one row a testbed, with the change from first to last and a spark.
+def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> Iterator[Line]:
+    """Yield a metric at each noise rate, one row a testbed, with the change from first to last and a spark.
 
     Args:
         curves: (label, whether the metric is a rate, outcomes) of each testbed.
@@ -40,7 +40,7 @@ def curve_blocks(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: 
     columns = [[rate, *(cell_text(row[at], metric) for row in cells)] for at, rate in enumerate(rates)]
     columns.append(["change", *(_drop(row) for row in cells)])
     columns.append(["curve", *(_spark(row) for row in cells)])
-    return blocks_of(head, columns, width)
+    return table(head, columns, width)
 
 
 def blocks_of(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[list[str]]:
@@ -63,6 +63,13 @@ def labels_of(named: Sequence[tuple[str, str]]) -> list[str]:
     """Return the label of each (testbed, system): the testbed's name and, where there are several, the system."""
     several = len({system for _, system in named}) > 1
     return [f"{name} ({system})" if several else name for name, system in named]
+
+
+def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
+    """Yield tables of as many columns as fit, each with the head and behind an empty line."""
+    for block in blocks_of(head, columns, width):
+        yield Line("")
+        yield from map(Line, block)
 
 
 def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:

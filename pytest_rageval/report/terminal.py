@@ -20,7 +20,7 @@ from pytest_rageval.report.matrix_lines import matrix_lines
 from pytest_rageval.report.repeat_lines import repeat_lines
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
-from pytest_rageval.report.tables import curve_blocks
+from pytest_rageval.report.tables import curve_lines
 from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
 from pytest_rageval.report.warned import warned
@@ -38,13 +38,18 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
         verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and gates that hold, -2
             all but failed gates.
     """
+    for line in _sections(run, choice, width, verbosity):
+        yield from (line,) if line.marks else wrapped(line, width)
+
+
+def _sections(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
     if verbosity > -2:
         for line in _counts(run):
             yield from wrapped(line, width, between=" · ")
         infos, matrices = run.plan.metrics, run.matrices(choice)
         yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, width)
         if verbosity > -1:
-            yield from worst_lines(matrices, infos, width)
+            yield from worst_lines(matrices, infos)
             yield from _curves(run, width)
             yield from dialogue_lines(run, width)
         comparison = run.comparison(choice)
@@ -59,10 +64,13 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             yield from deployment_lines(run, width)
     yield from gate_lines([g.result for g in run.gates if g.result.status == "failed" or verbosity > -1], width)
     if verbosity > -2:
-        yield from _warnings(run, width)
+        yield from _warnings(run)
 
 
 def _counts(run: Run) -> Iterator[Line]:
+    if run.interrupted:
+        ended = len(run.outcomes)
+        yield Line(f"interrupted after {ended} of {counted(ended + run.unfinished().total(), 'case')}", "yellow")
     yield Line(counts_text(run), "bold")
     if run.taken_over:
         yield Line(ascii_safe(run.taken_over))
@@ -112,15 +120,13 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
         ]
         yield Line("")
         yield Line(f"{metric} over noise rates")
-        for block in curve_blocks(rows, metric, width):
-            yield Line("")
-            yield from map(Line, block)
+        yield from curve_lines(rows, metric, width)
 
 
-def _warnings(run: Run, width: int) -> Iterator[Line]:
+def _warnings(run: Run) -> Iterator[Line]:
     results = [gate.result for gate in run.gates]
     notes = warned(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     if notes:
         yield Line("")
     for note in notes:
-        yield from wrapped(Line(ascii_safe(f"warning: {note}"), "yellow"), width)
+        yield Line(ascii_safe(f"warning: {note}"), "yellow")

@@ -8,7 +8,7 @@ from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import blocks_of
+from pytest_rageval.report.tables import table
 
 __all__ = ["JUDGES", "trust_columns", "trust_lines", "trust_texts"]
 
@@ -22,9 +22,7 @@ def trust_lines(run: Run, width: int) -> Iterator[Line]:
         return
     yield Line("")
     yield Line(JUDGES)
-    for block in blocks_of(["judge", *(trust.judge for trust in run.trusts)], trust_columns(run.trusts), width):
-        yield Line("")
-        yield from map(Line, block)
+    yield from table(["judge", *(trust.judge for trust in run.trusts)], trust_columns(run.trusts), width)
     for trust in run.trusts:
         unused, problem = trust_texts(trust)
         yield from (Line(ascii_safe(text)) for text in unused)

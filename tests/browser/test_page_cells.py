@@ -10,6 +10,7 @@ from shown_cells import cells_of, choose, rows_of, same
 from written import NOISE, case, failed, outcome, results
 
 from pytest_rageval.analysis.paired import paired
+from pytest_rageval.analysis.statistics import bonett_price_interval
 from pytest_rageval.report.reread import run_of
 from pytest_rageval.report.views import MatrixChoice
 
@@ -107,7 +108,23 @@ def test_other_differences_to_the_baseline_have_the_interval_of_a_comparison(
     choose(page, "matrix", "Metric", "rouge_l")
     choose(page, "matrix", "Of", "all")
     choose(page, "matrix", "Show", "baseline")
-    assert cells_of(page)[-1][-1] == (0.0, 9, 0, (0.0, 0.0))
+    assert cells_of(page)[-1][-1] == (0.0, 9, 0, pytest.approx(bonett_price_interval(0, 0, 3)))
+
+
+def test_a_run_that_is_as_the_baseline_is_so_on_the_page(opened: Opener, golden: dict[str, Any]) -> None:
+    for each in golden["outcomes"]:
+        each["scores"]["rouge_l"] = {"value": 4 / 7}
+    for each in golden["baseline"]["cases"]:
+        each["scores"]["rouge_l"] = 0.571429  # as a baseline keeps it
+    page = opened(golden)
+    choose(page, "matrix", "Metric", "rouge_l")
+    choose(page, "matrix", "Of", "all")
+    choose(page, "matrix", "Show", "baseline")
+    choose(page, "matrix", "Rows", "noise_rate")
+    told = [cell for row in cells_of(page) for cell in row if cell and cell[1]]
+    assert len(told) > 4
+    assert {cell[0] for cell in told} == {0.0}
+    assert "!" not in page.locator("table.heat").inner_text()
 
 
 def test_few_cases_and_unscored_ones_are_marked(opened: Opener) -> None:

@@ -9,7 +9,7 @@ from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.linking import listed
 from pytest_rageval.report.lines import few_of, number, place_text
 
-__all__ = ["comparison_of", "delta_text", "is_beyond_noise"]
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise"]
 
 
 def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -17,7 +17,7 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
     comparison = results.get("comparison")
     if comparison is None:
         return None
-    alpha = results["plan"]["alpha"]
+    alpha = alpha_of(results)
     whole = [each for each in comparison["comparisons"] if not each["slice"]]
     sure = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
     cases = comparison["cases"]
@@ -35,6 +35,12 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
         "broken": _named(whole, "broken"),
         "fixed": _named(whole, "fixed"),
     }
+
+
+def alpha_of(results: Mapping[str, Any]) -> float:
+    """Return how many false alarms were taken, as a share; of results that do not tell, what is usual."""
+    alpha: float = results["plan"].get("alpha", 0.05)
+    return alpha
 
 
 def delta_text(delta: float | None, ci95: Sequence[float] | None = None) -> str:
@@ -66,7 +72,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),
         "causes": few_of(tuple(causes), len(causes)) if causes else "",
-        "sure": is_beyond_noise(each, results["plan"]["alpha"]),
+        "sure": is_beyond_noise(each, alpha_of(results)),
     }
 
 

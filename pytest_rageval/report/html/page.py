@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
-from pytest_rageval.report.html.against import comparison_of
+from pytest_rageval.report.html.against import alpha_of, comparison_of
 from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.earlier import Earlier, read_earlier
 from pytest_rageval.report.html.gate_rows import gates_of
@@ -99,7 +99,7 @@ def _told(results: Mapping[str, Any], earlier: Earlier | None) -> dict[str, Any]
         "metrics": results["plan"]["metrics"],
         "testbeds": [{"nodeid": key, **testbed} for key, testbed in results["testbeds"].items()],
         "comparisons": comparison["comparisons"] if comparison else [],
-        "alpha": results["plan"]["alpha"],
+        "alpha": alpha_of(results),
         "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
         "unseen": UNSEEN,
     }

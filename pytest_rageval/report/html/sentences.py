@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, UNCHANGED, causes_text, moved_text, row_text
-from pytest_rageval.report.html.against import is_beyond_noise
+from pytest_rageval.report.html.against import alpha_of, is_beyond_noise
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
 from pytest_rageval.report.html.linking import Cases, Piece, Sentence
 from pytest_rageval.report.lines import counted, place_text
@@ -68,7 +68,7 @@ def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]
     """Yield what broke and was mended by the primary metrics, and what else is no noise."""
     if "comparison" not in results:
         return
-    rows, alpha = results["comparison"]["comparisons"], results["plan"]["alpha"]
+    rows, alpha = results["comparison"]["comparisons"], alpha_of(results)
     if all(each["slice"] for each in rows):
         yield [Piece(NO_PAIR, "baseline")]
         return
@@ -91,7 +91,7 @@ def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator
     testbed = results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"])
     name = row_text(testbed, each["metric"], each["system"] if several else "")
     between = ": "
-    if is_beyond_noise(each, results["plan"]["alpha"]):
+    if is_beyond_noise(each, alpha_of(results)):
         of = ("testbed", "metric", "system")
         alike = [other for other in results["comparison"]["comparisons"] if all(other[key] == each[key] for key in of)]
         cells = sum(bool(other["slice"]) for other in alike)

@@ -53,7 +53,8 @@ def test_without_a_score_there_is_no_mean_of_cases() -> None:
 
 def test_settings_make_cases_and_what_a_run_finds_does_not() -> None:
     outcomes = [
-        *repeats("a", 1.0, 0.0, noise_rate="0"), *repeats("a", 1.0, 1.0, noise_rate="0.4"),
+        *repeats("a", 1.0, 0.0, noise_rate="0", noise_realised="0"),
+        *repeats("a", 1.0, 1.0, noise_rate="0.4", noise_realised="0.5"),
         outcome("b", 1.0, repeat="1", noise_rate="0", knew="true"),
         outcome("b", 0.0, repeat="2", noise_rate="0", knew="false"),
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from scipy import stats
 
 from pytest_rageval.analysis.statistics import (
     Mean,
+    bonett_price_interval,
     bootstrap_interval,
     mean_of,
     quantile,
@@ -143,10 +144,26 @@ def test_one_value_has_an_interval_only_as_a_rate() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 0.7, 1.0])
 @pytest.mark.parametrize("n", [2, 3, 7, 100])
-def test_equal_values_have_themselves_as_mean_and_interval(value: float, n: int) -> None:
+def test_equal_values_have_the_interval_of_a_rate(value: float, n: int) -> None:
     mean = mean_of([value] * n, binary=False)
     assert mean.value == pytest.approx(value, rel=1e-15)
-    assert mean.ci95 == pytest.approx((value, value), rel=1e-14)
+    assert mean.ci95 == pytest.approx(wilson_interval(value * n, n), rel=1e-9)
+    jittered = [value + at * 1e-15 for at in range(n)]
+    assert bootstrap_interval(jittered) == pytest.approx(mean.ci95, rel=1e-9)
+
+
+@pytest.mark.parametrize("value", [-1.0, -0.25, 0.0, 1.0])
+@pytest.mark.parametrize("n", [2, 19])
+def test_equal_differences_have_the_interval_of_pairs_of_rates(value: float, n: int) -> None:
+    interval = bootstrap_interval([value] * n, low=-1.0)
+    assert interval == bonett_price_interval(max(value, 0) * n, max(-value, 0) * n, n)
+    assert interval[0] < value < interval[1] or abs(value) == 1
+    assert (interval[0] > 0 or interval[1] < 0) == (n == 19 and value != 0)
+
+
+def test_two_pairs_of_rates_that_both_rose_may_be_chance() -> None:
+    low, high = bonett_price_interval(2, 0, 2)
+    assert (low, high) == pytest.approx((0.5 - 1.959964 * (0.75 / 4) ** 0.5, 1.0))
 
 
 def test_a_mean_of_many_tenths_is_a_tenth() -> None:

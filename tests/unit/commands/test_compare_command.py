@@ -81,13 +81,11 @@ def test_two_runs_stand_side_by_side(two: Path, capsys: pytest.CaptureFixture[st
         "24 cases compared",
     ]
     rows = [line.split() for line in lines]
-    assert ["test_a", "accuracy", "0.9583", "0.5417", "-0.4167", "[-0.62,", "-0.14]", "0.0063", "24"] in [
-        row[:9] for row in rows
-    ]
-    assert ["topic=Funds,", "task=qa", "0.9167", "0.08333"] in [row[:4] for row in rows]
+    assert ["test_a", "accuracy", "0.96", "0.54", "-0.417", "[-0.62,", "-0.14]", "24"] in [row[:8] for row in rows]
+    assert ["Funds", "x", "qa", "0.92", "0.08"] in [row[:5] for row in rows]
     assert "of 2 cells 1 without a change" in lines
     head = next(at for at, row in enumerate(rows) if "q" in row)  # of the cells, and not of all cases
-    assert rows[head + 2][rows[head].index("q") - len(rows[head])] == "0.0127"
+    assert "0.0127" in rows[head + 2]
     assert "test_a accuracy: mended q01" in lines
     text = " ".join(" ".join(lines).split())
     assert "q19, q21, ... 1 more (retrieval 1, generation 10)" in text
@@ -96,7 +94,7 @@ def test_two_runs_stand_side_by_side(two: Path, capsys: pytest.CaptureFixture[st
         in text
     )
     assert max(map(len, lines)) <= 100
-    assert ["test_a", "f1", "0.5", "0.5", "0", "[0.00,", "0.00]", "1", "24"] in [row[:9] for row in rows]
+    assert ["test_a", "f1", "0.50", "0.50", "0", "[-0.11,", "+0.11]", "24"] in [row[:8] for row in rows]
 
 
 def test_a_table_is_no_wider_than_the_terminal(

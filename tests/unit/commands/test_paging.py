@@ -76,7 +76,7 @@ def test_a_terminal_without_unicode_gets_plain_signs(project: Path) -> None:
     text = shown(project, PYTHONIOENCODING="ascii")
     assert text.isascii()
     assert "63 scored, 1 error, 3 not selected - system careful, quick" in text
-    assert "#+-" in text
+    assert "#+:" in text
     assert "\\u2013" not in text
 
 

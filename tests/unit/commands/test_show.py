@@ -120,7 +120,7 @@ def test_a_page_is_drawn_instead(project: Path, capsys: pytest.CaptureFixture[st
         f"{page}: html of run 20260102T030405, started 2026-01-02T03:04:05+00:00"
     ]
     drawn = page.read_text(encoding="utf-8")
-    assert "No gate decides this run" in drawn
+    assert "Nothing failed, and there is no gate" in drawn
     assert shown(capsys, str(stored), "--html", str(page))
     assert page.read_text(encoding="utf-8") == drawn
 

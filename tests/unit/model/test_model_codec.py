@@ -110,6 +110,11 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
     unranked = encode_outcome(replace(OUTCOME, answer=Answer("Paris.")))
     assert without_texts(unranked)["answer"]["ranking"] is None
     assert decode_outcome(bare).answer is not None
+    quoting = replace(
+        OUTCOME, scores={"mine": Score(None, "parse_error: no number in 'Paris.'"), "x": Score(None, "late")}
+    )
+    scores = without_texts(encode_outcome(quoting))["scores"]
+    assert {name: score["reason"] for name, score in scores.items()} == {"mine": "parse_error", "x": "late"}
 
 
 NAN = float("nan")

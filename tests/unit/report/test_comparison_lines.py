@@ -10,6 +10,7 @@ from pytest_rageval.analysis.comparison import compare
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.report.comparison_lines import comparison_lines
+from pytest_rageval.report.lines import wrapped
 
 SETTINGS = ("0.2", "0.4", "0.6")
 
@@ -37,7 +38,7 @@ def snapshot_of(value: float, fingerprint: str = "sha256:1", evidence: float = 1
 
 def text_of(after: Snapshot, *, whole: bool = True, width: int = 80) -> str:
     found = compare(snapshot_of(1.0), after, alpha=0.05, whole=whole)
-    return "\n".join(line.text for line in comparison_lines(found, width, 0.05))
+    return "\n".join(part.text for line in comparison_lines(found, width, 0.05) for part in wrapped(line, width))
 
 
 def test_a_run_that_is_as_its_baseline_says_so_in_a_few_lines() -> None:

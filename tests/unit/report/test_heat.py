@@ -75,14 +75,19 @@ def test_how_many_colours_a_terminal_has(environment: dict[str, str], colours: i
 
 
 def worst(*matrices: Matrix) -> list[str]:
-    _, _, _, *rows = worst_lines(matrices, INFOS, 80)
-    return [line.text.split()[0] for line in rows]
+    _, _, *rows = worst_lines(matrices, INFOS)
+    return [line.text.split("  ")[-1].split()[0] for line in rows]
 
 
 def test_the_five_worst_cells_are_told_where_there_are_ten() -> None:
     values = {f"t{at}": at / 10 for at in range(10)}
     assert worst(matrix("accuracy", values)) == ["t0", "t1", "t2", "t3", "t4"]
     assert worst(matrix("fake_rate", values)) == ["t9", "t8", "t7", "t6", "t5"]
-    assert list(worst_lines([matrix("accuracy", {f"t{at}": 0.1 for at in range(9)})], INFOS, 80)) == []
-    assert list(worst_lines([matrix("n", values)], INFOS, 80)) == []
-    assert list(worst_lines([], INFOS, 80)) == []
+    assert list(worst_lines([matrix("accuracy", {f"t{at}": 0.1 for at in range(9)})], INFOS)) == []
+    assert list(worst_lines([matrix("n", values)], INFOS)) == []
+    assert list(worst_lines([], INFOS)) == []
+
+
+def test_a_cell_no_worse_than_all_together_is_none_of_the_worst() -> None:
+    assert list(worst_lines([matrix("accuracy", {f"t{at}": 1.0 for at in range(12)})], INFOS)) == []
+    assert worst(matrix("accuracy", {f"t{at}": float(at > 1) for at in range(12)})) == ["t0", "t1"]

@@ -50,7 +50,7 @@ def results(*outcomes: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {
         "run": {**run, "interrupted": False},
         "testbeds": {"t.py::t": {**testbed, "labelled": False}},
-        "plan": {**plan, "alpha": 0.05, "view": {"metric": None, "rows": None, "cols": None}},
+        "plan": {**plan, "view": {"metric": None, "rows": None, "cols": None}},
         "instances": {each["case_id"]: {"question": f"{each['case_id']}?", "passages": {}} for each in outcomes},
         "outcomes": list(outcomes),
         "gates": [],

@@ -107,6 +107,8 @@ def test_a_failed_gate_says_what_is_worse_and_what_is_flaky() -> None:
     failure = gate_failure(run.gates[0].result)
     assert wanted in failure
     assert "n 9 of 3 cases" in failure
+    many = run_of({f"case-{at}": [0.0, 0.0] for at in range(30)}, "accuracy >= 0.9")
+    assert max(map(len, gate_failure(many.gates[0].result).splitlines())) <= 80
     assert "missed in every repeat: none; flipping: flaky" in text_of(run_of({"flaky": [1.0, 0.0]}, "accuracy >= 0.9"))
     assert "missed in every repeat" not in text_of(run_of(RUNS))
 

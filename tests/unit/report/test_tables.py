@@ -10,7 +10,7 @@ from wcwidth import wcswidth
 from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.matrix_lines import matrix_blocks
-from pytest_rageval.report.tables import curve_blocks, table_lines
+from pytest_rageval.report.tables import curve_lines, table_lines
 
 
 def outcome(number: int, value: float | None = 1.0, **facets: str) -> Outcome:
@@ -89,14 +89,14 @@ def test_control_and_bidi_characters_are_inert() -> None:
 def test_a_curve_has_the_rates_in_order_and_the_change_from_first_to_last() -> None:
     values = {"0": 1.0, "0.4": 1.0, "0.8": 0.0, "1": 0.0}
     outcomes = [outcome(n, value, noise_rate=rate) for n, (rate, value) in enumerate(values.items())]
-    [block] = curve_blocks([("test_noise", True, outcomes)], "accuracy", 100)
+    [_, *block] = [line.text for line in curve_lines([("test_noise", True, outcomes)], "accuracy", 100)]
     assert block[0].split()[-6:] == ["0", "0.4", "0.8", "1", "change", "curve"]
     assert block[2].split()[-2:] == ["-1.00", "██▁▁"]
 
 
 def test_a_curve_of_one_known_rate_has_no_change() -> None:
     outcomes = [outcome(1, 1.0, noise_rate="0"), outcome(2, None, noise_rate="0.5")]
-    [block] = curve_blocks([("t", True, outcomes)], "accuracy", 100)
+    [_, *block] = [line.text for line in curve_lines([("t", True, outcomes)], "accuracy", 100)]
     assert block[2].split()[-2:] == ["–", "█·"]
 
 
@@ -187,7 +187,7 @@ def test_a_matrix_of_sixteen_topics_and_five_tasks_is_read_on_a_common_terminal(
 
 
 def test_a_difference_has_its_sign_and_a_mark_where_its_interval_leaves_out_nothing() -> None:
-    scores = {"same": (0.5, 0.5), "better": (0.75, 0.5), "mixed": (1.0, 0.0)}
+    scores = {"same": (0.5, 0.5), "better": (1.0, 0.0), "mixed": (0.75, 0.25)}
     outcomes = [
         replace(outcome(at, value if topic != "mixed" or at % 2 else 1 - value, topic=topic, task="x"),
                 system=system, nodeid=f"{system}{topic}{at}")
@@ -196,6 +196,6 @@ def test_a_difference_has_its_sign_and_a_mark_where_its_interval_leaves_out_noth
     matrix = matrix_of("accuracy", False, outcomes, "topic", "task", "b", "a")
     [block] = matrix_blocks(matrix, 80)
     assert cells_of(block)[1:] == [
-        ["better", "+0.25(6)!"], ["mixed", "+0.00(6)"], ["same", "+0.00(6)"],
-        ["micro", "+0.08(18)"], ["macro", "+0.08"],
+        ["better", "+1.00(6)!"], ["mixed", "+0.00(6)"], ["same", "+0.00(6)"],
+        ["micro", "+0.33(18)!"], ["macro", "+0.33"],
     ]  # fmt: skip

@@ -89,6 +89,9 @@ function againstSystem(metric, rows, minus) {
   return { ...found, unscored: units.length - told.length };
 }
 
+/** A value with the digits that a baseline keeps of it. */
+const asKept = (value) => Math.round(value * 1e6) / 1e6;
+
 /** The mean difference to the baseline over cases, of which one counts once under however many settings it stands. */
 function againstBaseline(metric, rows) {
   const units = [...grouped(rows, unitOf).values()];
@@ -96,13 +99,14 @@ function againstBaseline(metric, rows) {
   for (const unit of units) {
     const then = store.before[metric]?.[unit[0]] ?? null;
     const now = present(unit.map((row) => valueAt(row, metric)));
-    if (then !== null && now.length) pairs.push([clusterOf(unit[0]), then, average(now)]);
+    if (then !== null && now.length) pairs.push([clusterOf(unit[0]), then, asKept(average(now))]);
   }
   const cases = [...grouped(pairs, ([name]) => name).values()].map((each) => [1, 2].map((side) => average(each.map((pair) => pair[side]))));
   const differences = cases.map(([then, now]) => now - then);
   const rates = cases.length && cases.flat().every((mean) => mean === 0 || mean === 1);
   const found = { ...meanOf(differences, false, -1), n: pairs.length, unscored: units.length - pairs.length };
-  if (rates) found.ci95 = bonettPrice(differences);
+  const changed = (by) => differences.filter((each) => each === by).length;
+  if (rates) found.ci95 = bonettPrice(changed(1), changed(-1), differences.length);
   return cases.length === pairs.length ? found : { ...found, cases: cases.length };
 }
 

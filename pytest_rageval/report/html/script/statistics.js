@@ -27,6 +27,13 @@ function tQuantile(df) {
   );
 }
 
+/** Bonett and Price's interval of the mean difference of n pairs of 0/1 values, `up` + 1 and `down` - 1. */
+function bonettPrice(up, down, n) {
+  const [one, other] = [(up + 1) / (n + 2), (down + 1) / (n + 2)];
+  const half = Z * Math.sqrt((one + other - (one - other) ** 2) / (n + 2));
+  return [Math.max(-1, one - other - half), Math.min(1, one - other + half)];
+}
+
 /** The bootstrap's interval of a mean in its closed form (ABC), with Student's quantile, cut to low..1. */
 function bootstrap(values, low) {
   const n = values.length;
@@ -34,20 +41,11 @@ function bootstrap(values, low) {
   const mean = average(values);
   const deviations = values.map((value) => value - mean);
   const squares = sum(deviations.map((deviation) => deviation ** 2));
-  if (squares === 0) return [mean, mean];
+  if (squares <= n * 1e-18) return low < 0 ? bonettPrice(Math.max(mean, 0) * n, Math.max(-mean, 0) * n, n) : wilson(mean * n, n);
   const acceleration = sum(deviations.map((deviation) => (deviation / Math.sqrt(squares)) ** 3)) / 6;
   const [error, t] = [Math.sqrt(squares / (n - 1) / n), tQuantile(n - 1)];
   const [below, above] = [acceleration - t, acceleration + t].map((w) => mean + (error * w) / (1 - acceleration * w) ** 2);
   return [Math.max(low, below), Math.min(1, above)];
-}
-
-/** Bonett and Price's interval of the mean difference of paired 0/1 values. */
-function bonettPrice(differences) {
-  const n = differences.length + 2;
-  const share = (wanted) => (differences.filter((each) => each === wanted).length + 1) / n;
-  const [up, down] = [share(1), share(-1)];
-  const half = Z * Math.sqrt((up + down - (up - down) ** 2) / n);
-  return [Math.max(-1, up - down - half), Math.min(1, up - down + half)];
 }
 
 function meanOf(values, binary, low = 0) {
