@@ -224,9 +224,9 @@ def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, 
     curve.locator("summary").click()
     rows = curve.locator("tbody tr").all_inner_texts()
     assert [row.split("\t")[:2] for row in rows] == [
-        ["0", "0.80 (n 3) [0.80, 0.80]"],
-        ["0.4", "0.60 (n 3) [0.60, 0.60]"],
-        ["0.8", "0.40 (n 3) [0.40, 0.40]"],
+        ["0", "0.80 (n 3) [0.29, 0.98]"],
+        ["0.4", "0.60 (n 3) [0.17, 0.92]"],
+        ["0.8", "0.40 (n 3) [0.08, 0.83]"],
     ]
     radar.get_by_label("Over").select_option("level")
     assert radar.locator("tbody th").all_text_contents()[-1] == "knowledge_understanding"

@@ -34,7 +34,7 @@ class _Coded:
 
 
 def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the outcomes as columns, in their order, and the texts of their answers, "" for none.
+    """Return the outcomes as columns, in their order, and what they are searched for: answers and errors, "" for none.
 
     Args:
         results: what results.json holds; outcomes and instances may be JSON text.
@@ -76,7 +76,8 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         for name, values in used.items():
             values.append(usage.get(name))
         answered.append(int(answer is not None))
-        texts.append((answer and answer["text"]) or "")
+        said = (answer and answer["text"], outcome["error_type"], outcome["error"])
+        texts.append("\n".join(filter(None, said)))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
         values += [None] * (rows - len(values))

@@ -105,9 +105,9 @@ def test_every_colour_that_is_used_is_there_in_both_schemes() -> None:
 
 def test_columns_have_one_entry_an_outcome() -> None:
     given = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
-    given["outcomes"][1] |= {"answer": None, "status": "error", "error_type": "DeskClosed"}
-    given["run"]["failed"] = [given["outcomes"][1]["nodeid"], "test_q.py::test_plain"]
-    columns, answers = columns_of(given, None)
+    given["outcomes"][1] |= {"answer": None, "status": "error", "error": "no line", "error_type": "DeskClosed"}
+    given["run"]["failed"] = [given["outcomes"][2]["nodeid"], "test_desk.py::test_plain"]
+    columns, searched = columns_of(given, None)
     assert columns["facets"]["topic"] == {"values": ["Ferries"], "codes": [0, -1, -1]}
     assert columns["facets"]["task"] == {"values": ["qa"], "codes": [-1, 0, -1]}
     assert columns["case"] == {"values": ["q1", "q2"], "codes": [0, 1, 0]}
@@ -115,10 +115,10 @@ def test_columns_have_one_entry_an_outcome() -> None:
     assert columns["scores"] == {"accuracy": [1.0, None, 0.0]}
     assert columns["used"]["latency_s"] == [0.5, None, 0.5]
     assert columns["answered"] == [1, 0, 1]
-    assert columns["error_type"] == {"values": ["DeskClosed"], "codes": [-1, 0, -1]}
-    assert columns["failed"] == [0, 1, 0]
     assert columns["before"] == {}
-    assert answers == ["answer q1", "", "answer q1"]
+    assert columns["error_type"] == {"values": ["DeskClosed"], "codes": [-1, 0, -1]}
+    assert columns["failed"] == [0, 0, 1]
+    assert searched == ["answer q1", "DeskClosed\nno line", "answer q1"]
 
 
 def test_a_case_that_has_no_instance_comes_after_those_that_have_one() -> None:
