@@ -24,7 +24,7 @@ def choose(page: Page, within: str, label: str, value: str) -> None:
 
 def cells_of(page: Page) -> list[list[Plain | None]]:
     """Return what the matrix of a page holds, row by row with the margins, without the macro averages."""
-    read = """table => [...table.querySelectorAll("tr")].slice(1, -1).map(row =>
+    read = """table => [...table.querySelectorAll("tr:not(.macros)")].slice(1).map(row =>
         [...row.querySelectorAll("td:not(.macro)")].map(cell => ({...cell.querySelector("button")?.dataset})))"""
     return [[_cell(each) for each in row] for row in page.locator("table.heat").evaluate(read)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +11,11 @@ from pages import Opener
 from shown_cells import cells_of, choose, rows_of, same
 from written import NOISE, case, failed, outcome, results
 
+from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.paired import paired
 from pytest_rageval.analysis.statistics import bonett_price_interval
 from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.tables import value_text
 from pytest_rageval.report.views import MatrixChoice
 
 
@@ -47,6 +51,61 @@ def test_any_metric_over_any_facets_is_what_the_terminal_would_print(opened: Ope
             same(cells_of(page), rows_of(matrix))
 
 
+def test_macro_averages_are_those_of_the_terminal(opened: Opener, fixtures_dir: Path) -> None:
+    given = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    grid = [case(f"q{r}{c}", "keeper", float(r > c), topic=f"t{r}", task=f"k{c}") for r in range(3) for c in range(2)]
+    grid += [case("more", "keeper", 0.0, topic="t2", task="k0")]
+    for results_of in (given, results(grid)):
+        run, choice = run_of(results_of)
+        matrix = run.matrices(choice)[0]
+        page = opened(results_of)
+        choose(page, "matrix", "System", matrix.system)
+        shown = page.locator("table.heat tbody tr, table.heat tfoot tr").evaluate_all(
+            "rows => rows.map(row => [...row.querySelectorAll('td.macro')].map(cell => cell.textContent))"
+        )
+        under = [*map(macro_average, (group.cells for group in matrix.groups))]
+        by_row = [(value,) for value in matrix.row_macro]
+        for group, value in zip(reversed(matrix.groups), reversed(under), strict=True):
+            before = sum(each.n_rows for each in matrix.groups[: matrix.groups.index(group)])
+            by_row.insert(before, (value,))
+        last = (*matrix.col_macro, macro_average(matrix.row_margin), matrix.total_macro)
+        wanted = [*by_row, (macro_average(matrix.col_margin),), last]
+        assert shown == [["–" if mean is None else value_text(mean, "accuracy") for mean in row] for row in wanted]
+    choose(page, "matrix", "Metric", "tokens")
+    assert page.locator("table.heat .macro").count() == 0
+    assert page.locator("table.heat thead th").all_inner_texts()[-1] == "all"
+
+
+def test_the_matrix_is_one_stop_for_the_tab_key(opened: Opener, golden: dict[str, Any]) -> None:
+    outcomes = [case(f"q{r}-{c}", "keeper", 1.0, topic=f"{r:02}", task=f"{c:02}") for r in range(30) for c in range(20)]
+    page = opened(results([each for each in outcomes if each["case_id"] != "q1-1"]))
+    table = page.locator("table.heat")
+    assert table.locator("button[tabindex='0']").count() == 1
+    page.locator("#matrix").get_by_label("Show", exact=True).focus()
+    at = (
+        "() => { const cell = document.activeElement.closest('td'); return [cell.parentNode.rowIndex, cell.cellIndex] }"
+    )
+    keys = (
+        ("Tab", 1, 1),
+        ("ArrowRight", 1, 2),
+        ("ArrowDown", 3, 2),
+        ("End", 3, 21),
+        ("ArrowLeft", 3, 20),
+        ("Home", 3, 1),
+    )
+    for key, row, col in (*keys, ("ArrowUp", 2, 1), ("Control+End", 31, 21), ("Control+Home", 1, 1)):
+        page.keyboard.press(key)
+        assert page.evaluate(at) == [row, col]
+    page.keyboard.press("Control+End")
+    head, scroller = (page.locator(of).bounding_box() for of in ("table.heat thead th >> nth=1", ".tall"))
+    assert head is not None
+    assert scroller is not None
+    assert head["y"] == pytest.approx(scroller["y"], abs=2)
+    assert scroller["height"] < 800
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('#charts') !== null")
+
+
 def test_repeats_and_the_gain_from_retrieval_are_means_of_cases(opened: Opener) -> None:
     values = {"q1": (1, 0, 1), "q2": (1, 1, 1), "q3": (0, 0, None), "q4": (0, 1, 0)}
     outcomes = [
@@ -60,15 +119,13 @@ def test_repeats_and_the_gain_from_retrieval_are_means_of_cases(opened: Opener) 
     run, choice = run_of(given)
     page = opened(given)
     same(cells_of(page), rows_of(*run.matrices(choice)))
-    assert "n 11 of 4 · 1 unscored" in page.locator("table.heat td button").first.inner_text()
+    assert "11 runs of 4 cases · 1 unscored" in page.locator("table.heat td button").first.inner_text()
     (gain,) = run.gains(choice)
     choose(page, "matrix", "Metric", gain.metric)
     same(cells_of(page), rows_of(gain))
 
 
 def test_a_mean_that_is_a_half_is_rounded_as_in_the_terminal(opened: Opener) -> None:
-    from pytest_rageval.report.tables import value_text
-
     eighths = [
         case(f"q{part}-{at}", "keeper", float(at < part), topic=f"{part} of 8") for part in range(9) for at in range(8)
     ]
@@ -87,7 +144,7 @@ def test_the_difference_to_the_baseline_has_the_interval_of_the_comparison(
     assert cell["slice"]["topic"] == "Fares"
     assert fares[1] == (cell["delta"], 3, 0, None)  # of one case there is none
     assert total[-1] == (whole["delta"], 9, 0, tuple(whole["ci95"]))
-    assert "n 9 of 3" in page.locator("table.heat tfoot td").nth(2).inner_text()
+    assert "9 scores of 3 cases" in page.locator("table.heat tfoot td").nth(2).inner_text()
     assert "minus the baseline" in page.locator("table.heat caption").inner_text()
 
 

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
-    "texts", "store", "statistics", "cells", "matrix", "plot", "charts", "browser", "gold", "case", "paper", "start",
-)  # fmt: skip
+    *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
+    *("filters", "controls", "browser", "gold", "case", "paper", "start"),
+)
 """The files of the page's script, in the order in which they are put together."""
 
 

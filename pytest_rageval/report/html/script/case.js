@@ -7,15 +7,17 @@ const prose = (...children) => el("div", { class: "prose" }, ...children);
 const facts = (pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => el("div", {}, el("dt", {}, data(name)), el("dd", {}, data(value)))));
 const LEFT_OUT = "Texts are left out of this run's reports (rag_report_texts).";
 
-async function showCase(row) {
+/** Draw a case, and lead who followed a link (`wanted`) to it. */
+async function showCase(row, wanted) {
   showing += 1;
   const mine = showing;
   try {
     const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
     if (mine !== showing) return;
-    replaced(browser.detail, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+    replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+    if (wanted) toCase();
   } catch (error) {
-    if (mine === showing) replaced(browser.detail, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
+    if (mine === showing) replaced(browser.shown, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
   }
 }
 
@@ -23,7 +25,8 @@ function caseOf(row, outcome, instance, earlier) {
   const gold = (instance.gold ?? []).flat();
   const fake = (instance.fake ?? []).flat();
   return [
-    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status)),
+    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status),
+      hasFailed(row) ? [" ", el("span", { class: "state failed" }, "test failed")] : null),
     el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
@@ -57,16 +60,33 @@ function earlierText(earlier, gold, fake) {
   return answerText(earlier, gold, fake);
 }
 
+/** The rows that are repeats of a row's case, itself among them. */
+function runsOf(row) {
+  if (facetAt(row, "repeat") === null) return [row];
+  const runs = [];
+  for (let other = 0; other < store.rows; other += 1) if (store.case.codes[other] === store.case.codes[row] && unitOf(other) === unitOf(row)) runs.push(other);
+  return runs;
+}
+
+/** A value of the baseline, which is one of a case and keeps six digits, and what became of it. */
+function sinceText(before, runs, metric) {
+  const values = present(runs);
+  const told = (value) => valueText(value, metric);
+  if (!values.length) return `${told(before)}, without a value`;
+  const now = average(values);
+  const many = runs.length > 1 ? ` over ${counted(values.length, "run")}` : "";
+  if (Math.abs(now - before) < 1e-6) return `${told(before)}, as before${many}`;
+  const text = told(now) === told(before) ? (value) => String(Number(value.toPrecision(6))) : told;
+  return `${text(before)}, now ${text(now)}${many}`;
+}
+
 /** The answer; beside it what the baseline knows of the same case, where there is one. */
 function answerPart(row, outcome, earlier, gold, fake) {
   const now = el("div", {}, answerText(outcome.answer, gold, fake), outcome.answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
   const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
   if (!before.length && !earlier) return part("Answer", now);
-  const scores = before.map((metric) => {
-    const value = valueAt(row, metric);
-    const change = value === null ? "without a value" : value === store.before[metric][row] ? "as before" : `now ${valueText(value, metric)}`;
-    return [metric, `${valueText(store.before[metric][row], metric)}, ${change}`];
-  });
+  const runs = runsOf(row);
+  const scores = before.map((metric) => [metric, sinceText(store.before[metric][row], runs.map((run) => valueAt(run, metric)), metric)]);
   return part("Answer", el("div", { class: "beside" }, el("div", {}, el("h5", {}, "This run"), now),
     el("div", {}, el("h5", {}, "Baseline"), earlierText(earlier, gold, fake), facts(scores))));
 }

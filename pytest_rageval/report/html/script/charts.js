@@ -2,9 +2,10 @@
 
 const LINES = ["noise_rate", "passages"];
 const SPOKES = ["ability", "level"];
+const SIDES = 3; // of the least radar
 const PRICES = [["latency_p50", "median seconds an answer"], ["latency_p95", "95 % of answers within seconds"], ["cost", "dollars an answer"], ["token", "tokens an answer"]];
 
-const cellText = (cell, metric) => (cell && cell.n ? `${valueText(cell.mean, metric)} (n ${cell.n}${cell.unscored ? `, ${cell.unscored} unscored` : ""}) ${cell.ci95 ? intervalText(cell.ci95) : ""}` : "–");
+const cellText = (cell, metric) => (cell && cell.n ? `${valueText(cell.mean, metric)} (${countText(cell)}) ${cell.ci95 ? intervalText(cell.ci95) : ""}` : "–");
 
 /** A card with choices above a drawing that is made anew when one changes. */
 function card(title, choices, draw) {
@@ -69,10 +70,10 @@ function drawCurves({ facet, testbed, metric }, place) {
     const whisker = ({ cell, x: middle }) => {
       if (!cell.ci95) return [];
       const [top, bottom] = [frame.atY(cell.ci95[1]), frame.atY(cell.ci95[0])];
-      return [svg("path", { class: `whisker s${at % 8}`, d: `M${middle - 4} ${top}h8M${middle} ${top}V${bottom}M${middle - 4} ${bottom}h8` })];
+      return [svg("path", { class: `whisker ${hue(at)}`, d: `M${middle - 4} ${top}h8M${middle} ${top}V${bottom}M${middle - 4} ${bottom}h8` })];
     };
     const path = points.map(({ cell, x: left }) => `${left},${frame.atY(cell.mean)}`).join(" ");
-    return [svg("polyline", { class: `line s${at % 8}`, points: path }), ...points.flatMap(whisker), ...points.map(({ cell, x: left }) => mark(at, left, frame.atY(cell.mean)))];
+    return [svg("polyline", { class: `line ${hue(at)}`, points: path }), ...points.flatMap(whisker), ...points.map(({ cell, x: left }) => mark(at, left, frame.atY(cell.mean)))];
   });
   const title = `${metric} over ${facet}`;
   const table = values.map((value, index) => [value, ...lines.map((cells) => cellText(cells[index], metric))]);
@@ -98,7 +99,7 @@ function drawRadar({ facet }, place) {
   const cells = systems.map((name) => found.map(({ value, metric }) => cellOf(metric, cohort(metric, "primary", [name]).filter((row) => facetAt(row, facet) === value))));
   const title = `The metric that decides each ${facet}`;
   const table = found.map(({ value, metric }, at) => [value, plainly(metric) + (isLower(metric) ? " (low is better)" : ""), ...cells.map((line) => cellText(line[at], metric))]);
-  const shown = found.length < 3 ? el("p", {}, "A radar takes three values or more; the table has the numbers.") : radar(found, cells, title, widthOf(place));
+  const shown = found.length < SIDES ? el("p", {}, "A radar takes three values or more; the table has the numbers.") : radar(found, cells, title, widthOf(place));
   return figure(plainly(title), shown, systems, [facet, "metric", ...systems], table);
 }
 
@@ -127,7 +128,7 @@ function radar(found, cells, title, width) {
     const points = line.map((cell, index) => (cell.mean === null ? null : at(index, share(cell, found[index]))));
     const whole = points.every(Boolean);
     const known = points.filter(Boolean);
-    if (known.length > 1) parts.push(svg(whole ? "polygon" : "polyline", { class: `${whole ? "area " : ""}line s${system % 8}`, points: known.map((point) => point.join(",")).join(" ") }));
+    if (known.length > 1) parts.push(svg(whole ? "polygon" : "polyline", { class: `${whole ? "area " : ""}line ${hue(system)}`, points: known.map((point) => point.join(",")).join(" ") }));
     parts.push(...known.map(([x, y]) => mark(system, x, y)));
   });
   return drawing(width, height, `${title}, one shape a system`, ...parts);
@@ -153,7 +154,7 @@ function drawScatter({ price, metric }, place) {
   const parts = known.flatMap((point) => {
     const at = system.indexOf(point.each);
     const [left, top] = [frame.atX(point.price), frame.atY(point.cell.mean)];
-    const whisker = point.cell.ci95 && svg("path", { class: `whisker s${at % 8}`, d: `M${left} ${frame.atY(point.cell.ci95[1])}V${frame.atY(point.cell.ci95[0])}` });
+    const whisker = point.cell.ci95 && svg("path", { class: `whisker ${hue(at)}`, d: `M${left} ${frame.atY(point.cell.ci95[1])}V${frame.atY(point.cell.ci95[0])}` });
     return [whisker, mark(at, left, top, 6)].filter(Boolean);
   });
   const title = `${metric} against ${name}`;
@@ -166,7 +167,8 @@ function drawCharts(place) {
   const found = lined();
   const cards = [];
   if (LINES.some((facet) => found.get(facet).length)) cards.push(curves(found));
-  const spoked = SPOKES.filter((facet) => spokes(facet).length);
+  const counts = new Map(SPOKES.map((facet) => [facet, spokes(facet).length]));
+  const spoked = SPOKES.filter((facet) => counts.get(facet)).sort((one, other) => (counts.get(other) >= SIDES) - (counts.get(one) >= SIDES));
   if (spoked.length) cards.push(card("Radar", [["facet", "Over", () => spoked.map((name) => [name, name])]], drawRadar));
   const { primaries, others } = metricNames();
   const metrics = [...primaries, ...others].filter((name) => name !== GAIN).map((name) => [name, name]);

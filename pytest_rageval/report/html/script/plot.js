@@ -45,7 +45,10 @@ function wrapped(text, most) {
   return lines.map((line) => (line.trimEnd().length > most ? `${line.slice(0, most - 1)}…` : line.trimEnd()));
 }
 
-/** A system's mark: eight shapes, so that colour is never all that tells systems apart. */
+/** A system's colour: one of eight; lines of the ninth system and on are dashed. */
+const hue = (at) => `s${at % 8}${at < 8 ? "" : " again"}`;
+
+/** A system's mark: eight shapes, so that colour is never all that tells systems apart, others in each round of colours. */
 function mark(at, x, y, size = 5) {
   const points = (...pairs) => pairs.map(([dx, dy]) => `${x + dx * size},${y + dy * size}`).join(" ");
   const shapes = [
@@ -58,8 +61,8 @@ function mark(at, x, y, size = 5) {
     () => svg("rect", { x: x - size * 0.5, y: y - size * 1.3, width: size, height: size * 2.6 }),
     () => svg("polygon", { points: points([-0.6, -1.2], [0.6, -1.2], [1.2, 0], [0.6, 1.2], [-0.6, 1.2], [-1.2, 0]) }),
   ];
-  const shape = shapes[at % shapes.length]();
-  shape.setAttribute("class", `mark s${at % 8}`);
+  const shape = shapes[(at + Math.floor(at / 8)) % shapes.length]();
+  shape.setAttribute("class", `mark ${hue(at)}`);
   return shape;
 }
 

@@ -1,0 +1,125 @@
+// Which cases are listed, and in what order.
+
+const ANY = "";
+const NONE = "none"; // of a facet: cases that have no value of it; its values are "=value"
+const DASH = "dash"; // those, and cases whose value is "-": a cell of the matrix holds both
+const STATES = [[ANY, "any state"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "mended since the baseline"]];
+const SORTS = [["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["change", "difference, worst first"], ["errors", "errors first"], ["slow", "slowest first"], ["dear", "dearest first"]];
+const WORST = { error_rate: "errors", n: "errors", latency_p50: "slow", latency_p95: "slow", cost_usd: "dear", tokens: "dear" }; // of what is counted
+const FALLING = ["high", "errors", "slow", "dear"];
+
+const firstMinus = () => (store.comparisons.length ? "baseline" : "");
+const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, state: ANY, error: ANY, facets: Object.create(null), sort: "order", minus: firstMinus() });
+
+const metricAt = (row, filters) => filters.metric || primaryAt(row);
+const hasFailed = (row) => Boolean(store.failed?.[row]);
+
+/** Whether a row's metric says that the case was missed: it is at its worse end. */
+function isMissed(row, filters) {
+  const metric = metricAt(row, filters);
+  const value = metric && valueAt(row, metric);
+  return value !== null && value === (isLower(metric) ? 1 : 0);
+}
+
+function stateTest(filters) {
+  const { state } = filters;
+  if (state === ANY) return () => true;
+  if (state === "asked") return (row) => statusAt(row) !== "skipped";
+  if (state === "missed") return (row) => isMissed(row, filters);
+  if (state === "unscored") return (row) => statusAt(row) === "scored" && metricAt(row, filters) !== null && valueAt(row, metricAt(row, filters)) === null;
+  if (state === "failed") return hasFailed;
+  if (state === "broken" || state === "fixed") {
+    const named = new Set(store.comparisons.filter((each) => !Object.keys(each.slice).length).flatMap((each) => each[state]));
+    return (row) => named.has(store.nodeid[row]);
+  }
+  return (row) => statusAt(row) === state;
+}
+
+function ofTest(filters) {
+  const { of, metric } = filters;
+  if (of === "any") return () => true;
+  if (of.startsWith("testbed:")) return (row) => named(store.testbed, row) === of.slice(8);
+  if (!metric || isPseudo(metric)) return (row) => !store.apart.has(testbedAt(row)?.nodeid);
+  const rows = new Set(cohort(metric, of, []));
+  return (row) => rows.has(row);
+}
+
+function searchTest(words) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!wanted.length) return () => true;
+  store.haystack ??= store.nodeid.map((nodeid, row) => `${nodeid}\n${questionAt(row)}\n${store.answers?.[row] ?? ""}`.toLowerCase());
+  return (row) => wanted.every((word) => store.haystack[row].includes(word));
+}
+
+function facetTest(facet, wanted) {
+  if (wanted === NONE) return (row) => facetAt(row, facet) === null;
+  if (wanted === DASH) return (row) => (facetAt(row, facet) ?? "-") === "-";
+  return (row) => facetAt(row, facet) === wanted.slice(1);
+}
+
+/** How a facet is filtered for a value of the matrix, where "-" is no value too. */
+function wantedOf(facet, value) {
+  if (value !== "-") return `=${value}`;
+  const { values, codes } = store.facets[facet];
+  if (!values.includes("-")) return NONE;
+  return codes.includes(-1) ? DASH : "=-";
+}
+
+/** For each row how much higher its value is than that of the baseline or of another system, null for unknown. */
+function changes(filters) {
+  const { minus } = filters;
+  const theirs = new Map();
+  const unit = (row) => `${metricAt(row, filters)} ${unitOf(row, true)}`;
+  if (minus.startsWith("system:")) {
+    for (let row = 0; row < store.rows; row += 1) {
+      const value = systemAt(row) === minus.slice(7) && metricAt(row, filters) !== null ? valueAt(row, metricAt(row, filters)) : null;
+      if (value !== null) theirs.set(unit(row), [...(theirs.get(unit(row)) ?? []), value]);
+    }
+  }
+  return (row) => {
+    const metric = metricAt(row, filters);
+    const value = metric === null || isPseudo(metric) ? null : valueAt(row, metric);
+    const before = minus === "baseline" ? store.before[metric]?.[row] ?? null : theirs.has(unit(row)) ? average(theirs.get(unit(row))) : null;
+    return value === null || before === null ? null : Math.round((value - before) * 1e6) / 1e6; // as exact as a baseline is
+  };
+}
+
+function sortKey(row, filters, change) {
+  const { sort } = filters;
+  if (sort === "order") return row;
+  if (sort === "case") return caseAt(row);
+  if (sort === "slow") return store.used.latency_s[row];
+  if (sort === "dear") return store.used.cost_usd[row];
+  if (sort === "errors") return Number(statusAt(row) === "error");
+  const metric = metricAt(row, filters);
+  if (metric === null || isPseudo(metric)) return null;
+  if (sort !== "change") return valueAt(row, metric);
+  const higher = change(row);
+  return higher === null || !isLower(metric) ? higher : -higher;
+}
+
+/** The rows that the filters leave, in the order that is wanted, which may be that of a `change`; those without what they are sorted by come last. */
+function findCases(filters, change) {
+  const tests = [ofTest(filters), stateTest(filters), searchTest(filters.search)];
+  if (filters.system !== ANY) tests.push((row) => systemAt(row) === filters.system);
+  if (filters.error !== ANY) tests.push((row) => named(store.error_type, row) === filters.error.slice(1));
+  for (const [facet, wanted] of Object.entries(filters.facets)) tests.push(facetTest(facet, wanted));
+  const found = [];
+  for (let row = 0; row < store.rows; row += 1) if (tests.every((test) => test(row))) found.push(row);
+  const keys = new Map(found.map((row) => [row, sortKey(row, filters, change)]));
+  const turn = FALLING.includes(filters.sort) ? -1 : 1;
+  return found.sort((one, other) => {
+    const [left, right] = [keys.get(one), keys.get(other)];
+    if (left === null || right === null) return (left === null) - (right === null) || one - other;
+    return (left < right ? -turn : left > right ? turn : 0) || one - other;
+  });
+}
+
+/** The filters that list what a cell of the matrix is of, the worst first. */
+function filtersOf(view, where) {
+  const facets = Object.create(null);
+  for (const [facet, value] of Object.entries(where)) if (facet !== "system" && store.facetNames.includes(facet)) facets[facet] = wantedOf(facet, value);
+  const counts = isPseudo(view.metric);
+  const sort = counts ? WORST[view.metric] : view.minus ? "change" : isLower(view.metric) ? "high" : "low";
+  return { ...noFilters(), of: view.of, metric: counts ? ANY : view.metric, system: where.system ?? view.system, state: "asked", facets, sort, minus: view.minus || firstMinus() };
+}

@@ -1,0 +1,247 @@
+"""The list of cases of a page: what is in it, what leads to a case, and how the open case is told."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pages import Opener, violations
+from written import NOISE, TOWN, case, failed, outcome, results
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+FOCUSED = "() => document.activeElement.id || document.activeElement.getAttribute('role')"
+
+
+def shows(page: Page, nodeid: str) -> None:
+    """Wait until a case is shown, and the address names it."""
+    page.locator(".nodeid").get_by_text(nodeid, exact=True).wait_for()
+    assert page.evaluate("() => decodeURIComponent(location.hash)") == f"#case={nodeid}"
+
+
+def test_cases_are_searched_filtered_and_sorted(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    cases = page.locator("#cases")
+    names = cases.locator(".row .about")
+    cases.get_by_label("Search").fill("clock MUSEUM")  # stands in answers only
+    page.get_by_text("3 cases of 24").wait_for()
+    cases.get_by_role("button", name="Clear").click()
+    cases.get_by_label("Search").fill("desk closed")  # in an error
+    page.get_by_text("1 case of 24").wait_for()
+    cases.get_by_role("button", name="Clear").click()
+    for label, value, n in (
+        ("State", "error", 1),
+        ("State", "missed", 7),
+        ("State", "unscored", 1),
+        ("State", "asked", 24),
+        ("Error type", "=DeskClosed", 1),
+        ("System", "keeper", 12),
+        ("Testbed", f"testbed:{TOWN}", 6),
+        ("Value of", "rouge_l", 24),
+    ):
+        cases.get_by_label(label).select_option(value)
+        page.get_by_text(f"{n} case{'s' * (n > 1)} of 24").wait_for()
+        cases.get_by_role("button", name="Clear").click()
+    cases.locator("summary", has_text="Facets").click()
+    cases.get_by_label("noise_rate").select_option("=0.8")
+    cases.get_by_label("topic", exact=True).select_option("=Fares")
+    page.get_by_text("2 cases of 24").wait_for()
+    assert page.get_by_text("Facets (2 chosen)").is_visible()
+    cases.get_by_role("button", name="Clear").click()
+    cases.get_by_label("Value of").select_option("rouge_l")
+    cases.get_by_label("Sort by").select_option("low")
+    assert names.first.inner_text() == "rouge_l · ferry · keeper · noise_rate=0.8 · noise"
+    cases.get_by_label("Sort by").select_option("high")
+    assert names.first.inner_text() == "rouge_l · ferry · challenger · noise_rate=0 · noise"
+
+
+def test_a_cell_of_the_matrix_leads_to_its_cases(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    page.locator("table.heat tr:has(bdi:text-is('Fares')) td button").first.click()
+    page.get_by_text("3 cases of 24").wait_for()
+    assert page.locator(".row .chip").all_inner_texts() == ["0.00", "0.00", "1.00"]
+    page.locator("#case-title").get_by_text("pass").wait_for()
+    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "listbox"
+
+
+def test_a_cell_lists_what_it_counts_the_worst_first(opened: Opener, golden: dict[str, Any]) -> None:
+    outcomes = [
+        *(case(name, "keeper", 1.0, topic="A") for name in ("q1", "q2")),
+        failed("q3", facets={"topic": "A"}),
+        outcome("q4", status="skipped", scores={}, facets={"topic": "A"}) | {"answer": None},
+    ]
+    page = opened(results(outcomes))
+    page.locator("#matrix").get_by_label("Metric").select_option("error_rate")
+    page.locator("table.heat td.margin button").last.click()
+    page.get_by_text("3 cases of 4").wait_for()
+    assert page.locator(".row .chip").all_inner_texts() == ["error", "1.00", "1.00"]
+    page = opened(golden)
+    page.locator("#matrix").get_by_label("Show", exact=True).select_option("baseline")
+    page.locator("table.heat td.margin button").last.click()
+    page.get_by_text("9 cases of 24").wait_for()
+    told = [text.split(" · ")[0] for text in page.locator(".row .about").all_inner_texts()]
+    falls = ["accuracy, difference −1.00"] * 2
+    assert told == [*falls, *["accuracy, difference +0.00"] * 6, "accuracy, difference +1.00"]
+    page.locator("#matrix").get_by_label("Show", exact=True).select_option("system:challenger")
+    page.locator("table.heat td.margin button").last.click()
+    assert page.locator("#cases").get_by_label("Sort by").input_value() == "change"
+    other = page.locator("#cases option[value=change]").text_content()
+    assert other == "difference to challenger"
+    scores = {(each["nodeid"]): each["scores"].get("accuracy", {}).get("value") for each in golden["outcomes"]}
+    first = page.locator(".row .about").first.inner_text().split(" · ")
+    mine = f"{NOISE}[{first[1]}-{first[3]}-keeper]"
+    change = scores[mine] - scores[mine.replace("keeper", "challenger")]
+    assert first[0] == f"accuracy, difference {change:+.2f}".replace("-", "−")
+    assert change < 0
+
+
+def test_a_link_leads_to_its_case_every_time_and_back_to_the_one_before(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    page.locator("summary", has_text="Broken").click()
+    link = page.locator(".named[open] a").first
+    nodeid = link.inner_text()
+    for _ in range(2):  # the second leads to the case that the address names already
+        link.focus()
+        page.keyboard.press("Enter")
+        shows(page, nodeid)
+        page.wait_for_function("() => document.activeElement.id === 'case-title'")
+        assert page.get_by_role("region", name="The case").locator("#case-title").count() == 1
+    page.locator("table.heat tr:has(bdi:text-is('Museums')) td button").first.click()
+    other = page.locator("[aria-selected=true]")
+    assert page.evaluate(FOCUSED) == "listbox"
+    assert other.get_attribute("aria-posinset") == "1"
+    page.wait_for_function("name => document.querySelector('.nodeid').textContent !== name", arg=nodeid)
+    shows(page, page.locator(".nodeid").inner_text())
+    link.click()
+    shows(page, nodeid)
+    page.go_back()
+    page.wait_for_function("name => document.querySelector('.nodeid').textContent !== name", arg=nodeid)
+    page.go_back()
+    shows(page, nodeid)
+    page.go_back()
+    page.get_by_text("Choose a case").wait_for()
+    page.evaluate("() => { location.hash = 'case=nothing' }")
+    page.get_by_role("alert").get_by_text("This run has no case nothing.").wait_for()
+    assert page.evaluate("() => document.activeElement.textContent") == "This run has no case nothing."
+    assert page.locator("[aria-selected=true]").count() == 0
+
+
+def test_rows_of_one_case_are_told_apart(opened: Opener) -> None:
+    settings = [(rate, passages, at) for rate in ("0", "0.4") for passages in ("1", "5") for at in ("1", "2")]
+    outcomes = [
+        case("q1", "keeper", 1.0, NOISE, noise_rate=rate, passages=passages, repeat=at)
+        for rate, passages, at in settings
+    ]
+    for at, each in enumerate(outcomes):
+        each["nodeid"] = f"{NOISE}[q1-{at}]"
+        each["scores"] = {"fake_rate": {"value": 0.0}}
+    outcomes.append(case("q1", "keeper", 0.0, TOWN, topic="Ferries"))
+    given = results(outcomes, run={"failed": [outcomes[0]["nodeid"]]})
+    given["testbeds"][NOISE]["metrics"] = ["fake_rate"]
+    page = opened(given)
+    rows = page.locator(".row .about").all_inner_texts()
+    assert len(set(rows)) == 9
+    assert rows[1] == "fake_rate, low is better · q1 · noise_rate=0 · passages=1 · repeat=2 · noise"
+    assert rows[-1] == "accuracy · q1 · town"
+    page.locator("#cases").get_by_label("State").select_option("failed")
+    page.get_by_text("1 case of 9").wait_for()
+    page.locator(".row").click()
+    assert page.locator("h3 .state").all_inner_texts() == ["scored", "test failed"]
+
+
+def test_no_value_of_a_facet_is_not_the_value_that_looks_so(opened: Opener) -> None:
+    outcomes = [case(f"q{at}", "keeper", 1.0, **facets) for at, facets in enumerate(({"topic": "-"}, {}, {}))]
+    page = opened(results([*outcomes, case("q9", "keeper", 1.0, topic="Ferries")]))
+    page.locator("#cases summary", has_text="Facets").click()
+    topic = page.locator("#cases").get_by_label("topic")
+    assert topic.locator("option").all_text_contents() == [
+        *("any", "Ferries (1)", "- (1)", "no value (2)", "- or no value (3)")
+    ]
+    for value, n in (("=-", "1 case"), ("none", "2 cases"), ("dash", "3 cases")):
+        topic.select_option(value)
+        page.get_by_text(f"{n} of 4").wait_for()
+    page.locator("table.heat tr:has(bdi:text-is('-')) td button").first.click()
+    page.get_by_text("3 cases of 4").wait_for()
+    assert topic.input_value() == "dash"
+
+
+def test_filters_are_cleared_where_one_is_and_tell_of_a_case_outside_of_them(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
+    page = opened(golden)
+    cases = page.locator("#cases")
+    page.locator(".row").first.click()
+    cases.locator("summary", has_text="Facets").click()
+    cases.get_by_label("topic", exact=True).select_option("=Fares")
+    cases.get_by_label("Search").fill("nowhere to be found")
+    page.get_by_text("No case matches.").wait_for()
+    outside = page.locator("#detail").get_by_text("This case is not among those that are listed.")
+    assert outside.is_visible()
+    assert page.get_by_role("listbox").count() == 0
+    clear = cases.get_by_role("button", name="Clear")
+    clear.press("Enter")
+    page.get_by_text("24 cases of 24").wait_for()
+    assert not outside.is_visible()
+    assert clear.evaluate("each => each === document.activeElement")
+    assert cases.get_by_label("topic", exact=True).is_visible()
+    assert cases.get_by_label("topic", exact=True).input_value() == ""
+    assert cases.get_by_label("Search").input_value() == ""
+
+
+def test_a_long_name_of_a_facet_is_no_wider_than_a_phone(opened: Opener) -> None:
+    page = opened(results([case("q1", "keeper", 1.0, **{"f" * 90: "v" * 90})]), width=360)
+    page.locator("#cases summary", has_text="Facets").click()
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 360
+
+
+def test_axe_finds_nothing_wrong_where_no_case_is(opened: Opener, golden: dict[str, Any]) -> None:
+    empty = opened(results([]))
+    assert empty.locator("select").count() == 0
+    assert violations(empty) == []
+    page = opened(golden)
+    page.locator("#cases").get_by_label("Search").fill("nowhere to be found")
+    page.get_by_text("No case matches.").wait_for()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(("now", "wanted"), [(0.4 - 4e-7, "0.40, as before"), (0.404, "0.4, now 0.404")])
+def test_a_value_is_compared_with_the_digits_that_a_baseline_keeps(
+    opened: Opener, golden: dict[str, Any], now: float, wanted: str
+) -> None:
+    given = copy.deepcopy(golden)
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
+    (run,) = (each for each in given["outcomes"] if each["nodeid"] == nodeid)
+    run["scores"]["rouge_l"]["value"] = now
+    page = opened(given, f"#case={nodeid}")
+    page.locator("#case-title").wait_for()
+    assert page.locator(".beside dd").all_inner_texts() == ["0.00, as before", wanted]
+    page.locator("#cases").get_by_label("Value of").select_option("rouge_l")
+    page.locator("#cases").get_by_label("Sort by").select_option("change")
+    assert page.locator("[aria-selected=true] .about").inner_text().startswith("rouge_l, difference +0.00 · ")
+
+
+def test_repeats_are_compared_with_the_mean_that_a_baseline_keeps(opened: Opener, golden: dict[str, Any]) -> None:
+    given = copy.deepcopy(golden)
+    nodeid = "test_desk.py::test_noise[pass-noise_rate=0.8-keeper]"
+    (first,) = (each for each in given["outcomes"] if each["nodeid"] == nodeid)
+    given["outcomes"].append(copy.deepcopy(first) | {"nodeid": f"{nodeid}-2"})
+    for at, each in enumerate((first, given["outcomes"][-1])):
+        each["facets"]["repeat"] = str(at + 1)
+        each["scores"]["accuracy"]["value"] = float(at)
+    page = opened(given, f"#case={nodeid}")
+    page.locator("#case-title").wait_for()
+    assert page.locator(".beside dd").first.inner_text() == "0.00, now 0.50 over 2 runs"
+
+
+def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None:
+    outcomes = [case(f"q{at}", "keeper", float(at % 3 > 0), topic=f"t{at % 7}") for at in range(3_000)]
+    page = opened(results(outcomes))
+    rows = page.locator(".row")
+    assert 5 < rows.count() < 40
+    page.get_by_role("listbox").evaluate("list => { list.scrollTop = 1500 * 76 }")
+    page.locator("[aria-posinset='1505']").wait_for()
+    assert rows.count() < 40
+    page.get_by_role("listbox").press("End")
+    page.locator("#case-title").get_by_text("q2999").wait_for()  # from the last parcel
