@@ -19,6 +19,7 @@ __all__ = ["main"]
 
 CANNOT_RUN = 2
 USAGE_ERROR = 4  # pytest's
+INTERRUPTED = 130  # a shell's
 
 CASSETTES = """\
 List the files of recordings and how many of each the newest run of the tests used. FOLDER is the one that the ini
@@ -64,24 +65,36 @@ SHOW = "Print what the summary of a run said, of the newest if none is named: co
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status.
 
-    It is 0, or 1 where `lint` found errors or `import` left something, and 2 where a command cannot be run; that of
-    `merge` is pytest's.
+    It is 0, or 1 where `lint` found errors or `import` left something, 2 where a command cannot be run, and 130 where
+    it was interrupted; that of `merge` is pytest's.
     """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know all of Unicode
     status = 0
     try:
-        status = _write(arguments.run_command(arguments))
+        status = _write(_paged(arguments) if arguments.pages else arguments.run_command(arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except RagEvalError as error:
         with suppress(BrokenPipeError):
             sys.stdout.flush()
         sys.stderr.write(f"rageval: {error}\n")
         return int(arguments.refused)
     return status
+
+
+def _paged(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the lines of a command that people read, unless a pager has shown them; JSON is for programs."""
+    lines: Iterator[str] = arguments.run_command(arguments)
+    if getattr(arguments, "json", False):
+        return lines
+    from pytest_rageval.commands.paging import paged
+
+    return paged(lines)
 
 
 def _write(lines: Iterator[str]) -> int:
@@ -98,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(
         "rageval", description="The command beside pytest-rageval.", allow_abbrev=False
     )
-    parser.set_defaults(refused=CANNOT_RUN)
+    parser.set_defaults(refused=CANNOT_RUN, pages=False)
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     cassettes = commands.add_parser(
@@ -119,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print what a run's summary said", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show_formats.add_to(show)
-    show.set_defaults(run_command=_show)
+    show.set_defaults(run_command=_show, pages=True)
     merge = commands.add_parser(
         "merge", help="join the results of shards, and decide their gates", description=MERGE, allow_abbrev=False
     )
@@ -135,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--system", help="this one alone, by its name")
     history.add_argument("--baseline", type=Path, metavar="FILE", help="tell the commits of this baseline")
     history.add_argument("--json", action="store_true", help="as JSON")
-    history.set_defaults(run_command=_history)
+    history.set_defaults(run_command=_history, pages=True)
     agreement_arguments.add_to(commands)
     compare_arguments.add_to(commands)
     imports = commands.add_parser(
@@ -201,10 +214,9 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
         from pytest_rageval.commands.show_as import show_as
 
         return show_as(arguments.run, paths)
-    from pytest_rageval.commands.paging import paged
     from pytest_rageval.commands.show import show
 
-    return paged(show(arguments.run))
+    return show(arguments.run)
 
 
 def _merge(arguments: argparse.Namespace) -> Iterator[str]:

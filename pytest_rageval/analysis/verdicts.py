@@ -15,7 +15,7 @@ from pytest_rageval.analysis.matrix import present
 from pytest_rageval.analysis.regression import Against, Regression, regressions
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered, used
-from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of
+from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome, Score
 
 __all__ = ["GateResult", "MetricInfo", "evaluate"]
@@ -145,7 +145,7 @@ def evaluate(
     if not free:
         return cells[0]
     worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), *_rank(gate, cell)))
-    result = replace(worst, gate=gate, cells=tuple(cells))
+    result = replace(worst, gate=gate, reason=_reason_at(worst, gate), cells=tuple(cells))
     if len(result.small) == len(cells) > 1:
         most = max(map(_size, cells))
         return replace(result, reason=f"too few in each of {len(cells)} cells: at most n {most} < {gate.min_n}")
@@ -167,6 +167,15 @@ def _apart(gate: Gate, free: Sequence[str], covered: Sequence[Outcome]) -> Itera
         over = {above(name): value for name, (value, _) in zip(free, places, strict=True) if name in grouped}
         names = over if alike[tuple(own.values())] > 1 else {}
         yield replace(gate, slice={**names, **gate.slice, **own}), group
+
+
+def _reason_at(worst: GateResult, gate: Gate) -> str | None:
+    """Return why the worst cell of a gate fails, and which it is, ahead of what caused it."""
+    if worst.status != "failed" or worst.reason is None:
+        return worst.reason
+    own = {name: value for name, value in (worst.slice or {}).items() if gate.slice.get(name, ANY) == ANY}
+    what, colon, cause = worst.reason.partition(": ")
+    return f"{what} at {place_text(own)}{colon}{cause}"
 
 
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:

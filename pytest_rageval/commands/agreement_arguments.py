@@ -62,7 +62,7 @@ def add_to(commands: Commands) -> None:
     learn = parser.add_argument_group("to train a judge: rageval agreement LABELS [RESULTS] --metric M --training DIR")
     learn.add_argument("--training", type=Path, metavar="DIR", help="where train, dev and test.jsonl are written")
     learn.add_argument("--split", metavar="A:B:C", help="the cases' shares in them, default 5:1:4")
-    parser.set_defaults(run_command=_run)
+    parser.set_defaults(run_command=_run, pages=True)
 
 
 def _run(arguments: Arguments) -> Iterator[str]:

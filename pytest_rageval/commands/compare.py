@@ -13,8 +13,10 @@ from pytest_rageval.analysis.comparison import Comparison, compare
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.analysis.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, snapshot_named
 from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.report.colours import painted
 from pytest_rageval.report.compare_lines import compare_lines, plan_lines
 from pytest_rageval.report.comparison_json import comparison_to_plain
 
@@ -55,12 +57,11 @@ def compare_runs(
         told = _plain(comparison, level) | ({} if drop is None else {"plan": [_planned(each, drop) for each in wanted]})
         yield json.dumps(told, ensure_ascii=False, indent=1)
         return
-    width = shutil.get_terminal_size().columns
-    for line in compare_lines(comparison, width, level):
-        yield line.text
+    width, colours = shutil.get_terminal_size().columns, terminal_colours()
+    lines = [*compare_lines(comparison, width, level)]
     if drop is not None and wanted:
-        for line in plan_lines(wanted, comparison, drop, width):
-            yield line.text
+        lines += plan_lines(wanted, comparison, drop, width)
+    yield from (painted(line, colours, None) for line in lines)
 
 
 def _plain(comparison: Comparison, alpha: float) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--alpha", default="0.05", metavar="A", help="false alarms that are taken, as a share")
     parser.add_argument("--plan", metavar="DROP", help="tell how many cases a drop of this size needs to be shown")
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.set_defaults(run_command=_run)
+    parser.set_defaults(run_command=_run, pages=True)
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:

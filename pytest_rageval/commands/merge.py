@@ -18,7 +18,7 @@ from pytest_rageval.report.folder import RunFolder, fault_of, write_text
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.joining import NO_TESTS, Part, joined
 from pytest_rageval.report.json_text import json_lines, to_json
-from pytest_rageval.report.markdown import markdown_of
+from pytest_rageval.report.markdown import MOST, markdown_of
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
@@ -50,7 +50,7 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     kept = _Kept(root)
     results = results_of(run, kept.name, finished, choice)
     kept.write(run, results)
-    kept.report(out, markdown, results, markdown_of(run, choice))
+    kept.report(out, markdown, results, [markdown_of(run, choice, most) for most in (MOST, 0)])
     yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     for line in summary_lines(run, choice, shutil.get_terminal_size().columns, 0):
         yield painted(line, terminal_colours(), None)
@@ -93,13 +93,13 @@ class _Kept:
         if self._folder is not None:
             self._written(self._folder.path, partial(_fill, self._folder, run, results))
 
-    def report(self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], text: str) -> None:
+    def report(self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], texts: Sequence[str]) -> None:
         """Write the files that were asked for, and add to a step's summary, which nobody asks for."""
-        for path, parts in ((out, json_lines(results)), (markdown, [text])):
+        for path, parts in ((out, json_lines(results)), (markdown, texts[:1])):
             self.lacks_report |= path is not None and not self._written(path, partial(write_text, path, parts))
         summary = os.environ.get(SUMMARY)
         if summary:
-            self._written(Path(summary), partial(add_to_summary, Path(summary), text))
+            self._written(Path(summary), partial(add_to_summary, Path(summary), texts))
 
     def _written(self, path: Path, write: Callable[[], object]) -> bool:
         fault = fault_of(path, write)

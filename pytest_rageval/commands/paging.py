@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pytest_rageval.report.colours import colours_of
 from pytest_rageval.report.legible import legible
 
 __all__ = ["paged", "terminal_colours"]
 
-LESS = "FRX"
-"""How less is called unless the environment says so: colours pass, and what fits in a page is just printed."""
+LESS = "FX"
+"""How less is called unless the environment says so: what fits in a page is just printed. Colours always pass."""
 
 
 def terminal_colours() -> int:
@@ -37,14 +38,25 @@ def paged(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _page(text: str) -> bool:
-    """Return whether a pager has shown the text."""
-    pager = shlex.split(os.environ.get("PAGER", "")) or ["less"]
-    program = shutil.which(pager[0])
-    if program is None:
+    """Return whether a pager has shown the text: the shell runs what ``PAGER`` says, where an empty one is none."""
+    pager = os.environ.get("PAGER", "less" if shutil.which("less") else "")
+    if not pager.strip():
         return False
-    env = {"LESS": LESS, **os.environ}
+    env = {**os.environ, "LESS": f"-R {os.environ.get('LESS', LESS)}"}
     encoded = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
     try:
-        return subprocess.run([program, *pager[1:]], input=encoded, env=env, check=False).returncode == 0  # noqa: S603
+        with _interrupts_left_to_it():
+            status = subprocess.run(pager, input=encoded, env=env, shell=True, check=False).returncode  # noqa: S602
     except OSError:
         return False
+    return status in (0, -signal.SIGINT, 128 + signal.SIGINT)
+
+
+@contextmanager
+def _interrupts_left_to_it() -> Iterator[None]:
+    """Do nothing on Ctrl-C, which the pager gets too; were it ignored here, some pagers would never hear of it."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -12,6 +12,7 @@ from pytest_rageval.commands.show_formats import MLFLOW
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
+from pytest_rageval.report.code_quality import code_quality_of
 from pytest_rageval.report.json_text import json_lines
 from pytest_rageval.report.latex import matrices_latex
 from pytest_rageval.report.markdown import markdown_of
@@ -97,4 +98,14 @@ def _markdown(stored: StoredRun) -> str:
     return markdown_of(stored.run, stored.choice)
 
 
-TEXTS: Mapping[str, Callable[[StoredRun], str]] = {"csv": _csv, "latex": _latex, "markdown": _markdown, "json": _json}
+def _code_quality(stored: StoredRun) -> str:
+    return code_quality_of(stored.run, stored.choice)
+
+
+TEXTS: Mapping[str, Callable[[StoredRun], str]] = {
+    "csv": _csv,
+    "latex": _latex,
+    "markdown": _markdown,
+    "codequality": _code_quality,
+    "json": _json,
+}

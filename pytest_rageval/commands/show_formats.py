@@ -18,6 +18,7 @@ FORMATS: Mapping[str, str] = {
     "parquet": "write the outcomes as Parquet, a row each",
     "latex": "write the matrices as LaTeX tables, for the package booktabs",
     "markdown": "write the report of a pull request, in GitHub's Markdown",
+    "codequality": "write what failed or broke as a code-quality report of GitLab",
     "json": "write results.json, an outcome a line and its keys sorted",
 }
 

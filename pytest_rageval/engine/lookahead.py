@@ -39,14 +39,29 @@ class LookAhead:
         """Whether an eighth of the window is free."""
         return len(self._tasks) <= self.window - self.window // 8
 
+    @property
+    def answered(self) -> int:
+        """How many have ended that no test has claimed yet."""
+        return sum(running.done for running, _ in self._tasks.values())
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What is known of the price of all that no outcome tells, or not yet; None as long as nothing is."""
+        charged = (meter.calls for meter in (*self._dropped, *(meter for _, meter in self._tasks.values())))
+        known = [calls.cost_usd for calls in charged if calls.calls and calls.cost_usd is not None]
+        return sum(known) if known else None
+
     def start(self, key: Hashable, ask: Callable[[], Awaitable[Asked]], meter: Meter) -> None:
         """Start to ``ask``, which charges ``meter``; its test claims it by ``key``."""
         self._tasks[key] = (self._loop.start(ask), meter)
 
     def claim(self, key: Hashable) -> Asked:
         """Wait for what was started under ``key``, and return it or raise what it raised."""
-        running, meter = self._tasks.pop(key)
-        return self.now(running.result, meter)
+        running, meter = self._tasks[key]
+        try:
+            return self.now(running.result, meter)
+        finally:
+            self._tasks.pop(key, None)
 
     def now(self, ask: Callable[[], Asked], meter: Meter) -> Asked:
         """Return what ``ask`` returns or raise what it raises; then no outcome will tell what it charged ``meter``."""

@@ -16,6 +16,9 @@ __all__ = ["LoopThread", "NoLoop", "Running"]
 
 T = TypeVar("T")
 
+MEANWHILE_S = 0.5
+"""Seconds between two times that a thread that waits is given something else to do."""
+
 PATIENCE_S = 5.0
 """Seconds that cancelled coroutines are given to end, and what comes last after them."""
 
@@ -23,9 +26,15 @@ PATIENCE_S = 5.0
 class Running(Generic[T]):
     """A coroutine that runs, or will, on the loop of a `LoopThread`."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Awaitable[T]]) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        make: Callable[[], Awaitable[T]],
+        meanwhile: Callable[[], object] | None = None,
+    ) -> None:
         self._loop = loop
         self._contained = _contained(make)
+        self._meanwhile = meanwhile
         self._future: concurrent.futures.Future[tuple[T | None, BaseException | None]] | None = None
 
     def launch(self) -> concurrent.futures.Future[tuple[T | None, BaseException | None]]:
@@ -36,13 +45,24 @@ class Running(Generic[T]):
             self._future = asyncio.run_coroutine_threadsafe(self._contained, self._loop)
         return self._future
 
+    @property
+    def done(self) -> bool:
+        """Whether the coroutine has ended."""
+        return self._future is not None and self._future.done()
+
     def result(self) -> T:
         """Wait for the coroutine, and return its result or raise its exception.
 
         An interrupt of the waiting thread cancels it.
         """
         try:
-            result, error = self.launch().result()
+            future = self.launch()
+            if self._meanwhile is not None:
+                from concurrent.futures import wait
+
+                while not wait((future,), MEANWHILE_S).done:
+                    self._meanwhile()
+            result, error = future.result()
         except BaseException:  # at any point, also before there is a future to cancel
             self.cancel()
             raise
@@ -77,11 +97,15 @@ class LoopThread:
     """An event loop that outlives single calls, so that clients keep their connections.
 
     The thread starts with the first coroutine and ends with `close`.
+
+    Args:
+        meanwhile: what a thread does now and then that waits for a coroutine.
     """
 
     waits = True
 
-    def __init__(self) -> None:
+    def __init__(self, meanwhile: Callable[[], object] | None = None) -> None:
+        self._meanwhile = meanwhile
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -91,7 +115,7 @@ class LoopThread:
 
         What is cancelled before its first step was never made, so that no coroutine is left that nobody awaited.
         """
-        running = Running(self._started(), make)
+        running = Running(self._started(), make, self._meanwhile)
         running.launch()
         return running
 
@@ -100,7 +124,7 @@ class LoopThread:
 
         An interrupt of the waiting thread cancels it.
         """
-        return Running(self._started(), lambda: awaitable).result()
+        return Running(self._started(), lambda: awaitable, self._meanwhile).result()
 
     async def awaited(self, make: Callable[[], Awaitable[T]]) -> T:
         """Return the result of what ``make`` returns, awaited on the loop whichever loop this coroutine runs on."""

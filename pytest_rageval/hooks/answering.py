@@ -48,7 +48,8 @@ class Answering:
         self._collected = collected
         self._session = session
         self._runner = Runner(collected.options.markers)
-        self._loop = LoopThread()
+        status = session.config.pluginmanager.getplugin("rageval-status")
+        self._loop = LoopThread(getattr(status, "tick", None))
         self._desks = Desks(collected, self._loop, shared_folder(session.config))
         self._broken: dict[object, Outcome] = {}
         self._ahead = LookAhead(self._loop, collected.models.window)
@@ -79,6 +80,11 @@ class Answering:
             self._stop_if_refused()
             pytest.fail(outcome.error or "", pytrace=False)
         return result
+
+    @property
+    def under_way(self) -> tuple[int, int, float | None]:
+        """What no report tells yet, as `UnderWay` has it."""
+        return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
     def stop_looking_ahead(self) -> None:
         """Ask in turn from now on, let the debugger's output through, and cancel what is on its way.

@@ -189,6 +189,11 @@ class Collected:
             self._answering = Answering(self, session)
         return self._answering
 
+    @property
+    def under_way(self) -> tuple[int, int, float | None]:
+        """What this process has under way and no report tells yet, as `UnderWay` has it."""
+        return (0, 0, None) if self._answering is None else self._answering.under_way
+
     def stop_looking_ahead(self) -> None:
         """Have every case that is still to come asked in its turn, as a debugger wants it."""
         if self._answering is not None:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.resuming import Resumed
     from pytest_rageval.hooks.testbed import Entry
 
-__all__ = ["CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "RESUMED", "is_worker"]
+__all__ = [
+    "CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "RESUMED", "WATCHED",
+    "is_watched_worker", "is_worker",
+]  # fmt: skip
 
 CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()
 """On the config: what is registered."""
@@ -40,6 +43,15 @@ RESUMED: pytest.StashKey[Resumed] = pytest.StashKey()
 
 NO_CALL = "no call can succeed"
 """How the reason begins for which a session stops whose model refuses to work."""
+
+
+WATCHED = "rag_watched"
+"""In the input of a worker whose controller tells in a terminal how the session stands."""
+
+
+def is_watched_worker(config: pytest.Config) -> bool:
+    """Return whether this process is an xdist worker that has to tell what it has under way."""
+    return WATCHED in getattr(config, "workerinput", {})
 
 
 def is_worker(config: pytest.Config) -> bool:

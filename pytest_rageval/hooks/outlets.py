@@ -15,7 +15,7 @@ from pytest_rageval.hooks.given import Options
 from pytest_rageval.report.baseline_file import write_baseline
 from pytest_rageval.report.folder import fault_of, write_text
 from pytest_rageval.report.json_text import json_lines, plain
-from pytest_rageval.report.markdown import markdown_of
+from pytest_rageval.report.markdown import MOST, markdown_of
 from pytest_rageval.report.results_json import versions_of
 from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
 
@@ -43,25 +43,25 @@ class Outlets:
     def deliver(self, run: Run, choice: MatrixChoice, results: Mapping[str, Any], folder: Path | None) -> bool:
         """Write the reports and the baseline, and log to MLflow; return whether the files asked for are there.
 
+        Markdown is the last of them, as it tells what could not be written.
+
         Args:
-            run: the run, its gates evaluated.
+            run: the run, its gates evaluated; its exit status becomes that of a failure where a file is not there.
             choice: which matrix is wanted.
             results: the run as `results_of` has it.
             folder: the run's own, or None.
         """
         asked = self._options.reports
-        summary = os.environ.get(SUMMARY)
-        markdown = markdown_of(run, choice) if asked.markdown or summary else ""
-        wanted = [(asked.json, json_lines(results)), (asked.markdown, [markdown])]
-        went_well = [self.report(path, partial(write_text, path, text)) for path, text in wanted if path is not None]
-        if summary:
-            self.write(Path(summary), partial(add_to_summary, Path(summary), markdown))
+        went_well = []
+        if asked.json is not None:
+            went_well.append(self.report(asked.json, partial(write_text, asked.json, json_lines(results))))
         if asked.html is not None:
             went_well.append(self._draw(asked.html, results, folder))
         if asked.mlflow is not None:
             self._send(asked.mlflow, results, "" if folder is None else folder.name)
         went_well.append(self._update_baseline(run, "" if folder is None else folder.name))
-        return all(went_well)
+        run.exitstatus = run.exitstatus or int(not all(went_well))
+        return self._tell(run, choice) and all(went_well)
 
     def report(self, path: Path, write: Callable[[], object]) -> bool:
         """Write what the summary says the place of, and return whether it went well."""
@@ -75,6 +75,19 @@ class Outlets:
         fault = fault_of(path, write)
         self.faults += [] if fault is None else [fault]
         return fault is None
+
+    def _tell(self, run: Run, choice: MatrixChoice) -> bool:
+        """Write the Markdown and add it to a step's summary; return whether the file that was asked for is there.
+
+        The summary gets it only where there is something to tell: a job may well run none of the cases.
+        """
+        path, summary = self._options.reports.markdown, os.environ.get(SUMMARY)
+        draw = partial(markdown_of, run, choice, faults=self.faults)
+        written = path is None or self.report(path, lambda: write_text(path, [draw()]))
+        if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
+            run.exitstatus = run.exitstatus or int(not written)
+            self.write(Path(summary), lambda: add_to_summary(Path(summary), map(draw, (MOST, 0))))
+        return written
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,7 @@ import pytest
 from pytest_rageval.hooks.keys import is_worker
 from pytest_rageval.retrieval.parts import Watch, unwatched
 
-__all__ = ["Progress", "in_terminal", "on_stderr"]
+__all__ = ["Progress", "in_terminal", "on_stderr", "watched_terminal"]
 
 T = TypeVar("T")
 
@@ -50,10 +51,24 @@ class Progress:
                 self._show("")
 
 
-def in_terminal(config: pytest.Config) -> Watch:
-    """Return what shows progress where pytest reports to: nothing in a worker, under ``-q`` or where no one watches."""
+def watched_terminal(config: pytest.Config) -> Any:
+    """Return pytest's reporter where somebody watches what it writes and wants to be told, else None.
+
+    Nobody does in a worker, in CI by the variables that pytest goes by, on a dumb terminal and under ``-q``.
+    """
     reporter: Any = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or is_worker(config) or config.get_verbosity() < 0 or not reporter.isatty:
+        return None
+    if any(os.environ.get(name) for name in ("CI", "BUILD_NUMBER")):
+        return None
+    dumb = os.environ.get("TERM", "dumb" if os.name == "posix" else "") == "dumb"
+    return None if dumb else reporter
+
+
+def in_terminal(config: pytest.Config) -> Watch:
+    """Return what shows progress where pytest reports to, if somebody watches."""
+    reporter = watched_terminal(config)
+    if reporter is None:
         return unwatched
     capture: Any = config.pluginmanager.getplugin("capturemanager")
 

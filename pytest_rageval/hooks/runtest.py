@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESULT, is_worker
+from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESULT, is_watched_worker, is_worker
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Entry
@@ -102,7 +102,7 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "recordings": () if result is None else result.recordings,
         "retrievers": _news_of_retrievers(item.config),
         "versions": item.config.stash[COLLECTED].versions,
-        "in_flight": 0 if result is None else item.config.stash[COLLECTED].models.in_flight,
+        "under_way": item.config.stash[COLLECTED].under_way if is_watched_worker(item.config) else None,
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.terminal import TerminalReporter
 
-from pytest_rageval.hooks.keys import RECORDER, is_worker
+from pytest_rageval.hooks.keys import COLLECTED, RECORDER, WATCHED
+from pytest_rageval.hooks.progress import watched_terminal
 
 if TYPE_CHECKING:
-    from pytest_rageval.report.standing import Standing
+    from pytest_rageval.report.standing import Standing, UnderWay
 
 __all__ = ["Screen", "StatusLine", "is_watched"]
 
@@ -21,7 +24,7 @@ AFTER = 1.0
 """Seconds that a session may take without it."""
 
 RATE, BURST = 10.0, 50.0
-"""Times a second that the line is drawn, and how many more at once where it was not drawn for a while.
+"""Times a second that the line is told anew, and how many more at once where it was not for a while.
 
 Answers that were awaited together end together: the line that stands while the next are awaited has all of them.
 """
@@ -29,47 +32,43 @@ Answers that were awaited together end together: the line that stands while the 
 
 def is_watched(config: pytest.Config) -> bool:
     """Return whether somebody watches, wants to be told, and pytest alone writes to the terminal."""
-    reporter: Any = config.pluginmanager.getplugin("terminalreporter")
-    if is_worker(config) or type(reporter) is not TerminalReporter or not reporter.isatty:
+    if type(watched_terminal(config)) is not TerminalReporter:
         return False
-    if os.environ.get("CI") or os.environ.get("TERM", "dumb" if os.name == "posix" else "") == "dumb":
-        return False
-    captures = getattr(config.option, "capture", "no") in ("fd", "sys")
     debugs = any(getattr(config.option, name, False) for name in ("usepdb", "trace"))
-    return config.get_verbosity() >= 0 and captures and not debugs
+    return getattr(config.option, "capture", "no") == "fd" and not debugs
 
 
 class Screen:
-    """The stream of a terminal, with a line under the one that is written; it goes before that one ends.
+    """The stream of a terminal, with a line under the one that is written; it goes with that one as it ends.
 
     Args:
         writer: pytest's, which knows what it has written of the present line.
+        capture: pytest's capture manager; while it lets others write to the terminal there is no line.
     """
 
-    def __init__(self, writer: Any) -> None:
+    def __init__(self, writer: Any, capture: Any) -> None:
         self.is_shown = False
+        self._parts: Sequence[str] = ()
+        self._is_lent = False
         self._writer = writer
         self._stream = writer._file
         writer._file = self
+        self._capture = capture
+        self._uncaptured = capture.global_and_fixture_disabled
+        capture.global_and_fixture_disabled = self._lent
 
     def write(self, text: str) -> int:
         if self.is_shown and ("\n" in text or "\r" in text or not 0 <= self._column() < self._columns()):
-            self.erase()
+            self._stream.write(f"\x1b[J{text}{self._drawn()}")  # at once, so that nobody sees it go
+            return len(text)
         return int(self._stream.write(text))
 
-    def show(self, line: str) -> None:
-        """Show a line, or another in its place; nothing where the one above is full to the edge."""
-        from pytest_rageval.report.legible import cut, legible
-
-        columns = self._columns()
-        column = self._column()
-        if column < 0 or (column and column % columns == 0):
-            return
-        text = cut(legible(line, getattr(self._stream, "encoding", None)), columns - 1)
-        right = f"\x1b[{column % columns}C" if column else ""
-        self._stream.write(f"\x1b[J\n\r{text}\x1b[A\r{right}")
-        self._stream.flush()
-        self.is_shown = True
+    def show(self, parts: Sequence[str]) -> None:
+        """Show a line, or another in its place; nothing where the one above is full to the edge, or others write."""
+        self._parts = parts
+        if not self._is_lent:
+            self._stream.write("\x1b[J" * self.is_shown + self._drawn())
+            self._stream.flush()
 
     def erase(self) -> None:
         """Leave no line."""
@@ -78,13 +77,43 @@ class Screen:
             self._stream.write("\x1b[J")
             self._stream.flush()
 
+    @contextmanager
+    def uncaptured(self) -> Generator[None]:
+        """Have what is written within go to the terminal, also while a test runs."""
+        with self._uncaptured():
+            yield
+
     def close(self) -> None:
-        """Leave the stream as it was."""
+        """Leave the stream and the capture manager as they were."""
         if self._writer._file is self:
             self._writer._file = self._stream
+        vars(self._capture).pop("global_and_fixture_disabled", None)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+    def _drawn(self) -> str:
+        """Return what draws the line, and goes back to where others have written to, wherever that is."""
+        from pytest_rageval.report.standing import fitted
+
+        columns, column = self._columns(), self._column()
+        self.is_shown = not column or column % columns != 0
+        line = fitted(self._parts, columns - 1, getattr(self._stream, "encoding", None))
+        return f"\x1bD\x1b[A\x1b7\x1b[B\r{line}\x1b8" * self.is_shown
+
+    @contextmanager
+    def _lent(self) -> Generator[None]:
+        """Do what the capture manager does for those who write past it, with no line in their way."""
+        with self._uncaptured():
+            was_lent, was_shown = self._is_lent, self.is_shown
+            self._is_lent = True
+            self.erase()
+            try:
+                yield
+            finally:
+                self._is_lent = was_lent
+                if was_shown:
+                    self.show(self._parts)
 
     def _columns(self) -> int:
         """Return how wide the terminal is now, which may not know it; pytest takes a narrow one for a common one."""
@@ -95,7 +124,7 @@ class Screen:
         return columns or int(self._writer.fullwidth)
 
     def _column(self) -> int:
-        """Return how many columns of the present line are taken, -1 if that cannot be told."""
+        """Return how many columns of the present line pytest has written, -1 if that cannot be told."""
         from wcwidth import wcswidth
 
         return int(wcswidth(self._writer._current_line.rpartition("\r")[2]))
@@ -110,15 +139,20 @@ class StatusLine:
         self._config = config
         self._screen: Screen | None = None
         self._standing: Standing | None = None
-        self._in_flight: dict[str, int] = {}
+        self._under_way: dict[str, UnderWay] = {}
         self._began: float | None = None
         self._allowed, self._asked = BURST, 0.0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Have a worker tell what it has under way."""
+        node.workerinput[WATCHED] = True
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Have the line gone, however the tests end."""
         if not session.config.option.collectonly:
-            self._screen = Screen(self._writer)
+            self._screen = Screen(self._writer, self._config.pluginmanager.getplugin("capturemanager"))
         try:
             return (yield)
         finally:
@@ -128,14 +162,10 @@ class StatusLine:
         """Leave the terminal to the debugger."""
         self._end()
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_logstart(self) -> Generator[None]:
-        """Draw the line again where a new one has begun above it."""
+    def pytest_runtest_logstart(self) -> None:
+        """Note when the first test begins."""
         if self._began is None:
             self._began = time.monotonic()
-        yield
-        if self._screen is not None and not self._screen.is_shown:
-            self._draw()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -144,32 +174,63 @@ class StatusLine:
         recorder = self._config.stash.get(RECORDER, None)
         earlier = None if recorder is None else recorder.run.outcomes.get(report.nodeid)
         yield
+        with self._cosmetic():
+            standing = self._stood()
+            recorder = self._config.stash.get(RECORDER, None)
+            outcome = None if recorder is None else recorder.run.outcomes.get(report.nodeid)
+            if standing is not None and outcome is not None and payload is not None:
+                self._note(getattr(report, "worker_id", ""), payload)
+                standing.take(outcome, earlier)
+            if report.when != "setup" or payload is not None:  # an answer that a test has taken is told by its outcome
+                self._draw()
+
+    def tick(self) -> None:
+        """Draw the line while a test waits for its answer; only the thread of the tests ever writes to the terminal."""
+        if self._screen is not None and threading.current_thread() is threading.main_thread():
+            with self._cosmetic(), self._screen.uncaptured():
+                self._draw()
+
+    def _stood(self) -> Standing | None:
+        """Return how the session stands; None as long as there is no case."""
         recorder = self._config.stash.get(RECORDER, None)
-        if recorder is None or not recorder.run.plan.cases:
-            return
-        if self._standing is None:
+        if self._standing is None and recorder is not None and recorder.run.plan.cases:
             from pytest_rageval.report.standing import Standing
 
             self._standing = Standing(recorder.run.plan)
-        outcome = recorder.run.outcomes.get(report.nodeid)
-        if outcome is not None and payload is not None:
-            self._in_flight[getattr(report, "worker_id", "")] = payload["in_flight"]
-            self._standing.take(outcome, earlier)
-        self._draw()
+        return self._standing
+
+    def _note(self, worker: str, payload: dict[str, Any]) -> None:
+        from pytest_rageval.report.standing import UnderWay
+
+        self._under_way[worker] = UnderWay(*(payload.get("under_way") or ()))
 
     def _draw(self) -> None:
-        now = time.monotonic()
-        if self._screen is None or self._standing is None or self._began is None or now - self._began < AFTER:
+        now, standing = time.monotonic(), self._stood()
+        if self._screen is None or standing is None or self._began is None or now - self._began < AFTER:
             return
+        from pytest_rageval.report.standing import in_all
+
         self._allowed = min(BURST, self._allowed + (now - self._asked) * RATE)
         self._asked = now
         if self._allowed < 1:
             return
         self._allowed -= 1
+        if COLLECTED in self._config.stash:
+            self._note("", {"under_way": self._config.stash[COLLECTED].under_way})
+        self._screen.show(standing.parts(now - self._began, in_all(self._under_way.values())))
+
+    @contextmanager
+    def _cosmetic(self) -> Generator[None]:
+        """End the line, and not the session, where it cannot be drawn."""
         try:
-            self._screen.show(self._standing.text(now - self._began, sum(self._in_flight.values())))
-        except (OSError, ValueError):  # nobody watches any more
+            yield
+        except OSError:  # nobody watches any more
             self._end()
+        except Exception as error:
+            self._end()
+            if RECORDER in self._config.stash:
+                told = f"the line that told how the session stands has ended: {type(error).__name__}: {error}"
+                self._config.stash[RECORDER].take_fault(told)
 
     def _end(self) -> None:
         screen, self._screen = self._screen, None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 __all__ = [
     "ABILITIES", "ANY", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "above", "facet_text", "matches", "place_of",
-    "sort_key",
+    "place_text", "sort_key",
 ]  # fmt: skip
 
 FACETS = (
@@ -61,6 +61,11 @@ def above(facet: str) -> str:
 def place_of(facets: Mapping[str, str], facet: str) -> tuple[str, str]:
     """Return the value of the facet above ``facet`` and its own, "-" for none: what tells places of one name apart."""
     return facets.get(above(facet), "-"), facets.get(facet, "-")
+
+
+def place_text(facets: Mapping[str, str] | None) -> str:
+    """Return ``topic=Funds, task=qa``, or "" where no cell is meant."""
+    return ", ".join(f"{key}={value}" for key, value in (facets or {}).items())
 
 
 def sort_key(value: str) -> tuple[int, float, str]:

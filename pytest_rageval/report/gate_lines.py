@@ -10,10 +10,11 @@ from pytest_rageval.analysis.blame import Flaws
 from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import causes_text, p_text
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, place_text, wrapped
+from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
 
-__all__ = ["gate_failure", "gate_lines"]
+__all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate names
@@ -27,7 +28,7 @@ def gate_failure(result: GateResult) -> str:
     head = [f"gate {result.gate} failed: {result.reason}"]
     facts = [
         f"value {number(result.value)}",
-        _n_text(result),
+        n_text(result),
         f"errors {result.n_errors}",
         *([_unscored_text(result.unscored)] if result.unscored else ()),
         f"95 % interval {interval(result.ci95)}",
@@ -38,8 +39,7 @@ def gate_failure(result: GateResult) -> str:
         if result.regression.broken:
             facts.append(_broke(result.regression))
     if result.cells:
-        failed = sum(cell.status == "failed" for cell in result.cells)
-        facts.append(f"worst cell {place_text(result.slice)} ({failed} of {len(result.cells)} cells fail)")
+        facts.append(cells_text(result))
     if result.small:
         facts.append(_small_text(result))
     told = wrapped(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
@@ -50,6 +50,12 @@ def gate_failure(result: GateResult) -> str:
         head.append("  worst cases:")
         head.extend(f"    {number(value)}  {nodeid}" for nodeid, value in result.worst)
     return "\n".join(ascii_safe(line) for line in head)
+
+
+def cells_text(result: GateResult) -> str:
+    """Return in how many of its cells a gate fails."""
+    failed = sum(cell.status == "failed" for cell in result.cells)
+    return f"fails in {failed} of {counted(len(result.cells), 'cell')}"
 
 
 def gate_lines(shown: Sequence[GateResult], width: int) -> Iterator[Line]:
@@ -84,7 +90,7 @@ def _gate_lines(result: GateResult, room: int) -> Iterator[Line]:
 
 
 def _gate_text(result: GateResult, room: int) -> str:
-    facts = [f"{number(result.value):>6}", _n_text(result)]
+    facts = [f"{number(result.value):>6}", n_text(result)]
     if result.ci95 is not None:
         facts.append(interval(result.ci95))
     if result.n_errors:
@@ -140,11 +146,12 @@ def _undecided_text(result: GateResult) -> str:
 
 def _small_text(result: GateResult) -> str:
     """Return which cells were too small to judge, with their counts."""
-    named = few_of(tuple(f"{place_text(cell.slice)} {_n_text(cell)}" for cell in result.small), 3)
+    named = few_of(tuple(f"{place_text(cell.slice)} {n_text(cell)}" for cell in result.small), 3)
     return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({named})"
 
 
-def _n_text(result: GateResult) -> str:
+def n_text(result: GateResult) -> str:
+    """Return ``n 12``, and where cases were repeated how many those are: ``n 36 of 12 cases``."""
     return f"n {result.n}" if result.n_cases is None else f"n {result.n} of {counted(result.n_cases, 'case')}"
 
 

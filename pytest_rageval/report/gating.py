@@ -14,7 +14,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
 from pytest_rageval.report.plan import Plan
 
-__all__ = ["NamedGate", "evaluated", "ungated"]
+__all__ = ["NamedGate", "evaluated", "reason_of", "ungated"]
 
 SESSION = "session"
 
@@ -64,6 +64,12 @@ def evaluated(
             result = replace(result, reason="no case of this session matches it")
         gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
     return gates
+
+
+def reason_of(result: GateResult, *, texts: bool) -> str:
+    """Return why a gate failed or was skipped, "" where it holds; without texts the cause, which may quote, is cut."""
+    reason = result.reason or ""
+    return reason if texts else reason.partition(": ")[0]
 
 
 def ungated(plan: Plan) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.statistics import Interval
 
 __all__ = [
     "Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "moment", "number",
-    "place_text", "signed", "wrapped",
+    "signed", "wrapped",
 ]  # fmt: skip
 
 Style = Literal["", "green", "red", "yellow", "bold"]
@@ -49,11 +49,6 @@ def interval(ci95: Interval | None) -> str:
 def signed(value: float | None) -> str:
     """Return ``-0.03``, a difference to four digits, or a dash for none."""
     return "–" if value is None else f"{value:+.4g}" if value else "0"
-
-
-def place_text(facets: Mapping[str, str] | None) -> str:
-    """Return ``topic=Funds, task=qa``, or "" where no cell is meant."""
-    return ", ".join(f"{key}={value}" for key, value in (facets or {}).items())
 
 
 def moment(started: str) -> str:

@@ -8,42 +8,44 @@ from collections.abc import Iterator, Sequence
 from pytest_rageval.analysis.attribution import cause_of
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
-from pytest_rageval.analysis.verdicts import GateResult
-from pytest_rageval.report.comparison_lines import causes_text, p_text
-from pytest_rageval.report.lines import counted, interval, number, place_text, signed
-from pytest_rageval.report.markdown_text import Part, code, parts_within, plain
+from pytest_rageval.report.comparison_lines import causes_text, change_text
+from pytest_rageval.report.lines import counted, few_of, interval, number
+from pytest_rageval.report.markdown_gates import gate_parts, worst_parts
+from pytest_rageval.report.markdown_text import FEW_ROWS, Part, Row, code, parts_within, plain
 from pytest_rageval.report.matrix_lines import matrix_legend, matrix_rows, matrix_title
+from pytest_rageval.report.repeat_lines import NAMED, repeats_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.spending import error_kinds, model_calls
 from pytest_rageval.report.terminal import counts_text
 from pytest_rageval.report.verdict import verdict_of
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["MOST", "markdown_of"]
+__all__ = ["MARKER", "MOST", "markdown_of"]
+
+MARKER = "<!-- pytest-rageval -->"
+"""Nobody sees it, and a workflow finds by it the comment that it is to edit."""
 
 MOST = 60_000
 """Characters: a comment on GitHub takes 65,536."""
 
-FEW_ROWS = 12  # a table with more is folded
-
 EXCERPT = 100  # characters of an answer
 
 _VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
-_SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
-
-Row = list[str]
 
 
-def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST) -> str:
+def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, faults: Sequence[str] = ()) -> str:
     """Return a run as GitHub's Markdown: verdict, cost, gates, what broke and was mended, errors, matrices.
 
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
-        most: characters that it has at most, 20,000 or more; what does not fit is counted.
+        most: characters that it has at most, 20,000 or more, or 0 for its head alone; what does not fit is counted.
+        faults: what went wrong in writing other reports, a sentence each.
     """
-    text = "\n\n".join([f"## {_verdict(run)}", *_head(run, choice)]) + "\n"
-    return text + parts_within(_parts(run, choice), most - len(text))
+    told = [f"## {_verdict(run)}", *_head(run, choice), *(plain(f"warning: {fault}") for fault in faults)]
+    text = "\n\n".join(told) + "\n"
+    end = f"\n{MARKER}\n"
+    return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
 
 
 def _verdict(run: Run) -> str:
@@ -56,6 +58,7 @@ def _verdict(run: Run) -> str:
         cases=len(run.outcomes),
         interrupted=run.interrupted,
         shard=str(run.plan.shard or ""),
+        exitstatus=run.exitstatus,
     )
     return f"{_VERDICTS[verdict.kind]} RAG tests: {plain(verdict.text)}"
 
@@ -65,6 +68,9 @@ def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
     comparison = run.comparison(choice)
     if comparison is not None:
         yield from _changes(comparison, run.plan.alpha, failed=any(gate.result.regressed for gate in run.gates))
+    repeats = list(_repeats(run))
+    if repeats:
+        yield "\n".join(repeats)
     for line in (*error_kinds(run), *model_calls(run)):
         yield plain(line.text)
 
@@ -81,7 +87,7 @@ def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[
     yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
     sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     if sure:
-        yield "\n".join(f"- {_change(each, comparison)}" for each in sure[:FEW_ROWS])
+        yield "\n".join(f"- {plain(_change(each, comparison))}" for each in sure[:FEW_ROWS])
         if len(sure) > FEW_ROWS:
             yield f"{counted(len(sure) - FEW_ROWS, 'more change')} beyond noise."
     elif (broken or fixed) and not failed:
@@ -89,26 +95,28 @@ def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[
 
 
 def _change(each: Compared, comparison: Comparison) -> str:
-    found, testbed = each.found, comparison.after.testbeds[each.testbed].name
-    where = f" in {plain(' x '.join(each.slice.values()))}" if each.slice else ""
-    system = f" ({plain(each.system)})" if len(comparison.after.systems) > 1 else ""
     causes = f"; broke: {causes_text(each.causes)}" if each.broken else ""
-    delta = f"{signed(found.delta)} {interval(found.ci95)}, {p_text(each.p_holm)}"
-    return f"{code(each.metric)} of {code(testbed)}{system}{where} {plain(delta)}{causes}"
+    return f"{change_text(each, comparison)}, 95 % {interval(each.found.ci95)}{causes}"
+
+
+def _repeats(run: Run) -> Iterator[str]:
+    """Yield what repeats tell of the cases of each testbed and system, as an item of a list."""
+    for label, each in repeats_of(run):
+        flips = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats{_named(each.flips)}"
+        never = f"{len(each.always_missed)} never pass{_named(each.always_missed)}"
+        yield f"- {plain(f'{label} {each.metric}: {flips}, {never}')}"
+
+
+def _named(cases: tuple[str, ...]) -> str:
+    return f" ({few_of(cases, NAMED)})" if cases else ""
 
 
 def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
-    gates = [gate.result for gate in run.gates]
-    if gates:
-        ordered = sorted(gates, key=lambda gate: (gate.status != "failed", not gate.undecided))
-        yield Part(f"Gates ({len(gates)})", list(_gate_rows(ordered)), len(gates) > FEW_ROWS, range(3, 6))
+    yield from gate_parts(run)
     comparison = run.comparison(choice)
     if comparison is not None:
         yield from _cases(run, comparison)
-    worst = [[code(str(g.gate)), code(name), number(value)] for g in gates for name, value in g.worst]
-    if worst:
-        rows = [["gate", "case", "value"], *worst]
-        yield Part(f"Worst cases of gates that failed ({len(worst)})", rows, folded=True, numbers=range(2, 3))
+    yield from worst_parts(run)
     failed = [outcome for outcome in run.ordered() if outcome.status == "error"]
     if failed:
         told = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
@@ -118,31 +126,6 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
         rows = [[plain(text) for text in row] for row in matrix_rows(matrix)]
         title = f"{matrix_title(matrix)} - {matrix_legend(matrix)}"
         yield Part(title, rows, at > 0 or len(rows) > FEW_ROWS, range(1, len(rows[0])))
-
-
-def _gate_rows(gates: Sequence[GateResult]) -> Iterator[Row]:
-    compares = any(gate.regression for gate in gates)
-    against = ["against the baseline"] if compares else []
-    yield ["", "gate", "of", "value", "n", "95 %", *against, "why"]
-    for gate in gates:
-        facts = [number(gate.value), str(gate.n), interval(gate.ci95), *([_against(gate)] if compares else [])]
-        sign = "⚠️" if gate.undecided else _SIGNS[gate.status]
-        yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(_why(gate))]
-
-
-def _against(gate: GateResult) -> str:
-    told = gate.regression
-    if told is None or told.found.delta is None:
-        return ""
-    return f"{signed(told.found.delta)} {interval(told.found.ci95)}, {p_text(told.p_value)}"
-
-
-def _why(gate: GateResult) -> str:
-    if gate.status != "passed":
-        return gate.reason or ""
-    place = place_text(gate.slice) if gate.cells else ""
-    notes = ["inconclusive: too few cases to tell a drop from noise"] if gate.undecided else []
-    return "; ".join([*notes, *([f"worst at {place}"] if place else [])])
 
 
 def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:

@@ -11,17 +11,26 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import counted
 from pytest_rageval.report.tables import INDENT
 
-__all__ = ["LONGEST", "Part", "code", "parts_within", "plain"]
+__all__ = ["FEW_ROWS", "LONGEST", "Part", "Row", "code", "parts_within", "plain"]
+
+Row = list[str]
+
+FEW_ROWS = 12
+"""A table with more is folded."""
 
 LONGEST = 300
 """Characters of a text, of which the rest is cut."""
 
+FIRST, SHARES = 8, 12  # parts that room is kept for, and what share of it: 1/12 each, or less where that will do
+
 TAIL = 200  # characters that closing a part and counting what was cut take at most
 
 _APART = "&#8203;"
-"""A space of no width, behind what GitHub would make a mention, a reference, a link or an emoji of."""
+"""A space of no width, within what GitHub or GitLab would make a mention, a reference, a link or an emoji of."""
 
-_LINKED = re.compile(r"(?i)[@#]|:(?=\S)|\bwww(?=\.)|\bgh(?=-\d)")
+_LINKED = re.compile(r'(?i)[@#]|:(?=\S)|[!%&~](?=[\w"])|\bwww(?=\.)|\bgh(?=-\d)')
+_COMMIT = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
+_PIECE = re.compile(r"\w{6}")  # too short for a commit
 _MARKUP = re.compile(r"[\\`*_\[\]~]")
 _AT_START = re.compile(r"^(?=[-+=](?:[-+=\s]|$))|^\d+(?=[.)](?:\s|$))")
 _TAME = re.compile(r"[^`|\\]+")
@@ -39,7 +48,7 @@ class Part:
     """
 
     title: str
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Row]
     folded: bool
     numbers: range
 
@@ -59,10 +68,15 @@ def code(text: str) -> str:
 
 
 def parts_within(parts: Iterable[Part], room: int) -> str:
-    """Return as many rows of the parts as fit in so many characters, and how much does not."""
+    """Return as many rows of the parts as fit in so many characters, and how much does not.
+
+    None of the first parts is so long that those behind it have no room: for each a share of it is kept.
+    """
+    listed = list(parts)
+    kept = [len(_rendered(part, room // SHARES)) + TAIL for part in listed[:FIRST]]
     text, n_parts, n_rows = "", 0, 0
-    for part in parts:
-        rendered = _rendered(part, room - TAIL - len(text))
+    for at, part in enumerate(listed):
+        rendered = _rendered(part, room - TAIL - len(text) - sum(kept[at + 1 :]))
         text += rendered
         if not rendered:
             n_parts, n_rows = n_parts + 1, n_rows + len(part.rows) - 1
@@ -86,7 +100,7 @@ def _rendered(part: Part, room: int) -> str:
     return text + closing
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(cells: Row) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
@@ -99,5 +113,6 @@ def _inert(text: str) -> str:
     """Return a text as HTML that GitHub shows as it stands."""
     indent = len(text) - len(text.lstrip(INDENT))
     apart = _LINKED.sub(lambda found: f"{found[0]}\0", _shortened(text[indent:]))
+    apart = _COMMIT.sub(lambda found: _PIECE.sub(lambda piece: f"{piece[0]}\0", found[0]), apart)
     escaped = html.escape(apart, quote=False).replace("|", "&#124;").replace("$", "<span>$</span>")
     return "&emsp;" * (indent // 2) + escaped.replace("\0", _APART)

@@ -10,20 +10,21 @@ from pytest_rageval.report.lines import Line, few_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.tables import labels_of, table
 
-__all__ = ["REPEATS", "flip_texts", "repeat_columns", "repeat_lines"]
+__all__ = ["NAMED", "REPEATS", "flip_texts", "repeat_columns", "repeat_lines", "repeats_of"]
 
 REPEATS = "repeats - spread of the k runs' means; pass^k: all k runs pass; never: none does"
 """The heading of the section."""
 
-NAMED = 10  # flipping cases that a testbed names
+NAMED = 10
+"""Cases of a testbed that are named, as they flip."""
 
 
 def repeat_lines(run: Run, width: int) -> Iterator[Line]:
     """Yield a table with a row for each testbed and system whose cases were repeated, and which cases flip."""
-    found = run.repeats()
-    if not found:
+    named = repeats_of(run)
+    if not named:
         return
-    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
+    labels, found = [label for label, _ in named], [each for _, each in named]
     yield Line("")
     yield Line(REPEATS)
     yield from table(["testbed", *labels], repeat_columns(found), width)
@@ -49,6 +50,13 @@ def flip_texts(labels: Sequence[str], found: Sequence[Repeats]) -> Iterator[str]
     for label, each in zip(labels, found, strict=True):
         if each.flips:
             yield f"{label} flips: {few_of(each.flips, NAMED)}"
+
+
+def repeats_of(run: Run) -> list[tuple[str, Repeats]]:
+    """Return what repeats tell of each testbed and system whose cases were repeated, with its name."""
+    found = run.repeats()
+    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
+    return list(zip(labels, found, strict=True))
 
 
 def _share(value: float | None) -> str:

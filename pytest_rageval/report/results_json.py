@@ -12,7 +12,7 @@ from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
-from pytest_rageval.report.gating import NamedGate
+from pytest_rageval.report.gating import NamedGate, reason_of
 from pytest_rageval.report.matrix_json import cases_of, encode_matrix, pair_of
 from pytest_rageval.report.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run import Run
@@ -106,7 +106,6 @@ def versions_of(run: Run) -> dict[str, str]:
 def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
     """Return a gate as results.json has it; without texts its reason tells the kind alone."""
     result = named.result
-    reason = result.reason if texts or result.reason is None else result.reason.partition(": ")[0]  # a cause is behind
     return {
         "expr": str(result.gate),
         "scope": result.scope,
@@ -118,7 +117,7 @@ def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "n_errors": result.n_errors,
         "ci95": pair_of(result.ci95),
         **encode_regression(result.regression),
-        "reason": reason,
+        "reason": reason_of(result, texts=texts) or None,
         "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": pair_of(c.ci95)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 __all__ = ["MOST", "SUMMARY", "add_to_summary"]
@@ -13,14 +14,16 @@ MOST = 1024 * 1024
 """Bytes: GitHub shows nothing of a longer one."""
 
 
-def add_to_summary(path: Path, text: str) -> None:
-    """Append Markdown to the file of a step.
+def add_to_summary(path: Path, texts: Iterable[str]) -> None:
+    """Append Markdown to the file of a step: the first text that does not make it too long to be shown.
 
     Raises:
         OSError: it cannot be written, or would get too long to be shown.
     """
-    added = f"\n{text}".encode()
     with path.open("ab") as stream:
-        if stream.tell() + len(added) > MOST:
-            raise OSError(f"it would get longer than the {MOST:,} bytes that GitHub shows")
-        stream.write(added)
+        for text in texts:
+            added = f"\n\n{text}".encode()  # what is there may end within a line
+            if stream.tell() + len(added) <= MOST:
+                stream.write(added)
+                return
+    raise OSError(f"it would get longer than the {MOST:,} bytes that GitHub shows")

@@ -9,6 +9,9 @@ from pytest_rageval.report.lines import counted
 
 __all__ = ["RunVerdict", "verdict_of"]
 
+GREEN = (0, 5)
+"""Exit statuses of pytest that fail nothing: all passed, or no test was collected."""
+
 
 class RunVerdict(NamedTuple):
     """What a run decided: ``kind`` is "open" where nothing failed, and yet not every gate says that all is well."""
@@ -18,7 +21,15 @@ class RunVerdict(NamedTuple):
 
 
 def verdict_of(
-    gates: Mapping[str, int], *, inconclusive: int, tests: int, errors: int, cases: int, interrupted: bool, shard: str
+    gates: Mapping[str, int],
+    *,
+    inconclusive: int,
+    tests: int,
+    errors: int,
+    cases: int,
+    interrupted: bool,
+    shard: str,
+    exitstatus: int,
 ) -> RunVerdict:
     """Return what gates and tests decided.
 
@@ -30,6 +41,7 @@ def verdict_of(
         cases: how many ended in any way.
         interrupted: whether the session was cut short by the user.
         shard: what part of a run it is: "shard 1 of 3", or "".
+        exitstatus: pytest's, which a plugin or a file that could not be written makes a failure too.
     """
     total = sum(gates.values())
     failed = _failed(gates.get("failed", 0), total, tests, errors, judged=not (interrupted or shard))
@@ -37,6 +49,8 @@ def verdict_of(
         return RunVerdict("failed" if failed else "open", "interrupted" + (f", {failed} until then" if failed else ""))
     if failed:
         return RunVerdict("failed", failed)
+    if exitstatus not in GREEN:
+        return RunVerdict("failed", f"nothing failed, and yet the exit status is {exitstatus}")
     if shard:
         return RunVerdict("open", f"{shard} ended, rageval merge decides the gates")
     if not cases:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -172,11 +173,12 @@ def test_other_differences_to_the_baseline_have_the_interval_of_a_comparison(
 
 
 def test_a_run_that_is_as_the_baseline_is_so_on_the_page(opened: Opener, golden: dict[str, Any]) -> None:
-    for each in golden["outcomes"]:
+    given = copy.deepcopy(golden)
+    for each in given["outcomes"]:
         each["scores"]["rouge_l"] = {"value": 4 / 7}
-    for each in golden["baseline"]["cases"]:
+    for each in given["baseline"]["cases"]:
         each["scores"]["rouge_l"] = 0.571429  # as a baseline keeps it
-    page = opened(golden)
+    page = opened(given)
     choose(page, "matrix", "Metric", "rouge_l")
     choose(page, "matrix", "Of", "all")
     choose(page, "matrix", "Show", "baseline")

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from pages import Opener, violations
 from written import gate, instance, outcome, results
 
+from pytest_rageval.analysis.statistics import wilson_interval
 from pytest_rageval.report.results_json import schema
 
 if TYPE_CHECKING:
@@ -200,9 +201,9 @@ def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, 
     curve.locator("summary").click()
     rows = curve.locator("tbody tr").all_inner_texts()
     assert [row.split("\t")[:2] for row in rows] == [
-        ["0", "0.80 (n 3) [0.29, 0.98]"],
-        ["0.4", "0.60 (n 3) [0.17, 0.92]"],
-        ["0.8", "0.40 (n 3) [0.08, 0.83]"],
+        [rate, f"{mean:.2f} (n 3) [{low:.2f}, {high:.2f}]"]
+        for rate, mean in (("0", 0.8), ("0.4", 0.6), ("0.8", 0.4))
+        for low, high in [wilson_interval(3 * mean, 3)]
     ]
     radar.get_by_label("Over").select_option("level")
     assert radar.locator("tbody th").all_text_contents()[-1] == "knowledge_understanding"

@@ -244,6 +244,17 @@ def test_a_reader_that_has_seen_enough_is_no_error(project: Path) -> None:
     assert process.wait(timeout=30) == 0
 
 
+def test_an_interrupt_is_a_shells_status_and_no_traceback(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_rageval.commands.cassettes.cassettes", interrupted)
+    assert main(["cassettes"]) == 130
+    assert capsys.readouterr().err == ""
+
+
 def test_the_package_installs_the_command(pytestconfig: pytest.Config) -> None:
     project = tomllib.loads((pytestconfig.rootpath / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["scripts"] == {"rageval": f"{main.__module__}:{main.__name__}"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.linking import listed
-from pytest_rageval.report.lines import few_of, number, place_text
+from pytest_rageval.report.lines import few_of, number
 
 __all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.against import delta_text
-from pytest_rageval.report.lines import counted, interval, number, place_text
+from pytest_rageval.report.lines import counted, interval, number
 
 __all__ = ["gates_of", "in_order", "is_undecided"]
 

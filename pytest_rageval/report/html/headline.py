@@ -27,6 +27,7 @@ def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
         cases=len(results["outcomes"]),
         interrupted=results["run"]["interrupted"],
         shard=f"shard {shard['number']} of {shard['of']}" if shard else "",
+        exitstatus=results["run"].get("exitstatus", 0),
     )
     return found._replace(text=found.text[0].upper() + found.text[1:])
 

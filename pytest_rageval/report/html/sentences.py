@@ -10,7 +10,7 @@ from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, UNCHANGED
 from pytest_rageval.report.html.against import alpha_of, is_beyond_noise
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
 from pytest_rageval.report.html.linking import Cases, Piece, Sentence
-from pytest_rageval.report.lines import counted, place_text
+from pytest_rageval.report.lines import counted
 from pytest_rageval.report.spending import kinds_text
 
 __all__ = ["sentences_of"]
@@ -56,11 +56,8 @@ def _state(gate: Row) -> str:
 
 def _fate(gate: Row) -> str:
     state = _state(gate)
-    where = place_text(gate["slice"]) if state == "failed" and gate["cells"] else ""
-    worst = f"worst at {where}" if where else ""
     reason = "too few cases to tell a drop from noise" if state == "undecided" else (gate["reason"] or "")
-    reason = reason if len(reason) <= REASON else f"{reason[: REASON - 3]}..."
-    why = ", ".join(filter(None, (reason, worst)))
+    why = reason if len(reason) <= REASON else f"{reason[: REASON - 3]}..."
     return f"{_VERBS[state]}{_FATES[state]}" + (f": {why}" if why else "")
 
 

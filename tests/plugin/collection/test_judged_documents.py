@@ -51,7 +51,7 @@ def test_where_some_are_there_the_summary_tells_of_the_others(project: Project, 
     run = project.run(*mode, "-k", "q1")
     assert run.status == 0
     told = "test_it.py::test_it: rag_corpus lacks 2 of the 3 documents that are judged relevant, the first 'ZZZ'"
-    assert run.text.count(told) == 1
+    assert run.prose.count(told) == 1
 
 
 def test_pages_are_judged_by_pages(project: Project) -> None:

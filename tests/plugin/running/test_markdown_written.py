@@ -10,6 +10,11 @@ from rag_project import Mode, Project, cases
 from pytest_rageval.cli import main
 from pytest_rageval.report import step_summary
 
+SETS_STATUS = """
+def pytest_sessionfinish(session):
+    session.exitstatus = 1
+"""
+
 
 def said(project: Project) -> Project:
     project.says(cases("say Paris", "say Rome"), 'gates=["accuracy >= 0.9"]')
@@ -53,7 +58,8 @@ def test_a_report_that_cannot_be_written_fails_a_session_that_would_have_passed(
 
 
 def test_a_step_on_github_has_it_appended_to_its_summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    summary = project.file("summary.md", "# Before")
+    summary = project.path / "summary.md"
+    summary.write_text("# Before", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     project.says(cases("say Paris"))
     assert project.run().status == 0
@@ -75,6 +81,47 @@ def test_a_summary_that_cannot_be_added_to_is_a_warning(
     assert fault == "missing" or summary.read_text(encoding="utf-8") == "x" * 100 + "\n"
 
 
+def test_a_summary_with_little_room_left_has_the_head(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = project.file("summary.md", "x" * 100)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setattr(step_summary, "MOST", 500)
+    assert said(project).run().status == 1
+    text = summary.read_text(encoding="utf-8")
+    assert "\n\n## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors" in text
+    assert text.endswith("\n3 more tables with 4 rows did not fit here.\n\n<!-- pytest-rageval -->\n")
+
+
+def test_a_step_that_ran_no_case_on_purpose_adds_nothing_to_its_summary(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    said(project)
+    project.file("test_plain.py", "def test_plain(): pass")
+    assert project.run("-k", "plain", "--rag-markdown", "rag.md").status == 0
+    assert not summary.exists()
+    assert "no case was run" in (project.path / "rag.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("fault", ["file", "plugin", "markdown"])
+def test_the_verdict_is_as_red_as_the_job(project: Project, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    project.says(cases("say Paris"), 'gates=["accuracy >= 0.9"]')
+    project.file("taken", "a file")
+    if fault == "plugin":
+        with (project.path / "conftest.py").open("a", encoding="utf-8") as stream:
+            stream.write(SETS_STATUS)
+    paths = {"file": ("taken/results.json", "rag.md"), "markdown": ("results.json", "taken/rag.md")}
+    json_path, markdown = paths.get(fault, ("results.json", "rag.md"))
+    assert project.run("--rag-markdown", markdown, "--rag-json", json_path, json_path=None).status == 1
+    text = summary.read_text(encoding="utf-8")
+    assert "## ❌ RAG tests: nothing failed, and yet the exit status is 1\n" in text
+    assert ("\n\nwarning: " in text) is (fault != "plugin")
+    if fault != "markdown":
+        assert (project.path / "rag.md").read_text(encoding="utf-8") == text.removeprefix("\n\n")
+
+
 def test_shards_that_are_joined_have_one_report(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,7 +136,7 @@ def test_shards_that_are_joined_have_one_report(
     assert main(["merge", "1.json", "2.json", "--markdown", "rag.md"]) == 1
     text = (project.path / "rag.md").read_text(encoding="utf-8")
     assert text.startswith("## ❌ RAG tests: 1 of 1 gate failed")
-    assert summary.read_text(encoding="utf-8") == f"\n{text}"
+    assert summary.read_text(encoding="utf-8") == f"\n\n{text}"
     (project.path / "taken").mkdir()
     assert main(["merge", "1.json", "2.json", "--markdown", "taken"]) == 1
     assert "warning: taken could not be written" in capsys.readouterr().out

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import shlex
 import shutil
+import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ import pytest
 from rag_project import Project, cases
 
 from pytest_rageval.cli import main
+from pytest_rageval.report.markdown import MARKER
 
 WORKFLOW = Path(__file__).parents[3] / "example_project" / ".github" / "workflows" / "rag.yml"
 BODY = """
@@ -73,10 +78,49 @@ def test_the_jobs_together_fail_as_one_run(
     assert main(shlex.split(command(jobs["gates"], "show"))[1:]) == 0
     for path in used(jobs["gates"], "upload-artifact")["with"]["path"].split():
         assert (project.path / path).is_file()
-    told = shlex.split(command(jobs["gates"], "gh"))
-    comment = project.path / told[told.index("--body-file") + 1]
-    assert comment.read_text(encoding="utf-8").startswith(
-        "## ❌ RAG tests: 1 of 1 gate" if status else "## ✅ RAG tests:"
-    )
+    [comment] = set(re.findall(r"body=@(\S+)", command(jobs["gates"], "gh")))
+    text = (project.path / comment).read_text(encoding="utf-8")
+    assert text.startswith("## ❌ RAG tests: 1 of 1 gate" if status else "## ✅ RAG tests:")
     assert "4 cases: 4 scored, 0 errors" in capsys.readouterr().out
     assert project.run().status == status
+
+
+GH = """\
+#!/bin/sh
+echo "$@" >> "$GH_LOG"
+while [ $# -gt 0 ]; do
+    if [ "$1" = --jq ]; then exec jq --raw-output "$2" comments.json; fi
+    shift
+done
+"""
+OTHERS = [
+    {"id": 1, "user": {"login": "github-actions[bot]"}, "body": "coverage 93 %"},
+    {"id": 2, "user": {"login": "someone"}, "body": f"> {MARKER}"},
+]
+OURS = {"id": 3, "user": {"login": "github-actions[bot]"}, "body": f"## RAG tests\n\n{MARKER}\n"}
+
+
+@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("jq")), reason="bash and jq run the step")
+@pytest.mark.parametrize(
+    ("comments", "last"),
+    [
+        ([], "api --silent repos/org/town/issues/7/comments -F body=@rag.md"),
+        (OTHERS, "api --silent repos/org/town/issues/7/comments -F body=@rag.md"),
+        ([*OTHERS, OURS, OTHERS[0]], "api --silent --method PATCH repos/org/town/issues/comments/3 -F body=@rag.md"),
+    ],
+    ids=["none", "others'", "ours among others"],
+)
+def test_the_comment_of_an_earlier_run_is_edited_and_no_other(
+    tmp_path: Path, jobs: Any, comments: list[Any], last: str
+) -> None:
+    (tmp_path / "gh").write_text(GH, encoding="utf-8")
+    (tmp_path / "gh").chmod(0o755)
+    (tmp_path / "comments.json").write_text(json.dumps(comments), encoding="utf-8")
+    [step] = [step for step in jobs["gates"]["steps"] if "gh api" in step.get("run", "")]
+    told = {"GITHUB_REPOSITORY": "org/town", "PR": "7", "OURS": step["env"]["OURS"], "GH_LOG": str(tmp_path / "log")}
+    env = os.environ | told | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    assert step["shell"] == "bash"
+    subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], cwd=tmp_path, env=env, check=True)
+    asked, done = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert asked.startswith("api --paginate repos/org/town/issues/7/comments --jq ")
+    assert done == last

@@ -113,7 +113,7 @@ def test_a_star_that_holds_shows_the_cell_that_holds_least() -> None:
 def test_a_cell_of_a_star_without_a_score_fails_the_gate() -> None:
     result = judge("accuracy[topic=*] >= 0", [outcome("a", 0.0, topic="A"), failed("b", topic="B")])
     assert (result.status, result.value, result.slice) == ("failed", None, {"topic": "B"})
-    assert result.reason == "nothing was scored: 1 cases, 1 errors"
+    assert result.reason == "nothing was scored at topic=B: 1 cases, 1 errors"
 
 
 def test_a_cell_that_fails_for_another_reason_decides_before_a_lower_value() -> None:
@@ -282,3 +282,12 @@ def test_repeats_of_a_case_do_not_make_it_several() -> None:
     assert judge("accuracy[min_n=2] >= 0.6", outcomes).status == "passed"
     assert judge("accuracy[min_n=3] >= 0.6", outcomes).reason == "too few: n 2 < 3, as 1 more could not be scored"
     assert judge("accuracy[min_n=4] >= 0.6", outcomes).reason == "too few: n 2 < 4"
+
+
+def test_a_gate_over_several_cells_tells_where_it_fails_ahead_of_the_cause() -> None:
+    wrong, right = outcome("a", 0.0, topic="B", rate="0.8"), outcome("b", 1.0, topic="A", rate="0.8")
+    assert judge("accuracy[topic=*] >= 0.5", [wrong, right]).reason == "accuracy is 0 at topic=B"
+    assert judge("accuracy[rate=0.8, topic=*] >= 0.5", [wrong, right]).reason == "accuracy is 0 at topic=B"
+    lost = failed("c", topic="C", rate="0.8")
+    assert judge("accuracy[topic=*] >= 0.5", [right, lost]).reason == "nothing was scored at topic=C: 1 cases, 1 errors"
+    assert judge("accuracy[topic=*, min_n=2] >= 0.5", [right]).reason == "too few: n 1 < 2"

@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
 from contextlib import suppress
 from fcntl import ioctl
+from functools import partial
 from pathlib import Path
 from struct import pack
 
@@ -16,7 +18,8 @@ import pytest
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
-SHOW = "from pytest_rageval.cli import main; raise SystemExit(main(['show', 'museum.json']))"
+RUN = "import sys; from pytest_rageval.cli import main; raise SystemExit(main(sys.argv[1:]))"
+SHOW = ("show", "museum.json")
 PAGER = "import sys; text = sys.stdin.read(); print('PAGED', text.count(chr(10))); print(text[:200])"
 
 
@@ -29,23 +32,33 @@ def project(tmp_path: Path, fixtures_dir: Path) -> Path:
     return tmp_path
 
 
-def shown(project: Path, rows: int = 300, **env: str) -> str:
-    """Return what a terminal with so many rows gets."""
+def shown(project: Path, rows: int = 300, command: Sequence[str] = SHOW, keys: str = "", **env: str) -> str:
+    """Return what a terminal with so many rows gets; the keys are pressed once the pager tells that it waits."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows, 100, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "PAGER", "LESS")}
     environment = {**inherited, "TERM": "xterm", **env}
     environment.pop("COLORTERM", None)
-    command = [sys.executable, "-c", SHOW]
-    with subprocess.Popen(command, cwd=project, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, *command], cwd=project, env=environment, stdin=theirs, stdout=theirs,
+        stderr=theirs, start_new_session=True, preexec_fn=None if not keys else partial(controlled, theirs),
+    ) as child:  # fmt: skip
         os.close(theirs)
         text = b""
         with suppress(OSError):  # the other end is closed
             while part := os.read(ours, 65_536):
                 text += part
+                if keys and b"waits" in text:
+                    os.write(ours, keys.encode())
+                    keys = ""
         os.close(ours)
     assert child.returncode == 0, text.decode()
     return text.decode()
+
+
+def controlled(terminal: int) -> None:
+    """Make a terminal the one that a process is controlled from, so that its keys interrupt."""
+    ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
 def test_what_fits_is_printed_in_colour(project: Path) -> None:
@@ -62,9 +75,53 @@ def test_what_is_long_goes_to_the_pager_in_colour(project: Path) -> None:
     assert text.count("64 cases") == 1
 
 
-@pytest.mark.parametrize("pager", ["no-such-pager -x", f"{sys.executable} -c 'raise SystemExit(3)'"])
+@pytest.mark.parametrize("pager", ["", " ", "no-such-pager -x", "cat 'x", f"{sys.executable} -c 'raise SystemExit(3)'"])
 def test_a_pager_that_fails_is_none(project: Path, pager: str) -> None:
     assert "64 cases: 63 scored" in shown(project, rows=30, PAGER=pager)
+
+
+@pytest.mark.parametrize("less", [None, "-S", "FR", "-P?m page %d"])
+def test_less_lets_colours_pass_whatever_its_own_settings_are(project: Path, less: str | None) -> None:
+    env = {} if less is None else {"LESS": less}
+    assert "LESS=-R " in shown(project, rows=30, PAGER="echo LESS=$LESS", **env)
+
+
+def test_the_shell_reads_what_is_in_pager(project: Path) -> None:
+    assert "there\r\n" in shown(project, rows=30, PAGER="WORD=there eval 'echo $WORD'")
+
+
+WAITS = """import sys, time; sys.stdin.read()
+try: print("waits", flush=True); time.sleep(30)
+except KeyboardInterrupt: print("heard"){then}"""
+
+
+@pytest.mark.parametrize("then", ["", "; raise"])
+def test_an_interrupt_is_left_to_the_pager(project: Path, then: str) -> None:
+    (project / "waits.py").write_text(WAITS.format(then=then))
+    text = shown(project, rows=30, keys="\x03", PAGER=f"{sys.executable} waits.py")
+    assert "heard" in text
+    assert "cli.py" not in text
+    assert "64 cases" not in text
+
+
+@pytest.mark.parametrize(
+    "command", [("compare", "museum.json", "museum.json"), ("history",), ("history", "--json")], ids=" ".join
+)
+def test_what_people_read_is_paged_and_what_programs_read_is_not(project: Path, command: tuple[str, ...]) -> None:
+    run = project / ".rageval" / "runs" / "20260102T030405"
+    run.mkdir(parents=True)
+    (run / "results.json").write_text((project / "museum.json").read_text(encoding="utf-8"), encoding="utf-8")
+    text = shown(project, rows=3, command=command, PAGER=f"{sys.executable} pager.py")
+    assert ("PAGED" in text) == ("--json" not in command)
+
+
+def test_a_comparison_is_in_colour(project: Path) -> None:
+    results = json.loads((project / "museum.json").read_text(encoding="utf-8"))
+    for outcome in results["outcomes"]:
+        for score in outcome["scores"].values():
+            score.update(value=0.0 if score.get("value") is not None else None)
+    (project / "worse.json").write_text(json.dumps(results), encoding="utf-8")
+    assert "\x1b[31m" in shown(project, command=("compare", "museum.json", "worse.json"))
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -81,7 +138,7 @@ def test_a_terminal_without_unicode_gets_plain_signs(project: Path) -> None:
 
 
 def test_what_is_no_terminal_gets_neither_colour_nor_pages(project: Path) -> None:
-    run = subprocess.run([sys.executable, "-c", SHOW], cwd=project, capture_output=True, check=True,
+    run = subprocess.run([sys.executable, "-c", RUN, *SHOW], cwd=project, capture_output=True, check=True,
                          env={**os.environ, "PAGER": f"{sys.executable} pager.py", "LINES": "10"})  # fmt: skip
     assert b"\x1b" not in run.stdout
     assert b"PAGED" not in run.stdout

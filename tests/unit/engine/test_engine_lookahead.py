@@ -104,6 +104,20 @@ def test_what_is_not_claimed_is_cancelled_and_counted(loop: LoopThread) -> None:
     assert ahead.unclaimed.cost_usd == 1.0
 
 
+def test_what_has_ended_and_what_it_cost_is_told_before_it_is_claimed(loop: LoopThread) -> None:
+    ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(3)]
+    assert (ahead.answered, ahead.cost_usd) == (0, None)
+    for number, meter in enumerate(meters):
+        ahead.start(number, says(str(number), meter, 60.0 * (number == 2)), meter)
+    ahead.claim(0)
+    deadline = time.monotonic() + 10
+    while ahead.answered < 1 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert (ahead.answered, ahead.cost_usd) == (1, 0.5)
+    ahead.drop(1)
+    assert (ahead.answered, ahead.cost_usd) == (0, 0.5), "what nobody claims is paid for all the same"
+
+
 def test_what_waits_is_cancelled_before_what_it_waits_for(loop: LoopThread) -> None:
     slots: list[asyncio.Semaphore] = []
     asked: list[int] = []

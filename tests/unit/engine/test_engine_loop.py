@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Coroutine, Generator, Iterator
 
 import pytest
 
+from pytest_rageval.engine import loop as loops
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 
 WAIT = 10.0  # seconds after which something has gone wrong
@@ -33,6 +34,27 @@ async def answer(value: str) -> str:
 
 def test_a_coroutine_gives_its_result(loop: LoopThread) -> None:
     assert loop.run(answer("yes")) == "yes"
+
+
+def test_who_waits_does_something_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "MEANWHILE_S", 0.001)
+    enough, threads = threading.Event(), list[threading.Thread]()
+
+    def look() -> None:
+        threads.append(threading.current_thread())
+        enough.set()
+
+    async def slow() -> str:
+        while not enough.is_set():
+            await asyncio.sleep(0.001)
+        return "late"
+
+    thread = LoopThread(look)
+    assert thread.run(slow()) == "late"
+    enough.clear()
+    assert thread.start(slow).result() == "late"
+    thread.close()
+    assert set(threads) == {threading.current_thread()}
 
 
 def test_anything_that_can_be_awaited_is_run(loop: LoopThread) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pytest_rageval.hooks import progress
-from pytest_rageval.hooks.progress import Progress
+from pytest_rageval.hooks.progress import Progress, in_terminal
+from pytest_rageval.retrieval.parts import unwatched
 
 
 class Clock:
@@ -58,3 +61,12 @@ def test_it_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> No
         list(Progress(lines.append)(failing(), "reading the corpus"))
     assert lines[0].startswith("rag: reading the corpus ... 2,")
     assert lines[-1] == ""
+
+
+@pytest.mark.parametrize("env", [{}, {"CI": "true"}, {"BUILD_NUMBER": "7"}, {"TERM": "dumb"}], ids=str)
+def test_it_is_shown_where_somebody_watches_the_terminal(monkeypatch: pytest.MonkeyPatch, env: dict[str, str]) -> None:
+    for name, value in {"CI": "", "BUILD_NUMBER": "", "TERM": "xterm", **env}.items():
+        monkeypatch.setenv(name, value)
+    plugins = {"terminalreporter": SimpleNamespace(isatty=True)}
+    config: Any = SimpleNamespace(pluginmanager=SimpleNamespace(getplugin=plugins.get), get_verbosity=lambda: 0)
+    assert (in_terminal(config) is unwatched) == bool(env)

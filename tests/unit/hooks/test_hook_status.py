@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 from types import SimpleNamespace
@@ -32,13 +35,26 @@ class Writer:
         self._file.write(text)
 
 
+class Capture:
+    """Pytest's manager, which captures nothing."""
+
+    def __init__(self) -> None:
+        self.suspended = 0
+
+    @contextmanager
+    def global_and_fixture_disabled(self) -> Iterator[None]:
+        self.suspended += 1
+        yield
+
+
 def config(
     *, tty: bool = True, verbose: int = 0, kind: type[TerminalReporter] = TerminalReporter, **option: Any
 ) -> Any:
     reporter: Any = kind.__new__(kind)
     reporter.isatty, reporter._tw = tty, Writer()
     options = {"usepdb": False, "trace": False, "capture": "fd", **option}
-    manager = SimpleNamespace(getplugin=lambda name: reporter)
+    plugins = {"terminalreporter": reporter, "capturemanager": Capture()}
+    manager = SimpleNamespace(getplugin=plugins.get)
     return SimpleNamespace(pluginmanager=manager, option=SimpleNamespace(**options), get_verbosity=lambda: verbose,
                            stash={})  # fmt: skip
 
@@ -51,7 +67,8 @@ class Sugar(TerminalReporter):  # type: ignore[misc]
     ("given", "env", "watched"),
     [
         ({}, {}, True),
-        ({"verbose": 1, "capture": "sys"}, {}, True),
+        ({"verbose": 1}, {}, True),
+        ({"capture": "sys"}, {}, False),
         ({"tty": False}, {}, False),
         ({"verbose": -1}, {}, False),
         ({"capture": "no"}, {}, False),
@@ -60,6 +77,7 @@ class Sugar(TerminalReporter):  # type: ignore[misc]
         ({"trace": True}, {}, False),
         ({"kind": Sugar}, {}, False),
         ({}, {"CI": "true"}, False),
+        ({}, {"BUILD_NUMBER": "7"}, False),
         ({}, {"TERM": "dumb"}, False),
     ],
 )
@@ -67,6 +85,8 @@ def test_it_is_drawn_where_somebody_watches_and_nothing_mixes_with_it(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], env: dict[str, str], watched: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("BUILD_NUMBER", raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert is_watched(config(**given)) is watched
@@ -78,33 +98,52 @@ def test_a_worker_has_none() -> None:
     assert not is_watched(worker)
 
 
-def test_it_goes_before_the_line_above_it_ends_or_wraps() -> None:
+DRAWN = "\x1bD\x1b[A\x1b7\x1b[B\r{}\x1b8"
+"""Room below, the place above kept, the line, back."""
+
+
+def test_it_goes_with_the_line_above_as_that_ends_or_wraps() -> None:
     writer = Writer(fullwidth=20)
-    screen = Screen(writer)
+    screen = Screen(writer, Capture())
     stream = screen._stream
+    line = DRAWN.format("how it stands, at l")
     writer.write("test.py .")
-    screen.show("how it stands, at length")
-    assert stream.getvalue() == "test.py .\x1b[J\n\rhow it stands, at l\x1b[A\r\x1b[9C"
+    screen.show(["how it stands, at length"])
+    assert stream.getvalue() == f"test.py .{line}"
     writer.write(".")
-    assert stream.getvalue().endswith("\x1b[9C.")
-    writer.write("x" * 10)
-    assert stream.getvalue().endswith(".\x1b[J" + "x" * 10)
+    assert stream.getvalue().endswith("\x1b8.")
+    writer.write("x" * 11)
+    assert stream.getvalue().endswith(f".\x1b[J{'x' * 11}{line}")
+    writer.write("x" * 19)
     before = stream.getvalue()
-    screen.show("on a line that is full it would be written over")
-    assert stream.getvalue() == before
+    assert before.endswith("x" * 19), "on a line that is full it would be written over"
     writer.write("\n")
-    screen.show("now")
+    screen.show(["now"])
     writer.write("\n")
-    assert stream.getvalue() == f"{before}\n\x1b[J\n\rnow\x1b[A\r\x1b[J\n"
+    assert stream.getvalue() == f"{before}\n{DRAWN.format('now')}\x1b[J\n{DRAWN.format('now')}"
     screen.close()
     assert writer._file is stream
+
+
+def test_it_is_away_while_others_write_and_back_when_they_have() -> None:
+    writer, capture = Writer(), Capture()
+    screen = Screen(writer, capture)
+    screen.show(["one"])
+    with capture.global_and_fixture_disabled():
+        with capture.global_and_fixture_disabled():
+            writer.write("theirs\n")
+        screen.show(["two"])
+        writer.write("theirs")
+    assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[Jtheirs\ntheirs{DRAWN.format('two')}"
+    screen.close()
+    assert "global_and_fixture_disabled" not in vars(capture)
 
 
 def test_what_a_code_page_lacks_makes_it_no_wider() -> None:
     writer = Writer(fullwidth=20)
     writer._file.encoding = "ascii"
-    Screen(writer).show("系统系统系统系统")
-    assert writer._file.getvalue() == "\x1b[J\n\r\\u7cfb\\u7edf\\u7cfb\\\x1b[A\r"
+    Screen(writer, Capture()).show(["系统系统系统系统"])
+    assert writer._file.getvalue() == DRAWN.format("\\u7cfb\\u7edf\\u7cfb\\")
 
 
 def drawn(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
@@ -114,7 +153,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(status, "time", SimpleNamespace(monotonic=lambda: clock.now))
     line._screen = SimpleNamespace(show=lambda text: found.append(clock.now), is_shown=True)  # type: ignore[assignment]
-    line._standing = SimpleNamespace(text=lambda elapsed, in_flight: "")  # type: ignore[assignment]
+    line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     for clock.now in times:
         line._draw()
@@ -132,26 +171,51 @@ def test_it_is_drawn_ten_times_a_second_and_where_answers_come_together_for_each
     assert len([at for at in steady if at > 15]) in range(55, 62)
 
 
-@pytest.mark.parametrize("fault", [OSError("gone"), ValueError("closed")])
-def test_a_terminal_that_is_gone_ends_it_and_no_more(fault: Exception) -> None:
-    line = StatusLine(config())
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [(OSError("gone"), []), (KeyError("in_flight"), ["the line that told how the session stands has ended: "
+                                                     "KeyError: 'in_flight'"])],
+)  # fmt: skip
+def test_what_cannot_be_drawn_ends_the_line_alone(
+    monkeypatch: pytest.MonkeyPatch, fault: Exception, told: list[str]
+) -> None:
+    here = config()
+    line = StatusLine(here)
     closed: list[bool] = []
+    found: list[str] = []
 
     def fails(*_: object) -> None:
         raise fault
 
-    line._screen = SimpleNamespace(show=fails, erase=fails, close=lambda: closed.append(True))  # type: ignore[assignment]
-    line._standing = SimpleNamespace(text=lambda elapsed, in_flight: "")  # type: ignore[assignment]
+    here.stash[RECORDER] = SimpleNamespace(take_fault=found.append)
+    line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True),
+                                   uncaptured=nullcontext)  # type: ignore[assignment]  # fmt: skip
+    line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
-    line._draw()
+    line.tick()
+    line.tick()
     assert closed == [True]
-    line._draw()
+    assert found == told
+
+
+def test_only_the_thread_of_the_tests_draws() -> None:
+    line = StatusLine(config())
+    shown: list[object] = []
+    line._screen = SimpleNamespace(show=shown.append, uncaptured=nullcontext)  # type: ignore[assignment]
+    line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
+    line._began = 0.0
+    other = threading.Thread(target=line.tick)
+    other.start()
+    other.join()
+    assert shown == []
+    line.tick()
+    assert len(shown) == 1
 
 
 def test_without_a_case_nothing_is_drawn() -> None:
     here = config()
     line = StatusLine(here)
-    report: Any = SimpleNamespace(nodeid="t.py::t")
+    report: Any = SimpleNamespace(nodeid="t.py::t", when="call")
     wrapped = line.pytest_runtest_logreport(report)
     next(wrapped)
     with pytest.raises(StopIteration):

@@ -14,7 +14,7 @@ from run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.markdown import MOST, markdown_of
+from pytest_rageval.report.markdown import MARKER, MOST, markdown_of
 from pytest_rageval.report.markdown_text import LONGEST, Part, code, parts_within, plain
 from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.report.run import Run
@@ -23,11 +23,12 @@ from pytest_rageval.report.views import MatrixChoice
 HOSTILE = [
     "a|b", "a\\|b", "\\", "\\\\|", "||", "`code`", "``a`b``", "|`|`|", "*bold*", "__init__", "~~gone~~", "a_b_c",
     "[link](https://evil.example)", "![image](x.png)", "<img src=x onerror=alert(1)>", "<script>alert(1)</script>",
-    "</details>", "</summary></details>", "<!-- hidden", "-->", "<a href=//x>", "&lt;b&gt;&amp;", "@someone",
+    "</details>", "</summary></details>", "<!-- hidden", MARKER, "-->", "<a href=//x>", "&lt;b&gt;&amp;", "@someone",
     "@org/team", "mail@example.org", "#123", "GH-45", "owner/repo#6", "https://evil.example/x", "www.evil.example",
     ":tada:", "$E = mc^2$", "one\ntwo", "one\r\n| x | y |\n| --- | --- |", "# heading", "- item", "1. item", "---",
     "===", "> quote", "a\u202eb", "a\u200bb", "\x1b[31mred\x1b[0m", "a\0b", "\ud800", "基金🙂", "   ", "{{ 7 * 7 }}",
-    "[^1]", "[x]: https://evil.example",
+    "[^1]", "[x]: https://evil.example", "!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "&12", "0123abc", "f" * 40,
+    "C0FFEE1", "[vulnerability:7]", "100% & more!",
 ]  # fmt: skip
 """What a name, an error or an answer may hold."""
 
@@ -108,6 +109,17 @@ def test_nothing_of_a_text_is_a_mention_or_a_reference(made: Any) -> None:
         assert re.search(r"[@#]\w|GH-\d|:\w+:", outside) is None, text
 
 
+@pytest.mark.parametrize("made", [plain, code])
+def test_nothing_of_a_text_is_a_reference_on_gitlab(made: Any) -> None:
+    """GitLab knows merge requests, milestones, labels, epics and commits; what stands in a sentence is left alone."""
+    texts = ("!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "a&12", "0123abc", "f" * 40, "in C0FFEE1.", "[epic:7]")
+    for text in texts:
+        inlines = [token for token in rendered(f"| {made(f'{text} |')} |") if token.type == "inline"]
+        outside = "".join(c.content for t in inlines for c in t.children or [] if c.type in ("text", "text_special"))
+        assert re.search(r"[!%~&][\w\"]|:\d|(?i:[0-9a-f]{7})", outside) is None, text
+    assert "\u200b" not in shown(rendered(made("100% & more! ~ feedbacks 1,234,567 abcdefab1x"))[1])
+
+
 def test_a_long_text_is_cut() -> None:
     assert len(plain("x" * 10_000)) == len(code("x" * 10_000)) - 2 == LONGEST
     assert len(plain("\0" * 10_000)) <= 2 * LONGEST
@@ -132,11 +144,99 @@ def test_it_keeps_within_a_comment_and_counts_what_was_cut(name: str) -> None:
     run = many(1_500, name, error=f"{name} broke" * 10)
     text = markdown_of(run, MatrixChoice())
     assert MOST - 2_000 < len(text) <= MOST
-    cut, *others = re.findall(r"^(\d+) more rows did not fit here\.$", text, re.MULTILINE)
-    [errors] = [table for table in tables(text) if table[0] == ["case", "error"]]
-    assert len(errors) - 1 + int(cut) == 1_500
-    assert others or re.search(r"^1 more table with \d+ rows did not fit here\.$", text, re.MULTILINE)
+    cut, *others = map(int, re.findall(r"^(\d+) more rows? did not fit here\.$", text, re.MULTILINE))
+    _, errors, matrix = tables(text)
+    assert len(errors) - 1 + cut == 1_500
+    assert len(matrix) - 1 + sum(others) == 102  # rows that a matrix shows, and its margins
     assert text.count("<details>") == text.count("</details>")
+
+
+@pytest.mark.parametrize("n", [12, 13, 2_000])
+def test_gates_that_failed_are_open_and_starve_no_other_table(n: int) -> None:
+    run = many(8)
+    failing = [f"accuracy >= 0.{at:04}" for at in range(6_000, 6_000 + n - 2)]
+    run.plan.testbeds[PLAIN] = replace(
+        run.plan.testbeds[PLAIN], gates=("accuracy >= 0.1", *failing, "accuracy[topic=*] >= 0.2")
+    )
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    assert len(text) <= MOST
+    opened, *others = tables(text)
+    assert [table[0][0] for table in others][-2:] == ["gate", "topic \\ task"]
+    assert opened[1][1:4] == ["accuracy >= 0.6000", "plain", "0.5"]
+    titles = re.findall(r"<summary>(.*)</summary>|^### (.*)$", text, re.MULTILINE)
+    if n == 12:
+        assert (titles[0], len(opened)) == (("", "Gates (12)"), 13)
+    elif n == 13:
+        assert (titles[:2], len(opened)) == ([("", "Gates (13)"), ("1 more gate", "")], 13)
+    else:
+        assert (titles[:2], len(opened)) == ([("", "Gates (2000)"), ("1970 more gates", "")], 31)
+
+
+def test_what_broke_starves_neither_what_was_mended_nor_errors_nor_the_matrix() -> None:
+    before, after = many(0), many(0)
+    for at in range(1_000):
+        was, lost = float(at % 5 > 0), at % 50 == 7
+        made = Outcome(f"{PLAIN}[{at}]", f"q{at}", PLAIN, {"topic": f"t{at % 9}"}, "mine", "scored", Answer("so " * 60),
+                       {"accuracy": Score(was)})  # fmt: skip
+        take(before, made)
+        now = replace(made, status="error", error="it broke " * 20) if lost else made
+        take(after, replace(now, scores={} if lost else {"accuracy": Score(1 - was)}))
+    after.baseline = before.snapshot()
+    after.evaluate_gates()
+    text = markdown_of(after, MatrixChoice())
+    _, broken, mended, worst, errors, matrix = tables(text)
+    left_broken, left_mended = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
+    assert (len(broken) - 1 + left_broken, len(mended) - 1 + left_mended) == (780, 200)
+    assert min(len(broken), len(mended)) > 50
+    assert (len(worst), len(errors), len(matrix)) == (6, 21, 12)
+    assert MOST - 2_000 < len(text) <= MOST
+
+
+def test_the_first_matrix_is_there_whatever_the_number_of_systems_and_errors() -> None:
+    run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), 600)}))
+    run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
+    for system in map(str, range(60)):
+        for at in range(10):
+            lost, scores = at % 2, {} if at % 2 else {"accuracy": Score(1.0)}
+            made = Outcome(f"{PLAIN}[{at}-{system}]", f"q{at}", PLAIN, {"topic": f"{at}", "system": system}, system,
+                           "error" if lost else "scored", Answer("x"), scores, (), "it broke " * 20)  # fmt: skip
+            run.plan.cases[made.nodeid] = (made.case_id, PLAIN, system, 0)
+            take(run, made)
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    found = tables(text)
+    assert [table[0][0] for table in found[:3]] == ["", "case", "topic \\ ability"]
+    assert len(found[2]) == 13
+    assert re.search(r"^\d+ more tables with \d+ rows did not fit here\.$", text, re.MULTILINE)
+    assert len(text) <= MOST
+
+
+def test_what_repeats_tell_is_there_and_n_counts_cases() -> None:
+    run = many(0)
+    for name, values in {"good": (1.0, 1.0), "flaky": (1.0, 0.0), "bad": (0.0, 0.0)}.items():
+        for repeat, value in enumerate(values, 1):
+            facets = {"topic": "A", "repeat": str(repeat)}
+            take(run, Outcome(f"{PLAIN}[{name}-{repeat}]", name, PLAIN, facets, "mine", "scored",
+                              Answer("x"), {"accuracy": Score(value)}))  # fmt: skip
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    assert "\n- plain accuracy: 1 of 3 cases flip over 2 repeats (flaky), 1 never pass (bad)\n" in text
+    assert tables(text)[0][1][4] == "6 of 3 cases"
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_gate_tells_the_words_of_its_judge_only_where_texts_are_told(texts: bool) -> None:
+    run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("polite",), ("polite[topic=*] >= 0.5",), 1)}),
+              texts=texts)  # fmt: skip
+    run.plan.metrics = {"polite": MetricInfo(binary=True, judge="polite")}
+    problem = f"parse_error: {MARK} I cannot say"
+    take(run, Outcome(f"{PLAIN}[q1]", "q1", PLAIN, {"topic": "A"}, "mine", "scored", Answer("x"),
+                      {"polite": Score(reason=problem)}))  # fmt: skip
+    run.evaluate_gates()
+    text = markdown_of(run, MatrixChoice())
+    assert "nothing was scored at topic=A" in text
+    assert (MARK in text) is texts
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
@@ -147,13 +247,14 @@ def test_whatever_names_and_errors_hold_each_table_has_its_rows_and_cells(text: 
     run.failed = (text,)
     run.evaluate_gates()
     markdown = markdown_of(run, MatrixChoice())
+    assert markdown.endswith(f"\n\n{MARKER}\n")
     found = tables(markdown)
     assert [table[0][1] for table in found[:2]] == ["gate", "error"]
     assert [len(table) for table in found[:3]] == [2, 2, 6]
     assert all(len(row) == len(table[0]) for table in found for row in table)
     for token in rendered(markdown):
         if token.type == "html_block":
-            assert re.fullmatch(r"<details><summary>.*</summary>\n|</details>\n", token.content)
+            assert re.fullmatch(rf"<details><summary>.*</summary>\n|</details>\n|{MARKER}\n", token.content)
         elif token.type == "inline":
             shown(token)
 
@@ -198,6 +299,7 @@ def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
     gates, worst, *_ = tables(markdown_of(run, MatrixChoice()))
     assert [row[0] for row in gates] == ["", "❌", "✅", "✅"]
     assert gates[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0", "1"]
+    assert gates[1][6] == "accuracy is 0 at topic=A"
     assert worst[0] == ["gate", "case", "value"]
 
 

@@ -41,6 +41,7 @@ def kept(results: Results, keep: Callable[[Results], bool]) -> Results:
     results["instances"] = {name: each for name, each in results["instances"].items() if name in ids}
     results["run"]["failed"] = [each["nodeid"] for each in results["outcomes"] if each["status"] == "error"]
     n = len(results["outcomes"])
+    results["run"]["exitstatus"] = 1 if n else 5
     results["usage"] |= {"calls": n, "attempts": n, "prompt_tokens": 120 * n, "completion_tokens": 8 * n}
     results["usage"] |= {"cost_usd": 0.0002 * n, "spent_usd": 0.0002 * n}
     return without_baseline(results)

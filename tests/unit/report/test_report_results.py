@@ -154,7 +154,7 @@ def test_a_gate_is_written_with_its_numbers_cells_and_worst_cases() -> None:
         "baseline": None,
         "p_value": None,
         "verdict": None,
-        "reason": "accuracy is 0.5",
+        "reason": "accuracy is 0.5 at topic=A",
         "worst": [{"nodeid": f"{NOISE}[late]", "value": 0.0}, {"nodeid": f"{NOISE}[q2]", "value": 1.0}],
         "cells": [{"slice": {"topic": "A"}, "status": "failed", "value": 0.5, "n": 2, "ci95": list(result.ci95)}],
     }

@@ -10,18 +10,40 @@ from run_samples import NOISE, PLAIN, outcome, plan
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.legible import SPARKS, cut, legible, sparkline
-from pytest_rageval.report.standing import Standing, duration
+from pytest_rageval.report.standing import Pace, Standing, UnderWay, duration, fitted, in_all
 
 
-def test_it_tells_how_far_how_good_how_much_and_how_long() -> None:
+def told(standing: Standing, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:
+    return "".join(standing.parts(elapsed, under_way or UnderWay()))
+
+
+def test_it_tells_how_far_how_good_how_much() -> None:
     standing = Standing(plan())
-    assert standing.text(0) == "rag: 0 of 4 cases"
+    assert told(standing) == "rag: 0/4"
     standing.take(outcome(NOISE, "q2", accuracy=Score(1.0)))
     standing.take(outcome(NOISE, "q1", "error"))
     standing.take(replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(3, cost_usd=0.0123)))
-    assert standing.text(60, in_flight=7) == (
-        "rag: 3 of 4 cases · accuracy 1.00 (n 1) · token_f1 0.50 (n 1) · 1 error · 7 in flight · $0.0123 · 20 s left"
+    assert told(standing, 60, UnderWay(in_flight=7)) == (
+        "rag: 3/4 · 1 error · 7 in flight · $0.0123 · accuracy 1.00 · token_f1 0.50"
     )
+
+
+def test_what_no_report_tells_yet_is_told_with_what_it_costs() -> None:
+    standing = Standing(plan())
+    standing.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.5)))
+    assert told(standing, 1, UnderWay(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
+    assert told(standing, 1, UnderWay(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
+
+
+def test_processes_are_added_up_and_a_price_that_is_not_known_is_no_zero() -> None:
+    assert in_all([]) == UnderWay()
+    assert in_all([UnderWay(1, 2), UnderWay(3, 4, 0.5), UnderWay(0, 0, 0.25)]) == UnderWay(4, 6, 0.75)
+
+
+def test_runs_that_repeat_a_case_are_not_called_cases() -> None:
+    planned = plan()
+    planned.facets[0]["repeat"] = "1"
+    assert told(Standing(planned)) == "rag: 0/4 runs"
 
 
 def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
@@ -29,24 +51,24 @@ def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
     again = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
     standing.take(first)
     standing.take(again, first)
-    assert standing.text(1) == "rag: 1 of 4 cases · accuracy 0.00 (n 1) · $0.5000"
+    assert told(standing) == "rag: 1/4 · $0.5000 · accuracy 0.00"
 
 
 def test_a_price_that_is_not_known_is_no_zero() -> None:
     standing, priced = Standing(plan()), outcome(NOISE, "q2", accuracy=Score(1.0))
     standing.take(replace(priced, calls=Calls(1, cost_usd=None)))
-    assert "$" not in standing.text(1)
+    assert "$" not in told(standing)
     standing.take(replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.0)))
-    assert standing.text(1).endswith("$0")
+    assert "· $0 ·" in told(standing)
 
 
 def test_systems_are_never_averaged() -> None:
     standing = Standing(plan())
     for system, value in (("one", 1.0), ("other", 0.0)):
         standing.take(replace(outcome(NOISE, "q2", accuracy=Score(value)), system=system, nodeid=system))
-    assert "accuracy of one 1.00 (n 1) · accuracy of other 0.00 (n 1)" in standing.text(1)
+    assert told(standing).endswith(" · accuracy one 1.00, other 0.00")
     standing.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), system="a\x1b[2J\nb", nodeid="third"))
-    assert "of a\\x1b[2J\\nb 1.00" in standing.text(1)
+    assert ", a\\x1b[2J\\nb 1.00" in told(standing)
 
 
 def test_labelled_answers_and_unscored_ones_tell_nothing_of_the_systems() -> None:
@@ -55,7 +77,44 @@ def test_labelled_answers_and_unscored_ones_tell_nothing_of_the_systems() -> Non
     standing = Standing(planned)
     standing.take(outcome(PLAIN, "q3", token_f1=Score(0.5)))
     standing.take(outcome(NOISE, "q2", accuracy=Score(reason="not_applicable")))
-    assert standing.text(1) == "rag: 2 of 4 cases"
+    assert told(standing) == "rag: 2/4"
+
+
+def test_what_does_not_fit_goes_whole_from_the_end_and_leaves_a_mark() -> None:
+    parts = ["rag: 36/240", " · 2 errors", " · accuracy 基金 0.50", ", other 0.44"]
+    assert fitted(parts, 80, "utf-8") == "".join(parts)
+    assert fitted(parts, 50, None) == "rag: 36/240 · 2 errors · accuracy 基金 0.50 …"
+    assert fitted(parts, 44, None) == "rag: 36/240 · 2 errors …"
+    assert fitted(parts, 30, "ascii") == "rag: 36/240 - 2 errors ."
+    assert fitted(parts, 5, None) == "rag: "
+
+
+def left(steps: list[tuple[float, int]], at_once: int = 0, total: int = 120) -> list[float | None]:
+    """Return what is left after each step, rounded."""
+    pace = Pace()
+    told = [pace.left(elapsed, ended, total, at_once) for elapsed, ended in steps]
+    return [None if each is None else round(each, 1) for each in told]
+
+
+def test_what_is_left_waits_for_a_wave_and_then_counts_down() -> None:
+    together = [(1 + wave + at / 1000, 16 * wave + at) for wave in range(3) for at in range(1, 17)]
+    told = left(together, at_once=16)
+    assert set(told[:16]) == {None}, "how long a wave takes is known when a second one ends"
+    assert told[31] == 5.5
+    assert told[47] == 4.5
+    assert left([*together, (3.9, 48)], 16)[-1] == 3.6
+
+
+def test_what_is_left_does_not_count_how_long_the_first_took() -> None:
+    steps = [(0.5, 0), *((5 + at / 20, at + 1) for at in range(60))]
+    assert left(steps)[1] is None
+    assert all(2 < each < 10 for each in left(steps)[10:] if each is not None)
+
+
+def test_what_is_left_follows_a_pace_that_changes() -> None:
+    slower = [*((at / 2, at) for at in range(1, 41)), *((20 + 2 * at, 40 + at) for at in range(1, 31))]
+    assert left(slower)[39] == 40
+    assert left(slower)[-1] == 100
 
 
 @pytest.mark.parametrize(

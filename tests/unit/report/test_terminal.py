@@ -95,7 +95,8 @@ def test_a_failed_gate_tells_value_n_errors_interval_bound_and_the_worst() -> No
 def test_a_gate_in_every_cell_names_the_worst_cell() -> None:
     run = run_of([0.0, 1.0, 0.0, 1.0], gates=("accuracy[noise_rate=*] >= 0.5",))
     text = gate_failure(run.gates[0].result)
-    assert "worst cell noise_rate=0.8 (1 of 2 cells fail)" in text
+    assert "failed: accuracy is 0 at noise_rate=0.8\n" in text
+    assert "fails in 1 of 2 cells" in text
     assert "worst at noise_rate=0.8" in text_of(run)
 
 

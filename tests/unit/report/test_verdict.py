@@ -11,6 +11,7 @@ from pytest_rageval.report.verdict import verdict_of
 
 NOTHING: dict[str, Any] = {
     "gates": {}, "inconclusive": 0, "tests": 0, "errors": 0, "cases": 4, "interrupted": False, "shard": "",
+    "exitstatus": 0,
 }  # fmt: skip
 HOLDS = {"passed": 2}
 SOME = {"passed": 2, "skipped": 3}
@@ -33,6 +34,11 @@ SHARD = "shard 1 of 3"
         ({"errors": 3}, "failed", "3 cases failed"),
         ({"interrupted": True, "gates": {"skipped": 2}}, "open", "interrupted"),
         ({"interrupted": True, "gates": {"skipped": 2}, "tests": 1}, "failed", "interrupted, 1 test failed until then"),
+        ({"gates": HOLDS, "exitstatus": 1}, "failed", "nothing failed, and yet the exit status is 1"),
+        ({"gates": HOLDS, "tests": 1, "exitstatus": 1}, "failed", "1 test failed, and no gate"),
+        ({"gates": HOLDS, "exitstatus": 5}, "passed", "all 2 gates hold"),
+        ({"shard": SHARD, "exitstatus": 3}, "failed", "nothing failed, and yet the exit status is 3"),
+        ({"interrupted": True, "exitstatus": 2}, "open", "interrupted"),
         ({"shard": SHARD}, "open", "shard 1 of 3 ended, rageval merge decides the gates"),
         ({"shard": SHARD, "gates": {"skipped": 2}, "tests": 1}, "failed", "1 test failed"),
     ],

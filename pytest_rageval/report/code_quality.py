@@ -1,0 +1,71 @@
+"""A run as GitLab's code-quality report, which a merge request shows where its target branch does not have the same.
+
+Source: the format is "Implement a custom tool" of GitLab's documentation on Code Quality, a part of Code Climate's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from pytest_rageval.analysis.attribution import cause_of
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.gating import reason_of
+from pytest_rageval.report.lines import number
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.views import MatrixChoice
+
+__all__ = ["code_quality_of"]
+
+
+def code_quality_of(run: Run, choice: MatrixChoice) -> str:
+    """Return a run as JSON: an entry for each gate that failed, each case in error, and each that broke.
+
+    Broken are cases whose primary metric was better in the baseline. None of it holds a text of data or answers.
+
+    Args:
+        run: the run, its gates evaluated.
+        choice: which matrix is wanted, by whose facets the run is compared.
+    """
+    entries = [*_gates(run), *_errors(run), *_broken(run, choice)]
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _gates(run: Run) -> Iterator[dict[str, Any]]:
+    anywhere = next(iter(run.plan.testbeds), "")  # a gate of the session stands in no file that a run tells
+    for gate in run.gates:
+        if gate.result.status == "failed":
+            testbed = gate.nodeid.partition("[gate: ")[0]
+            told = f"gate {gate.result.gate} of {gate.result.scope} failed: {reason_of(gate.result, texts=False)}"
+            yield _entry("rag-gate", "major", testbed if testbed in run.plan.testbeds else anywhere, told, gate.nodeid)
+
+
+def _errors(run: Run) -> Iterator[dict[str, Any]]:
+    for outcome in run.ordered():
+        if outcome.status == "error":
+            told = f"{outcome.nodeid} ended in an error: {outcome.error_type}"
+            yield _entry("rag-error", "major", outcome.nodeid, told, outcome.nodeid)
+
+
+def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
+    comparison = run.comparison(choice)
+    if comparison is None:
+        return
+    for each in comparison.overall:
+        for pair in each.broken if comparison.is_primary(each) else ():
+            was, now = (number(side.scores[each.metric]) for side in (pair.before, pair.after))
+            told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_of(pair)}"
+            yield _entry("rag-broken", "minor", pair.after.name, told, f"{pair.after.name} {each.metric}")
+
+
+def _entry(check: str, severity: str, nodeid: str, told: str, what: str) -> dict[str, Any]:
+    """Return an entry; its fingerprint tells what it is of, so that it is the same as long as that lasts."""
+    return {
+        "description": ascii_safe(told),
+        "check_name": check,
+        "fingerprint": sha256(f"{check} {what}".encode("utf-8", "surrogatepass")).hexdigest(),
+        "severity": severity,
+        "location": {"path": nodeid.partition("::")[0], "lines": {"begin": 1}},
+    }
