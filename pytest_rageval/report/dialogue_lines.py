@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.report.lines import Line
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import table
+from pytest_rageval.report.tables import labels_of, table
 
-__all__ = ["dialogue_lines"]
+__all__ = ["CONVERSATIONS", "dialogue_columns", "dialogue_lines"]
+
+CONVERSATIONS = "conversations - mean of their means; whole: no turn misses; rounds: mean (n)"
+"""The heading of the section."""
 
 
 def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
@@ -19,21 +22,23 @@ def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
     found = run.dialogues()
     if not found:
         return
-    several = len({each.system for each in found}) > 1
-    names = [run.plan.testbeds[each.testbed].name for each in found]
-    labels = [f"{name} ({each.system})" if several else name for name, each in zip(names, found, strict=True)]
+    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
+    yield Line("")
+    yield Line(CONVERSATIONS)
+    yield from table(["testbed", *labels], dialogue_columns(found), width)
+
+
+def dialogue_columns(found: Sequence[Dialogues]) -> list[list[str]]:
+    """Return the columns of the table, each with its head, but for that of the labels."""
     rounds = sorted({name for each in found for name, _ in each.rounds}, key=sort_key)
     cells = [dict(each.rounds) for each in found]
-    columns = [
+    return [
         ["metric", *(each.metric for each in found)],
         ["dialogues", *(str(each.n) for each in found)],
         ["mean", *(_share(each.mean) for each in found)],
         ["whole", *(_whole(each) for each in found)],
         *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
     ]
-    yield Line("")
-    yield Line("conversations - mean of their means; whole: no turn misses; rounds: mean (n)")
-    yield from table(["testbed", *labels], columns, width)
 
 
 def _whole(told: Dialogues) -> str:

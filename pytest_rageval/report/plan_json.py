@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -14,7 +14,7 @@ from pytest_rageval.report.plan import TO_AGREE, Plan, Shard, TestbedPlan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
-__all__ = ["decode_plan", "encode_plan", "encode_testbed"]
+__all__ = ["decode_plan", "decode_wishes", "encode_plan", "encode_testbed"]
 
 
 def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
@@ -55,16 +55,24 @@ def decode_plan(results: Mapping[str, Any]) -> Plan:
     Raises:
         AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
     """
+    ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
+    unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in results["plan"]["unfinished"].items()}
+    return replace(decode_wishes(results), cases=ended | unfinished, shard=_shard(results))
+
+
+def decode_wishes(results: Mapping[str, Any]) -> Plan:
+    """Return the plan that a results.json tells of, without its cases and without what part of them a shard has.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+    """
     plain = results["plan"]
     testbeds: dict[str, TestbedPlan] = {}
     for nodeid, testbed in results["testbeds"].items():
         fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}
         testbeds[nodeid] = TestbedPlan(nodeid, **fields)
-    ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
-    unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in plain["unfinished"].items()}
     return Plan(
         testbeds=testbeds,
-        cases=ended | unfinished,
         metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
         session_gates=tuple(plain["session_gates"]),
         unmatched_gates=tuple(plain["unmatched_gates"]),
@@ -76,7 +84,6 @@ def decode_plan(results: Mapping[str, Any]) -> Plan:
         alpha=plain.get("alpha", 0.05),
         inconclusive=plain.get("inconclusive", "warn"),
         updates=plain.get("updates", False),
-        shard=_shard(results),
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
         identity=plain.get("dealt", {}).get("identity", {}),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, few_of
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.tables import table
+from pytest_rageval.report.tables import labels_of, table
 
-__all__ = ["NAMED", "repeat_lines", "repeats_of"]
+__all__ = ["NAMED", "REPEATS", "flip_texts", "repeat_columns", "repeat_lines", "repeats_of"]
+
+REPEATS = "repeats - spread of the k runs' means; pass^k: all k runs pass; never: none does"
+"""The heading of the section."""
 
 NAMED = 10
 """Cases of a testbed that are named, as they flip."""
@@ -21,8 +24,16 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
     named = repeats_of(run)
     if not named:
         return
-    found = [each for _, each in named]
-    columns = [
+    labels, found = [label for label, _ in named], [each for _, each in named]
+    yield Line("")
+    yield Line(REPEATS)
+    yield from table(["testbed", *labels], repeat_columns(found), width)
+    yield from (Line(ascii_safe(text)) for text in flip_texts(labels, found))
+
+
+def repeat_columns(found: Sequence[Repeats]) -> list[list[str]]:
+    """Return the columns of the table, each with its head, but for that of the labels."""
+    return [
         ["metric", *(each.metric for each in found)],
         ["cases x k", *(f"{each.n_cases} x {each.k}" for each in found)],
         ["mean", *(_share(each.mean) for each in found)],
@@ -32,20 +43,20 @@ def repeat_lines(run: Run, width: int) -> Iterator[Line]:
         ["flip", *(str(len(each.flips)) for each in found)],
         ["never", *(str(len(each.always_missed)) for each in found)],
     ]
-    yield Line("")
-    yield Line("repeats - spread of the k runs' means; pass^k: all k runs pass; never: none does")
-    yield from table(["testbed", *(label for label, _ in named)], columns, width)
-    for label, each in named:
+
+
+def flip_texts(labels: Sequence[str], found: Sequence[Repeats]) -> Iterator[str]:
+    """Yield which cases flip, for each testbed and system that has such."""
+    for label, each in zip(labels, found, strict=True):
         if each.flips:
-            yield Line(ascii_safe(f"{label} flips: {few_of(each.flips, NAMED)}"))
+            yield f"{label} flips: {few_of(each.flips, NAMED)}"
 
 
 def repeats_of(run: Run) -> list[tuple[str, Repeats]]:
     """Return what repeats tell of each testbed and system whose cases were repeated, with its name."""
     found = run.repeats()
-    several = len({each.system for each in found}) > 1
-    names = (run.plan.testbeds[each.testbed].name for each in found)
-    return [(f"{name} ({each.system})" if several else name, each) for name, each in zip(names, found, strict=True)]
+    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
+    return list(zip(labels, found, strict=True))
 
 
 def _share(value: float | None) -> str:

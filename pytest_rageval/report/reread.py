@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from pytest_rageval.analysis.deployment import Stage
-from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
@@ -17,6 +16,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.plan_json import decode_plan
 from pytest_rageval.report.run import Run
+from pytest_rageval.report.sections_json import decode_trust
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["run_of"]
@@ -50,7 +50,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]
     asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
     run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
-    run.trusts = [Trust(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results.get("trust", ())]
+    run.trusts = [decode_trust(each) for each in results.get("trust", ())]
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     run.evaluate_gates()

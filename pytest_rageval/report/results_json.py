@@ -10,14 +10,13 @@ from typing import Any
 
 from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
-from pytest_rageval.analysis.dialogues import Dialogues
-from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.gating import NamedGate, reason_of
-from pytest_rageval.report.matrix_json import cases_of, encode_cell, encode_matrix, pair_of
+from pytest_rageval.report.matrix_json import cases_of, encode_matrix, pair_of
 from pytest_rageval.report.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run import Run
+from pytest_rageval.report.sections_json import encode_dialogues, encode_repeats, encode_trust
 from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
@@ -42,9 +41,9 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     deployment = _encode_deployment(run)
     ballots = [_encode_ballots(each) for each in run.ballots()]
     differences = [encode_matrix(matrix) for matrix in run.differences(choice)]
-    repeats = [_encode_repeats(each) for each in run.repeats()]
-    trust = [asdict(each) | {"ci95": pair_of(each.ci95), "unused": dict(each.unused)} for each in run.trusts]
-    dialogues = [_encode_dialogues(each) for each in run.dialogues()]
+    repeats = [encode_repeats(each) for each in run.repeats()]
+    trust = [encode_trust(each) for each in run.trusts]
+    dialogues = [encode_dialogues(each) for each in run.dialogues()]
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
@@ -147,15 +146,6 @@ def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
 
 def _encode_pairs(pairs: Pairs) -> dict[str, Any]:
     return {"share": pairs.share, "n": pairs.n}
-
-
-def _encode_repeats(repeats: Repeats) -> dict[str, Any]:
-    return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
-
-
-def _encode_dialogues(dialogues: Dialogues) -> dict[str, Any]:
-    rounds = [{"round": name, **encode_cell(cell)} for name, cell in dialogues.rounds]
-    return asdict(dialogues) | {"rounds": rounds}
 
 
 def _encode_deployment(run: Run) -> dict[str, Any]:

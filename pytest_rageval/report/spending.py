@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import ascii_safe
@@ -11,7 +11,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.report.lines import Line, dollars
 from pytest_rageval.report.run import Run
 
-__all__ = ["error_kinds", "model_calls"]
+__all__ = ["error_kinds", "kinds_text", "model_calls"]
 
 
 def model_calls(run: Run) -> Iterator[Line]:
@@ -36,8 +36,12 @@ def error_kinds(run: Run) -> Iterator[Line]:
 def _kinds(head: str, kinds: Counter[str]) -> Iterator[Line]:
     """Yield a line of kinds, the most frequent first."""
     if kinds:
-        ordered = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
-        yield Line(ascii_safe(f"{head}: {', '.join(f'{n} {kind}' for kind, n in ordered)}"))
+        yield Line(ascii_safe(f"{head}: {kinds_text(kinds)}"))
+
+
+def kinds_text(kinds: Mapping[str, int]) -> str:
+    """Return ``3 DeskClosed, 1 TimeoutError``."""
+    return ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0])))
 
 
 def _calls_text(total: Calls, told: Calls) -> str:

@@ -12,17 +12,9 @@ from pytest_rageval.report.legible import sparkline
 from pytest_rageval.report.lines import Line, dollars
 
 __all__ = [
-    "ABSENT",
-    "INDENT",
-    "MOST",
-    "TOTALS",
-    "blocks_of",
-    "cell_text",
-    "curve_lines",
-    "table",
-    "table_lines",
+    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "table", "table_lines",
     "value_text",
-]
+]  # fmt: skip
 
 ABSENT = "–"
 INDENT = "\ue000"
@@ -65,6 +57,12 @@ def blocks_of(head: Sequence[str], columns: Sequence[Sequence[str]], width: int)
         blocks.append(fitting)
         at += taken
     return blocks
+
+
+def labels_of(named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the label of each (testbed, system): the testbed's name and, where there are several, the system."""
+    several = len({system for _, system in named}) > 1
+    return [f"{name} ({system})" if several else name for name, system in named]
 
 
 def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Iterator[Line]:

@@ -14,7 +14,6 @@ from pytest_rageval.report.correlation_lines import correlation_lines
 from pytest_rageval.report.deployment_lines import deployment_lines
 from pytest_rageval.report.dialogue_lines import dialogue_lines
 from pytest_rageval.report.gate_lines import gate_lines
-from pytest_rageval.report.gating import ungated
 from pytest_rageval.report.heat import worst_lines
 from pytest_rageval.report.lines import Line, counted, wrapped
 from pytest_rageval.report.matrix_lines import matrix_lines
@@ -24,6 +23,7 @@ from pytest_rageval.report.spending import error_kinds, model_calls
 from pytest_rageval.report.tables import curve_lines
 from pytest_rageval.report.trust_lines import trust_lines
 from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.warned import warned
 
 __all__ = ["counts_text", "summary_lines", "written_lines"]
 
@@ -124,15 +124,8 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
 
 
 def _warnings(run: Run) -> Iterator[Line]:
-    notes = [f"{testbed.name}: {note}" for testbed in run.plan.testbeds.values() for note in testbed.notes]
-    notes += run.plan.notes
-    if run.plan.inconclusive == "warn":
-        notes += [
-            f"{gate.result.scope}: {gate.result.gate} is inconclusive; rag_inconclusive = fail would fail it"
-            for gate in run.gates
-            if gate.result.undecided
-        ]
-    notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated(run.plan)]
+    results = [gate.result for gate in run.gates]
+    notes = warned(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     if notes:
         yield Line("")
     for note in notes:

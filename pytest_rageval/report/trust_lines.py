@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.errors import ascii_safe
@@ -10,28 +10,41 @@ from pytest_rageval.report.lines import Line, counted
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.tables import table
 
-__all__ = ["trust_lines"]
+__all__ = ["JUDGES", "trust_columns", "trust_lines", "trust_texts"]
+
+JUDGES = "judges against people"
+"""The heading of the section."""
 
 
 def trust_lines(run: Run, width: int) -> Iterator[Line]:
     """Yield a table with a row for each judge that has to agree with people, and why scores were withheld."""
     if not run.trusts:
         return
-    columns = [
-        ["labelled", *(_counted(trust) for trust in run.trusts)],
-        ["accuracy", *(_number(trust.accuracy) for trust in run.trusts)],
-        ["kappa", *(_number(trust.kappa) for trust in run.trusts)],
-        ["95 %", *(_interval(trust) for trust in run.trusts)],
-        ["wanted", *(f"{trust.least:g}" for trust in run.trusts)],
-    ]
     yield Line("")
-    yield Line("judges against people")
-    yield from table(["judge", *(trust.judge for trust in run.trusts)], columns, width)
+    yield Line(JUDGES)
+    yield from table(["judge", *(trust.judge for trust in run.trusts)], trust_columns(run.trusts), width)
     for trust in run.trusts:
-        for why, count in trust.unused.items():
-            yield Line(ascii_safe(f"{trust.judge}: {counted(count, 'label')} not used, {why}"))
-        if trust.problem is not None:
-            yield Line(ascii_safe(f"{trust.judge} is not trusted, its scores do not count: {trust.problem}"), "red")
+        unused, problem = trust_texts(trust)
+        yield from (Line(ascii_safe(text)) for text in unused)
+        yield from (Line(ascii_safe(text), "red") for text in problem)
+
+
+def trust_columns(trusts: Sequence[Trust]) -> list[list[str]]:
+    """Return the columns of the table, each with its head, but for that of the judges."""
+    return [
+        ["labelled", *(_counted(trust) for trust in trusts)],
+        ["accuracy", *(_number(trust.accuracy) for trust in trusts)],
+        ["kappa", *(_number(trust.kappa) for trust in trusts)],
+        ["95 %", *(_interval(trust) for trust in trusts)],
+        ["wanted", *(f"{trust.least:g}" for trust in trusts)],
+    ]
+
+
+def trust_texts(trust: Trust) -> tuple[list[str], list[str]]:
+    """Return which labels of a judge were not used, and why its scores do not count, where they do not."""
+    unused = [f"{trust.judge}: {counted(n, 'label')} not used, {why}" for why, n in trust.unused.items()]
+    problem = [] if trust.problem is None else [trust.problem]
+    return unused, [f"{trust.judge} is not trusted, its scores do not count: {why}" for why in problem]
 
 
 def _counted(trust: Trust) -> str:

@@ -69,7 +69,7 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     assert {url.rpartition("/")[2].partition("-")[0] for url in asked} <= {"page"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def golden(fixtures_dir: Path) -> dict[str, Any]:
     """Return the results of ``fixtures/html/results.json``."""
     loaded: dict[str, Any] = json.loads((fixtures_dir / "html" / "results.json").read_text(encoding="utf-8"))

@@ -5,21 +5,24 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
+from pytest_rageval.report.html.against import alpha_of, comparison_of
 from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.earlier import Earlier, read_earlier
+from pytest_rageval.report.html.gate_rows import gates_of
+from pytest_rageval.report.html.linking import Cases
+from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.pairing import paired_of
-from pytest_rageval.report.html.visible import UNSEEN, shown
+from pytest_rageval.report.html.sentences import sentences_of
+from pytest_rageval.report.html.visible import UNSEEN, in_address, shown
 from pytest_rageval.report.json_text import from_json, to_json
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
-    *("filters", "controls", "browser", "gold", "case", "start"),
+    *("filters", "controls", "browser", "gold", "case", "paper", "start"),
 )
 """The files of the page's script, in the order in which they are put together."""
 
@@ -67,15 +70,18 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
     columns, answers = columns_of(results, paired)
     statuses = Counter(columns["status"]["values"][code] for code in columns["status"]["codes"])
     questions = [from_json(each).get("question", "") for each in results["instances"].values()]
+    cases = Cases(columns)
     script, style = _script(), _text("page.css")
     return _template().generate(
         run=results["run"],
         verdict=headline.conclusion_of(results, statuses["error"]),
-        besides=headline.besides(results, statuses["error"]),
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
-        failed=headline.failed_tests_of(results),
-        gates=headline.gates_of(results),
-        comparison=headline.comparison_of(results),
+        sentences=sentences_of(results, columns, cases),
+        failed=headline.failed_tests_of(results, cases),
+        gates=gates_of(results),
+        comparison=comparison_of(results),
+        overviews=overviews_of(results),
+        cases=cases,
         notes=headline.notes_of(results),
         script=script,
         style=style,
@@ -94,7 +100,7 @@ def _told(results: Mapping[str, Any], earlier: Earlier | None) -> dict[str, Any]
         "metrics": results["plan"]["metrics"],
         "testbeds": [{"nodeid": key, **testbed} for key, testbed in results["testbeds"].items()],
         "comparisons": comparison["comparisons"] if comparison else [],
-        "alpha": results["plan"].get("alpha", 0.05),
+        "alpha": alpha_of(results),
         "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
         "unseen": UNSEEN,
     }
@@ -119,7 +125,7 @@ def _template() -> Template:
         loader=FunctionLoader(_text), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     made.filters["shown"] = shown
-    made.filters["in_address"] = partial(quote, safe="", errors="replace")
+    made.filters["in_address"] = in_address
     return made.get_template("page.html")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["UNSEEN", "shown"]
+__all__ = ["UNSEEN", "in_address", "shown"]
 
 UNSEEN = (
     r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -31,3 +32,9 @@ def shown(text: object) -> Markup:
         parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
         end = match.end()
     return Markup("").join([*parts, escape(whole[end:]), Markup("</bdi>")])
+
+
+def in_address(nodeid: str) -> str:
+    """Return the address of a case within the page, its name as the script writes it: U+FFFD for half a surrogate."""
+    well_formed = nodeid.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return f"case={quote(well_formed, safe='')}"

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.report.html.against import comparison_of
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.headline import comparison_of, tiles_of
+from pytest_rageval.report.html.headline import tiles_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.html.visible import shown
@@ -145,8 +146,9 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     nothing = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
     told = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
     worst = [{"nodeid": "\ud800", "value": None}]
-    page = "".join(html_of(results(gates=[{**nothing, **told, "worst": worst}])))
-    assert '<a href="#case=%3F"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
+    one = outcome("q1") | {"nodeid": "\ud800"}
+    page = "".join(html_of(results(one, gates=[{**nothing, **told, "worst": worst}])))
+    assert '<a href="#case=%EF%BF%BD"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
 
 
@@ -169,8 +171,20 @@ def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() ->
     assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 of 4 cases")]
 
 
-@pytest.mark.parametrize("tokens", [None, 7])
-def test_calls_stand_among_the_figures_where_something_is_known_of_them(tokens: int | None) -> None:
-    usage = dict.fromkeys(CALLS) | {"calls": 80, "prompt_tokens": tokens}
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [
+        ({}, (None, None)),
+        ({"attempts": 0, "replayed": 0}, (None, None)),
+        ({"prompt_tokens": 7}, ("80", "unknown")),
+        ({"attempts": 80}, ("80", "unknown")),
+        ({"replayed": 80}, ("80 (80 replayed)", "unknown")),
+    ],
+)
+def test_calls_stand_among_the_figures_where_something_is_known_of_them(
+    told: dict[str, int], wanted: tuple[str | None, str | None]
+) -> None:
+    usage = dict.fromkeys(CALLS) | {"calls": 80} | told
     tiles = dict(tiles_of(results(outcome("a"), usage=usage), {"scored": 1}, 1))
-    assert ("model calls" in tiles, tiles.get("cost")) == ((False, None) if tokens is None else (True, "unknown"))
+    calls = [f"{n}{what.removeprefix('model calls')}" for what, n in tiles.items() if what.startswith("model calls")]
+    assert (next(iter(calls), None), tiles.get("cost")) == wanted

@@ -25,6 +25,7 @@ function themes() {
 
 async function start() {
   themes();
+  papers();
   const places = ["matrix", "charts", "cases"].map((name) => document.querySelector(`#${name} .view`));
   try {
     await load();

@@ -1,0 +1,87 @@
+"""What became worse or better than the baseline, as tables of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.comparison_lines import p_text
+from pytest_rageval.report.html.linking import listed
+from pytest_rageval.report.lines import few_of, number
+
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise"]
+
+
+def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the comparison with the baseline as text, None where there was none."""
+    comparison = results.get("comparison")
+    if comparison is None:
+        return None
+    alpha = alpha_of(results)
+    whole = [each for each in comparison["comparisons"] if not each["slice"]]
+    sure = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
+    cases = comparison["cases"]
+    counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
+    return {
+        "of": comparison["baseline"],
+        "cases": [
+            ("compared", cases["compared"]),
+            *counts,
+            ("not scored", len(cases["errors"])),
+            ("other answers, same scores", cases["answers_changed"]),
+        ],
+        "whole": [_compared(each, results) for each in whole],
+        "cells": [_compared(each, results) for each in sure],
+        "broken": _named(whole, "broken"),
+        "fixed": _named(whole, "fixed"),
+    }
+
+
+def alpha_of(results: Mapping[str, Any]) -> float:
+    """Return how many false alarms were taken, as a share; of results that do not tell, what is usual."""
+    alpha: float = results["plan"].get("alpha", 0.05)
+    return alpha
+
+
+def delta_text(delta: float | None, ci95: Sequence[float] | None = None) -> str:
+    """Return ``-0.030``, and its interval where there is one."""
+    text = "–" if delta is None else f"{delta:+.3f}"
+    return text if ci95 is None else f"{text} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+
+
+def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
+    """Return what `Compared.is_beyond_noise` does, of what results.json has."""
+    return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
+
+
+def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+    causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
+    return {
+        "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
+        "metric": each["metric"],
+        "system": each["system"],
+        "where": place_text(each["slice"]),
+        "baseline": number(each["baseline"]),
+        "value": number(each["value"]),
+        "delta": delta_text(each["delta"]),
+        "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
+        "p_holm": p_text(each["p_holm"]).removeprefix("p "),
+        "q_value": number(each["q_value"]),
+        "n": str(each["n"]) + (f" of {each['n_pairs']} cases" if each["n"] > each["n_pairs"] else ""),
+        "least_drop": number(each["least_drop"]),
+        "broken": len(each["broken"]),
+        "fixed": len(each["fixed"]),
+        "causes": few_of(tuple(causes), len(causes)) if causes else "",
+        "sure": is_beyond_noise(each, alpha_of(results)),
+    }
+
+
+def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
+    """Return the cases that broke or were mended in any metric, each with the metrics: (node id, metrics)."""
+    found: dict[str, list[str]] = {}
+    for each in comparisons:
+        for nodeid in each[key]:
+            found.setdefault(nodeid, []).append(each["metric"])
+    named = [(nodeid, ", ".join(dict.fromkeys(metrics))) for nodeid, metrics in found.items()]
+    return listed(named)

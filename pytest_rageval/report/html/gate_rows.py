@@ -1,0 +1,66 @@
+"""The gates of a run as rows of the page's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.comparison_lines import p_text
+from pytest_rageval.report.html.against import delta_text
+from pytest_rageval.report.lines import counted, interval, number
+
+__all__ = ["gates_of", "in_order", "is_undecided"]
+
+_ORDER = {"failed": 0, "undecided": 1, "skipped": 2, "passed": 3}
+
+
+def in_order(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the gates, those that failed first, then those that may hide a drop or were not judged."""
+    return sorted(results["gates"], key=lambda gate: _ORDER["undecided" if is_undecided(gate) else gate["status"]])
+
+
+def is_undecided(gate: Mapping[str, Any]) -> bool:
+    """Return whether a gate that holds may hide a drop; `GateResult.undecided` of what results.json has."""
+    cells = gate["cells"] or [gate]
+    return gate["status"] == "passed" and any(cell.get("verdict") == "inconclusive" for cell in cells)
+
+
+def gates_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the gates as text, in order."""
+    return [_gate(gate) for gate in in_order(results)]
+
+
+def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+    where = place_text(gate["slice"])
+    n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
+    return {
+        "expr": gate["expr"],
+        "scope": gate["scope"],
+        "status": gate["status"],
+        "value": number(gate["value"]),
+        "interval": interval(gate["ci95"]),
+        "n": n,
+        "errors": gate["n_errors"],
+        "where": f"worst at {where}" if gate["cells"] and where else "",
+        "cells": [_cell(cell) for cell in gate["cells"]],
+        "baseline": "" if gate["baseline"] is None else number(gate["baseline"]),
+        "delta": delta_text(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",
+        "n_pairs": gate.get("n_pairs"),
+        "p_value": "" if gate["p_value"] is None else p_text(gate["p_value"]),
+        "least_drop": "" if gate.get("least_drop") is None else number(gate["least_drop"]),
+        "verdict": (gate["verdict"] or "").replace("_", " "),
+        "reason": gate["reason"] or "",
+        "worst": [(each["nodeid"], number(each["value"])) for each in gate["worst"]],
+    }
+
+
+def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "where": place_text(cell["slice"]),
+        "status": cell["status"],
+        "value": number(cell["value"]),
+        "interval": interval(cell["ci95"]),
+        "n": cell["n"],
+        "reason": cell.get("reason", ""),
+    }

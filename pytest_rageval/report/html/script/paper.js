@@ -1,0 +1,43 @@
+// The page on paper: what is folded is opened, and a table that is wider than the paper goes below itself.
+
+const PAPER_COLS = 9; // columns of values that a sheet holds
+
+/** A table's columns in pieces, each a table with the heads of its rows. */
+function pieces(table) {
+  const cols = table.rows[0].cells.length - 1;
+  const count = Math.ceil(cols / PAPER_COLS);
+  return [...Array(count).keys()].map((piece) => {
+    const part = table.cloneNode(true);
+    for (const row of part.rows) {
+      for (let at = row.cells.length - 1; at > 0; at -= 1) {
+        if (Math.floor((at - 1) / PAPER_COLS) !== piece) row.cells[at].remove();
+      }
+    }
+    part.caption.append(` (${piece + 1} of ${count})`);
+    return part;
+  });
+}
+
+function papers() {
+  let folded = [];
+  let pasted = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const each of folded) each.open = true;
+    for (const table of document.querySelectorAll("table.heat")) {
+      if (table.rows[0].cells.length - 1 <= PAPER_COLS) continue;
+      const parts = pieces(table);
+      table.before(...parts);
+      table.hidden = true;
+      pasted.push([table, parts]);
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const each of folded) each.open = false;
+    for (const [table, parts] of pasted) {
+      table.hidden = false;
+      for (const part of parts) part.remove();
+    }
+    [folded, pasted] = [[], []];
+  });
+}

@@ -1,0 +1,125 @@
+"""What decided a run, in the few sentences that stand in the page's first screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, UNCHANGED, causes_text, moved_text, row_text
+from pytest_rageval.report.html.against import alpha_of, is_beyond_noise
+from pytest_rageval.report.html.gate_rows import in_order, is_undecided
+from pytest_rageval.report.html.linking import Cases, Piece, Sentence
+from pytest_rageval.report.lines import counted
+from pytest_rageval.report.spending import kinds_text
+
+__all__ = ["sentences_of"]
+
+MOST = 3  # sentences of a kind
+NAMED = 3  # cases or tests that a sentence names
+REASON = 200  # characters of a gate's reason; the table has all of it
+
+_FATES = {"failed": "failed", "undecided": "inconclusive", "skipped": "not judged"}
+_VERBS = {"failed": "", "undecided": "is ", "skipped": "was "}
+
+Row = Mapping[str, Any]
+
+
+def sentences_of(results: Row, columns: Row, cases: Cases) -> list[Sentence]:
+    """Return which gates do not hold, what became worse or better than the baseline, and which tests failed.
+
+    Args:
+        results: what results.json holds.
+        columns: its outcomes, as `columns.columns_of` has them.
+        cases: the cases that the page can open.
+    """
+    several = len(columns["system"]["values"]) > 1
+    return [*_gates(results), *_changes(results, cases, several=several), *_failed(results, columns, cases)]
+
+
+def _gates(results: Row) -> Iterator[Sentence]:
+    told = [(at, gate) for at, gate in enumerate(in_order(results)) if gate["status"] != "passed" or is_undecided(gate)]
+    for at, gate in told[:MOST]:
+        yield [Piece(gate["expr"], f"gate-{at}"), Piece(f" {_of(gate)} {_fate(gate)}")]
+    if len(told) > MOST:
+        rest = Counter(_FATES[_state(gate)] for _, gate in told[MOST:])
+        yield [Piece(", ".join(f"{n} more {fate}" for fate, n in rest.items()), "gates")]
+
+
+def _of(gate: Row) -> str:
+    return "of the session" if gate["scope"] == "session" else f"of {gate['scope']}"
+
+
+def _state(gate: Row) -> str:
+    return "undecided" if is_undecided(gate) else str(gate["status"])
+
+
+def _fate(gate: Row) -> str:
+    state = _state(gate)
+    reason = "too few cases to tell a drop from noise" if state == "undecided" else (gate["reason"] or "")
+    why = reason if len(reason) <= REASON else f"{reason[: REASON - 3]}..."
+    return f"{_VERBS[state]}{_FATES[state]}" + (f": {why}" if why else "")
+
+
+def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]:
+    """Yield what broke and was mended by the primary metrics, and what else is no noise."""
+    if "comparison" not in results:
+        return
+    rows, alpha = results["comparison"]["comparisons"], alpha_of(results)
+    if all(each["slice"] for each in rows):
+        yield [Piece(NO_PAIR, "baseline")]
+        return
+    sure = [each for each in rows if is_beyond_noise(each, alpha)]
+    primary = [each for each in rows if _is_primary(each, results) and not each["slice"]]
+    told = [each for each in primary if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
+    told += [each for each in sorted(sure, key=lambda each: bool(each["slice"])) if each not in told]
+    for each in told[:MOST]:
+        yield list(_change(each, results, cases, several=several))
+    if len(told) > MOST:
+        yield [Piece(counted(len(told) - MOST, "more change"), "baseline"), Piece(" against the baseline")]
+    if not sure:
+        some = any(each["broken"] or each["fixed"] for each in rows)
+        regressed = any(gate["status"] == "failed" and gate["verdict"] for gate in results["gates"])
+        if not (some and regressed):
+            yield [Piece("against the baseline", "baseline"), Piece(f": {ALL_NOISE if some else UNCHANGED}")]
+
+
+def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator[Piece]:
+    testbed = results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"])
+    name = row_text(testbed, each["metric"], each["system"] if several else "")
+    between = ": "
+    if is_beyond_noise(each, alpha_of(results)):
+        of = ("testbed", "metric", "system")
+        alike = [other for other in results["comparison"]["comparisons"] if all(other[key] == each[key] for key in of)]
+        cells = sum(bool(other["slice"]) for other in alike)
+        name, between = moved_text(name, each["slice"], each["delta"], each["p_holm"], cells), "; "
+    yield Piece(name)
+    for key, verb in (("broken", "broke"), ("fixed", "mended")):
+        if each[key]:
+            yield Piece(f"{between}{verb} ")
+            yield from cases.named(cases.by_id(each[key]), NAMED, f"{key}-cases")
+            if key == "broken":
+                yield Piece(f" ({causes_text(each['causes'])})")
+            between = "; "
+
+
+def _failed(results: Row, columns: Row, cases: Cases) -> Iterator[Sentence]:
+    """Yield which tests failed, of which kinds the errors are, and how many cases never ended."""
+    failed: Sequence[str] = results["run"].get("failed", ())
+    if failed:
+        names = [(nodeid.partition("::")[2] or nodeid, nodeid) for nodeid in failed]
+        yield [Piece(f"{counted(len(failed), 'test')} failed: "), *cases.named(names, NAMED, "failed-tests")]
+    errors, status = columns["error_type"], columns["status"]
+    by_outcome = zip(errors["codes"], status["codes"], strict=True)
+    ended = [kind for kind, code in by_outcome if status["values"][code] == "error"]
+    if ended:
+        kinds = Counter(errors["values"][kind] for kind in ended if kind >= 0)
+        told = f": {kinds_text(kinds)}" if kinds else ""
+        yield [Piece(f"{counted(len(ended), 'case')} ended in an "), Piece("error", "cases"), Piece(told)]
+    if unfinished := len(results["plan"]["unfinished"]):
+        yield [Piece(f"{counted(unfinished, 'case')} never ended")]
+
+
+def _is_primary(each: Row, results: Row) -> bool:
+    testbed = results["testbeds"].get(each["testbed"])
+    return testbed is not None and each["metric"] == testbed["metrics"][0]

@@ -1,0 +1,113 @@
+"""What the reader of a CI artifact sees before anything is scrolled, on a phone as well, and what paper keeps of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import Opener
+from written import TOWN, case, gate, outcome, results
+
+PLACES = """links => links.map(each => each.getAttribute("href").slice(1)).filter(each => !each.startsWith("case="))"""
+OVERFLOWS = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
+
+
+@pytest.fixture(scope="module")
+def museum(fixtures_dir: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_what_decided_and_what_broke_is_in_the_first_screen(
+    opened: Opener, museum: dict[str, Any], width: int, scheme: str
+) -> None:
+    page = opened(museum, width=width, scheme=scheme)
+    told = page.locator(".verdict .told li")
+    assert told.count() == 8
+    for sentence in told.all():
+        box = sentence.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] < 800
+    assert page.locator("#verdict .scroll").evaluate_all(OVERFLOWS) == 0
+    places = page.locator("#verdict a").evaluate_all(PLACES)
+    assert len(set(places)) >= 5
+    assert [each for each in places if page.locator(f"[id='{each}']").count() != 1] == []
+    told.nth(4).get_by_role("link", name="ex11").click()
+    page.locator("#case-title").get_by_text("ex11").wait_for()
+    told.nth(3).get_by_role("link").click()
+    assert page.url.endswith("#gates")
+    told.nth(4).get_by_role("link", name="3 more").click()
+    assert page.locator("#broken-cases").is_visible()  # it was folded
+
+
+def test_gates_are_cards_on_a_phone_and_still_a_table(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden, width=390)
+    table = page.get_by_role("table").first
+    assert table.get_by_role("row").count() == 4
+    card = table.get_by_role("row").nth(1)
+    parts = [part.bounding_box() for part in card.locator("th, td:not(:empty)").all()]
+    assert all(part is not None and part["x"] + part["width"] <= 390 for part in parts)
+    label = card.get_by_role("cell").nth(2).evaluate("each => getComputedStyle(each, '::before').content")
+    assert label == '"value "'
+
+
+def test_tests_that_failed_are_links_where_they_are_cases(opened: Opener) -> None:
+    outcomes = [case(f"q{at}", "keeper", float(at >= 230)) for at in range(240)]
+    names = [each["nodeid"] for each in outcomes[:230]]
+    page = opened(results(outcomes, gates=[gate()], run={"failed": [*names, "test_q.py::test_plain"]}))
+    assert page.locator("#verdict-title").inner_text() == "231 tests failed, and no gate"
+    page.locator(".told").get_by_role("link", name="228 more").click()
+    listed = page.locator("#failed-tests")
+    assert listed.locator("li").count() == 200
+    assert listed.locator("li:not(:has(a))").all_inner_texts() == ["test_q.py::test_plain"]
+    more = page.locator(".named p").inner_text()
+    assert more == "and 31 more; the case browser lists cases of the state “failed”"
+
+
+def test_nothing_to_compare_is_a_sentence_and_no_empty_table(opened: Opener, golden: dict[str, Any]) -> None:
+    comparison = {**golden["comparison"], "comparisons": []}
+    page = opened(results([], comparison=comparison, baseline=golden["baseline"]))
+    told = "nothing to compare: no case of this run is in the baseline with a score"
+    assert page.locator(".told li").all_inner_texts() == [told]
+    assert page.locator("#verdict table").count() == 0
+
+
+def test_half_a_surrogate_pair_is_linked_as_the_script_looks_it_up(opened: Opener) -> None:
+    strange = outcome("q1") | {"nodeid": f"{TOWN}[\ud800é\U0001f600]"}
+    page = opened(results([strange], run={"failed": [strange["nodeid"]]}))
+    page.locator(".told").get_by_role("link").click()
+    page.locator("#case-title").get_by_text("q1").wait_for()
+
+
+def test_paper_has_what_is_folded_and_a_wide_matrix_in_pieces(opened: Opener, tmp_path: Path) -> None:
+    outcomes = [
+        case(f"q{row}-{col}", "keeper", float(row % 2), topic=f"t{row}", task=f"k{col:02}")
+        for row in range(3)
+        for col in range(20)
+    ]
+    page = opened(results(outcomes, gates=[gate()], run={"failed": [outcomes[0]["nodeid"]]}), width=718)
+    page.emulate_media(media="print")
+    page.evaluate("""() => {
+        window.kept = [];
+        addEventListener("beforeprint", () => {
+            const tables = [...document.querySelectorAll("table.heat:not([hidden])")];
+            kept.push(document.querySelectorAll("details:not([open])").length, innerWidth);
+            kept.push(...tables.map(table => table.offsetWidth));
+            kept.push(...tables.map(table => [...table.rows[0].cells].map(each => each.textContent).join(" ")));
+        });
+    }""")
+    assert not page.locator("#detail").is_visible()  # no case is open
+    page.pdf(path=tmp_path / "page.pdf")
+    folded, paper, *rest = page.evaluate("kept")
+    widths, heads = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+    assert folded == 0
+    assert max(widths) < paper
+    cols = [f"k{col:02}" for col in range(20)] + ["all (micro)", "macro"]
+    assert [head.removeprefix("topic \\ task ") for head in heads] == [
+        " ".join(cols[at : at + 9]) for at in range(0, len(cols), 9)
+    ]
+    assert page.locator("table.heat").count() == 1
+    assert page.locator("details[open]").count() == 0
