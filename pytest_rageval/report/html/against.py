@@ -8,7 +8,7 @@ from typing import Any
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.linking import listed
-from pytest_rageval.report.lines import few_of, number
+from pytest_rageval.report.lines import counted, few_of, number
 
 __all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise"]
 
@@ -68,7 +68,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
         "p_holm": p_text(each["p_holm"]).removeprefix("p "),
         "q_value": number(each["q_value"]),
-        "n": str(each["n"]) + (f" of {each['n_pairs']} cases" if each["n"] > each["n_pairs"] else ""),
+        "n": str(each["n"]) + (f" ({counted(each['n_pairs'], 'case')})" if each["n"] > each["n_pairs"] else ""),
         "least_drop": number(each["least_drop"]),
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),

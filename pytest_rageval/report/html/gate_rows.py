@@ -42,7 +42,7 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
         "interval": interval(gate["ci95"]),
         "n": n,
         "errors": gate["n_errors"],
-        "where": f"worst at {where}" if gate["cells"] and where else "",
+        "where": f"worst at {where}" if gate["status"] == "passed" and gate["cells"] and where else "",
         "cells": [_cell(cell) for cell in gate["cells"]],
         "baseline": "" if gate["baseline"] is None else number(gate["baseline"]),
         "delta": delta_text(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",

@@ -168,7 +168,7 @@ def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() ->
     cases = dict.fromkeys(("new", "gone", "changed", "renamed", "errors"), ()) | {"compared": 12, "answers_changed": 0}
     found = comparison_of(results(comparison={"baseline": {}, "cases": cases, "comparisons": cells}))
     assert found is not None
-    assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 of 4 cases")]
+    assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 (4 cases)")]
 
 
 @pytest.mark.parametrize(
