@@ -94,7 +94,7 @@ class Run:
     @property
     def prose(self) -> str:
         """The text, with what was wrapped put together again."""
-        return re.sub(r"\n {2}(?! )", " ", self.text)
+        return re.sub(r"\n(?: {2}| {12})(?! )", " ", self.text)
 
     @property
     def outcomes(self) -> dict[str, Any]:
@@ -110,9 +110,10 @@ class Run:
         return {gate["expr"]: gate for gate in self.results["gates"]}
 
     def said(self, *lines: str) -> None:
-        """Assert that the output has each of ``lines`` (fnmatch patterns), in any order."""
+        """Assert that the output has each of ``lines`` (fnmatch patterns), in any order, wrapped or not."""
+        said = pytest.LineMatcher([*self.result.stdout.lines, *self.prose.splitlines()])
         for line in lines:
-            self.result.stdout.fnmatch_lines([line])
+            said.fnmatch_lines([line])
 
 
 class Project:

@@ -85,7 +85,7 @@ def test_the_gain_from_retrieval_is_a_matrix(project: Project) -> None:
     assert [row[0]["mean"] for row in gain["cells"]] == [0.5, -0.5]
     assert (gain["total"]["mean"], gain["total"]["n"]) == (0.0, 4)
     run.said(
-        "accuracy - closed_book_accuracy by topic x ability - mean difference*", "Easy*+0.50 (2)*", "Hard*-0.50 (2)*"
+        "accuracy - closed_book_accuracy by topic x ability*mean difference*", "Easy*+0.50 (2)*", "Hard*-0.50 (2)*"
     )
 
 

@@ -39,6 +39,7 @@ def test_two_systems_are_two_runs(project: Project) -> None:
     again.stdout.fnmatch_lines(["runs: mlflow of run * (had two:says, two:knows already)"])
 
 
+@needs_mlflow
 def test_a_shard_is_not_logged(project: Project) -> None:
     project.says(cases(RIGHT, RIGHT))
     run = project.run("--rag-shard", "1/2", "--rag-mlflow", "runs")
