@@ -93,8 +93,11 @@ def trust_held(collected: Collected) -> TrustHeld:
         if judge in least:
             raise SettingError(f"{KAPPA} has two lines for the judge {found(judge)}; write one")
         least[judge] = kappa
+    if not by_name:
+        return TrustHeld(least=least)
     alone = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
-    labels = read_labels(asked.labels, judges={**of_metric, **by_name, **alone})
+    others = {name: judge for name in _named_in(asked.labels) if (judge := _judge_known(name, collected))}
+    labels = read_labels(asked.labels, judges={**others, **of_metric, **by_name, **alone})
     unnamed = next((label for label in labels if not label.metric), None)
     if unnamed is not None and len(by_name) > 1:
         problem = f"the label names no metric, and {', '.join(sorted(by_name))} are judged; add the key metric"
@@ -111,6 +114,18 @@ def _judges(collected: Collected) -> dict[str, Judge | None]:
     """Return the judge whose model each metric of the session asks, or None."""
     metrics = {name: metric for testbed in collected.testbeds.values() for name, metric in testbed.metrics.items()}
     return {name: metric.judge_asked for name, metric in metrics.items()}
+
+
+def _named_in(labels: Path) -> set[str]:
+    """Return the metrics that a file of labels names, as a session may run only some of them."""
+    from pytest_rageval.datasets.sheets import read_sheet
+
+    return {str(record.get("metric") or "").strip() for _, record in read_sheet(labels)}
+
+
+def _judge_known(name: str, collected: Collected) -> Judge | None:
+    metrics = collected.catalog.metrics
+    return metrics.get(name).judge_asked if name in metrics else None
 
 
 def _judge_of(name: str, collected: Collected) -> str:

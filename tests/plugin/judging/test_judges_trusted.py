@@ -106,6 +106,16 @@ def test_a_judge_who_judges_nothing_of_a_run_is_not_told(project: Project) -> No
     assert "judges against people" not in run.text
 
 
+@pytest.mark.parametrize("other", ["", "error_detection_rate_judged"])
+def test_words_of_a_judge_who_judges_nothing_of_a_run_are_no_trouble(project: Project, other: str) -> None:
+    asked(project, [label("declines0", "rejected"), label("answers0", "answered")])
+    judged_by = f'"{other}", ' if other else ""
+    project.file("test_b.py", TEST.replace(f'"{RATE}", ', judged_by).replace(f'"{RATE} >= 0.2", ', ""))
+    run = project.run("test_b.py")
+    assert run.status == 0, run.text
+    assert RATE not in {each["judge"] for each in run.results.get("trust", ())}
+
+
 def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
     asked(project, CONTRARY, "error_detection_rate_judged: 0.5")
     run = project.run()
