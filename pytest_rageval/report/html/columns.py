@@ -76,8 +76,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         for name, values in used.items():
             values.append(usage.get(name))
         answered.append(int(answer is not None))
-        said = (answer and answer["text"], outcome["error_type"], outcome["error"])
-        texts.append("\n".join(filter(None, said)))
+        texts.append(_searched(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
         values += [None] * (rows - len(values))
@@ -94,6 +93,12 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "failed": failed,
     }
     return columns, texts
+
+
+def _searched(outcome: Mapping[str, Any]) -> str:
+    """Return what an outcome is searched for beside its names: its answer, and the kind and words of its error."""
+    answer = outcome["answer"]
+    return "\n".join(filter(None, (answer and answer["text"], outcome["error_type"], outcome["error"])))
 
 
 def _put(columns: dict[str, list[float | None]], values: Mapping[str, float | None], row: int) -> None:
