@@ -96,8 +96,8 @@ def trust_held(collected: Collected) -> TrustHeld:
     if not by_name:
         return TrustHeld(least=least)
     alone = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
-    others = {name: judge for name in _named_in(asked.labels) if (judge := _judge_known(name, collected))}
-    labels = read_labels(asked.labels, judges={**others, **of_metric, **by_name, **alone})
+    judges_named = _judges_named(asked.labels, collected)
+    labels = read_labels(asked.labels, judges={**judges_named, **of_metric, **by_name, **alone})
     unnamed = next((label for label in labels if not label.metric), None)
     if unnamed is not None and len(by_name) > 1:
         problem = f"the label names no metric, and {', '.join(sorted(by_name))} are judged; add the key metric"
@@ -116,16 +116,14 @@ def _judges(collected: Collected) -> dict[str, Judge | None]:
     return {name: metric.judge_asked for name, metric in metrics.items()}
 
 
-def _named_in(labels: Path) -> set[str]:
-    """Return the metrics that a file of labels names, as a session may run only some of them."""
+def _judges_named(labels: Path, collected: Collected) -> dict[str, Judge]:
+    """Return the judge of each metric that a file of labels names, as a session may run only some of them."""
     from pytest_rageval.datasets.sheets import read_sheet
 
-    return {str(record.get("metric") or "").strip() for _, record in read_sheet(labels)}
-
-
-def _judge_known(name: str, collected: Collected) -> Judge | None:
     metrics = collected.catalog.metrics
-    return metrics.get(name).judge_asked if name in metrics else None
+    names = {str(record.get("metric") or "").strip() for _, record in read_sheet(labels)}
+    judges = {name: metrics.get(name).judge_asked for name in names if name in metrics}
+    return {name: judge for name, judge in judges.items() if judge is not None}
 
 
 def _judge_of(name: str, collected: Collected) -> str:
