@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
@@ -18,10 +17,8 @@ from pytest_rageval.report.folder import RunFolder, write_text
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.joining import NO_TESTS, Part, joined
 from pytest_rageval.report.json_text import json_lines, to_json
-from pytest_rageval.report.markdown import MOST, markdown_of
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
-from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
 from pytest_rageval.report.terminal import summary_lines, written_lines
 from pytest_rageval.report.writing import Writing
 
@@ -51,14 +48,16 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     kept = _Kept(root)
     results = results_of(run, kept.name, finished, choice)
     kept.keep(run, results)
-    kept.deliver(out, markdown, results, [markdown_of(run, choice, most) for most in (MOST, 0)])
+    delivered = out is None or kept.report(out, partial(write_text, out, json_lines(results)))
+    run.exitstatus = run.exitstatus or int(not delivered)
+    told = kept.tell(run, choice, markdown)
     yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     width = shutil.get_terminal_size().columns
     for line in (*summary_lines(run, choice, width, 0), *written_lines(kept.written, Path.cwd(), width)):
         yield painted(line, terminal_colours(), None)
     yield from (f"warning: {fault}" for fault in kept.faults)
     yield from _failures(run, parts)
-    return run.exitstatus or int(kept.lacks_report)
+    return run.exitstatus or int(not told)
 
 
 def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
@@ -76,11 +75,10 @@ def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
 
 
 class _Kept(Writing):
-    """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest; and files."""
+    """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest."""
 
     def __init__(self, root: Path) -> None:
         super().__init__()
-        self.lacks_report = False
         self._folder: RunFolder | None = None
         try:
             self._folder = RunFolder(root, datetime.now(timezone.utc))
@@ -94,16 +92,6 @@ class _Kept(Writing):
     def keep(self, run: Run, results: Mapping[str, Any]) -> None:
         if self._folder is not None:
             self.report(self._folder.path / RESULTS, partial(_fill, self._folder, run, results))
-
-    def deliver(
-        self, out: Path | None, markdown: Path | None, results: Mapping[str, Any], texts: Sequence[str]
-    ) -> None:
-        """Write the files that were asked for, and add to a step's summary, which nobody asks for."""
-        for path, parts in ((out, json_lines(results)), (markdown, texts[:1])):
-            self.lacks_report |= path is not None and not self.report(path, partial(write_text, path, parts))
-        summary = os.environ.get(SUMMARY)
-        if summary:
-            self.write(Path(summary), partial(add_to_summary, Path(summary), texts))
 
 
 def _fill(folder: RunFolder, run: Run, results: Mapping[str, Any]) -> None:

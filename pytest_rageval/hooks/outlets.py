@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,9 +14,7 @@ from pytest_rageval.hooks.given import Options
 from pytest_rageval.report.baseline_file import write_baseline
 from pytest_rageval.report.folder import write_text
 from pytest_rageval.report.json_text import json_lines, plain
-from pytest_rageval.report.markdown import MOST, markdown_of
 from pytest_rageval.report.results_json import versions_of
-from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
 from pytest_rageval.report.writing import Writing
 
 if TYPE_CHECKING:
@@ -56,20 +53,7 @@ class Outlets(Writing):
             self._send(asked.mlflow, results, folder)
         went_well.append(self._update_baseline(run, "" if folder is None else folder.name))
         run.exitstatus = run.exitstatus or int(not all(went_well))
-        return self._tell(run, choice) and all(went_well)
-
-    def _tell(self, run: Run, choice: MatrixChoice) -> bool:
-        """Write the Markdown and add it to a step's summary; return whether the file that was asked for is there.
-
-        The summary gets it only where there is something to tell: a job may well run none of the cases.
-        """
-        path, summary = self._options.reports.markdown, os.environ.get(SUMMARY)
-        draw = partial(markdown_of, run, choice, faults=self.faults)
-        written = path is None or self.report(path, lambda: write_text(path, [draw()]))
-        if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
-            run.exitstatus = run.exitstatus or int(not written)
-            self.write(Path(summary), lambda: add_to_summary(Path(summary), map(draw, (MOST, 0))))
-        return written
+        return self.tell(run, choice, asked.markdown) and all(went_well)
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html

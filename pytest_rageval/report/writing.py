@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from pytest_rageval.report.folder import fault_of
+from pytest_rageval.report.folder import fault_of, write_text
+from pytest_rageval.report.markdown import MOST, markdown_of
+from pytest_rageval.report.run import Run
+from pytest_rageval.report.step_summary import SUMMARY, add_to_summary
+from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Writing"]
 
@@ -28,6 +34,20 @@ class Writing:
             return False
         self.written.append(path)
         return True
+
+    def tell(self, run: Run, choice: MatrixChoice, path: Path | None) -> bool:
+        """Write a run as Markdown, and add it to a step's summary; return whether the file that was asked for is there.
+
+        It tells what could not be written, so it comes last. The summary gets it only where there is something to
+        tell: a job may well run none of the cases.
+        """
+        summary = os.environ.get(SUMMARY)
+        draw = partial(markdown_of, run, choice, faults=self.faults)
+        written = path is None or self.report(path, lambda: write_text(path, [draw()]))
+        if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
+            run.exitstatus = run.exitstatus or int(not written)
+            self.write(Path(summary), lambda: add_to_summary(Path(summary), map(draw, (MOST, 0))))
+        return written
 
     def write(self, path: Path, write: Callable[[], object]) -> bool:
         """Write a file and return whether it went well."""
