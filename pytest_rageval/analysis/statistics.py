@@ -116,8 +116,8 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
     """Return the bootstrap's 95 % interval for the mean of ``values`` in low..1, cut to that range; None for n < 2.
 
     Values that are all alike say nothing of how they spread, and resamples of them even less. As values in 0..1 spread
-    no more than 0/1 values of their mean, they have the interval of such a rate: Wilson's, of differences in -1..1
-    Bonett and Price's.
+    no more than 0/1 values of their mean, they have the interval of such a rate: Wilson's. Differences in -1..1 have
+    Bonett and Price's of as many pairs that all went one way, by as much; or none, by 1.
 
     It is the ABC interval: the bias-corrected and accelerated bootstrap (BCa), told from the values' moments instead
     of from resamples, so that there is no chance in it, neither the order of the values nor a seed matters, and a
@@ -147,11 +147,13 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
 
 
 def _alike_interval(mean: float, n: int, low: float) -> Interval:
-    """Return the interval of ``n`` values that are all ``mean``; of a user's metric beyond low..1 it has no width."""
+    """Return the interval of ``n`` values that are all ``mean``, but for rounding in low..1."""
     share = min(1.0, max(low, mean))
-    if abs(share - mean) > _ALIKE:
-        return (mean, mean)
-    return bonett_price_interval(max(share, 0) * n, max(-share, 0) * n, n) if low < 0 else wilson_interval(share * n, n)
+    if low == 0:
+        return wilson_interval(share * n, n)
+    step = abs(share) or 1.0
+    ends = bonett_price_interval(n * (share > 0), n * (share < 0), n)
+    return (step * ends[0], step * ends[1])
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:

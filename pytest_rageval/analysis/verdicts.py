@@ -95,6 +95,18 @@ class GateResult:
         return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
 
     @property
+    def own_slice(self) -> dict[str, str]:
+        """Which of its cells the gate was decided by, by the facets that it leaves open."""
+        return {name: value for name, value in (self.slice or {}).items() if self.gate.slice.get(name, ANY) == ANY}
+
+    @property
+    def bare_reason(self) -> str:
+        """The reason without its cause, which stands behind a colon and may quote data."""
+        reason, own = self.reason or "", self.own_slice
+        what, at, _ = reason.partition(f" at {place_text(own)}" if own else ": ")
+        return what + at if own and at and ": " not in what else reason.partition(": ")[0]
+
+    @property
     def regressed(self) -> bool:
         """Whether this is a gate on the baseline, and it failed."""
         return self.gate.baseline and self.status == "failed"
@@ -173,9 +185,8 @@ def _reason_at(worst: GateResult, gate: Gate) -> str | None:
     """Return why the worst cell of a gate fails, and which it is, ahead of what caused it."""
     if worst.status != "failed" or worst.reason is None:
         return worst.reason
-    own = {name: value for name, value in (worst.slice or {}).items() if gate.slice.get(name, ANY) == ANY}
     what, colon, cause = worst.reason.partition(": ")
-    return f"{what} at {place_text(own)}{colon}{cause}"
+    return f"{what} at {place_text(replace(worst, gate=gate).own_slice)}{colon}{cause}"
 
 
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:

@@ -57,7 +57,7 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
                 yield f"{without_password(path)}: {name} of {stored.head}{twice}"
     for name in printed:
         text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
-        yield "\n".join(map(ascii_safe, text.split("\n"))) if sys.stdout.isatty() else text
+        yield from map(ascii_safe, text.split("\n")) if sys.stdout.isatty() else text.split("\n")
 
 
 def _draw(stored: StoredRun, path: Path, runs: Path) -> None:

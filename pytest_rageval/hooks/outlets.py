@@ -32,8 +32,24 @@ class Outlets(Writing):
         self._options = options
         self._rootdir = rootdir
 
+    def update_baseline(self, run: Run, run_id: str) -> bool:
+        """Write the baseline, where that is wanted, and return whether it went well.
+
+        It comes before all that tells how the run ended, as a run whose baseline cannot be written has failed.
+        """
+        asked = self._options.baseline
+        if asked.path is None or not asked.update:
+            return True
+        why = why_no_update(run, asked)
+        if why:
+            self.faults.append(f"the baseline {asked.path} is left as it was, which fails the run: {why}")
+            self.missing.append(asked.path.name)
+            return False
+        now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
+        return self.report(asked.path, partial(write_baseline, asked.path, next_baseline(run, now, asked)))
+
     def deliver(self, run: Run, choice: MatrixChoice, results: Mapping[str, Any], folder: Path | None) -> bool:
-        """Write the reports and the baseline, and log to MLflow; return whether the files asked for are there.
+        """Write the reports, and log to MLflow; return whether the files asked for are there.
 
         Markdown is the last of them, as it tells what could not be written.
 
@@ -51,7 +67,6 @@ class Outlets(Writing):
             went_well.append(self._draw(asked.html, results, folder))
         if asked.mlflow is not None:
             self._send(asked.mlflow, results, folder)
-        went_well.append(self._update_baseline(run, "" if folder is None else folder.name))
         run.exitstatus = run.exitstatus or int(not all(went_well))
         return self.tell(run, choice, asked.markdown) and all(went_well)
 
@@ -72,15 +87,4 @@ class Outlets(Writing):
             again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
             kept = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
             self.faults.append(f"{error}{kept}")
-
-    def _update_baseline(self, run: Run, run_id: str) -> bool:
-        """Write the baseline, where that is wanted, and return whether it went well."""
-        asked = self._options.baseline
-        if asked.path is None or not asked.update:
-            return True
-        why = why_no_update(run, asked)
-        if why:
-            self.faults.append(f"the baseline {asked.path} is left as it was, which fails the run: {why}")
-            return False
-        now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
-        return self.report(asked.path, partial(write_baseline, asked.path, next_baseline(run, now, asked)))
+            self.missing.append("the run in MLflow")

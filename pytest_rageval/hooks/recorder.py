@@ -141,7 +141,8 @@ class Recorder:
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
-        self.run.exitstatus = exitstatus
+        updated = self.outlets.update_baseline(self.run, self._id)
+        self.run.exitstatus = exitstatus or int(not updated)
         results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._config.hook.pytest_rageval_finish(results=plain(results))
@@ -155,7 +156,7 @@ class Recorder:
         if folder is not None and self.outlets.report(folder.path / "results.json", partial(folder.finish, results)):
             self._end(folder)
             self._prune(folder)
-        return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path)
+        return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
 
     def _baseline_held(self) -> Snapshot | None:
         """Return what the run is compared with; what cannot be read is told where it is collected."""

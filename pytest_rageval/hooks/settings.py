@@ -87,8 +87,9 @@ def testbed_settings(testbed: Testbed) -> dict[str, str]:
 
 
 def _without_folders(path: str) -> str:
-    """Return a path, an absolute one by its last part, as the folders above are a machine's."""
-    return PurePath(path).name if PurePath(path).is_absolute() else path
+    """Return a path; of one that leads out of the project the last part, as the folders above are a machine's."""
+    told = PurePath(path)
+    return told.name if told.is_absolute() or ".." in told.parts else path
 
 
 def _params(setting: ModelSetting) -> Mapping[str, Any]:

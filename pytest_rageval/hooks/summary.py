@@ -23,8 +23,8 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
         recorder: what was recorded; its gates are evaluated.
         lost: what is to be said of workers that are gone.
     """
-    config, width = terminal.config, terminal._tw.fullwidth
-    verbosity = config.option.verbose
+    config = terminal.config
+    width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
     if recorder.pruned and verbosity > 0:
         lines += wrapped(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)

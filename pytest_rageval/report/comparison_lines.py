@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
-ALL_NOISE = "nothing here that is not noise"
+ALL_NOISE = "no change that can be told from noise"
 UNCHANGED = "no score changed"
 NAMED = 10  # cases that are named of those that broke, or were mended
 

@@ -68,8 +68,7 @@ def evaluated(
 
 def reason_of(result: GateResult, *, texts: bool) -> str:
     """Return why a gate failed or was skipped, "" where it holds; without texts the cause, which may quote, is cut."""
-    reason = result.reason or ""
-    return reason if texts else reason.partition(": ")[0]
+    return (result.reason or "") if texts else result.bare_reason
 
 
 def ungated(plan: Plan) -> list[str]:

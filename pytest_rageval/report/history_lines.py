@@ -16,8 +16,8 @@ __all__ = ["history_lines"]
 COLUMNS = ("when", "value", "n", "95 %", "delta", "errors", "notes")
 SILENT = {"errors": "0", "notes": ""}  # columns that are left out where all their rows say this
 
-LONGEST = 16
-"""Of a name: a run's is shorter, and so much of a commit's hash is enough."""
+LONGEST = {"run": 40, "commit": 12}
+"""Of a name: runs differ in their ends, and so much of a commit's hash is enough."""
 
 
 def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str, width: int) -> Iterator[str]:
@@ -35,18 +35,18 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
         whole = [point.total.value for point in each.points if not point.entry.marks]
         yield f"{head}  {sparkline(whole[-room:])}"
         yield ""
-        names, *columns = zip((label, *COLUMNS), *map(_row, each.points), strict=True)
+        names, *columns = zip((label, *COLUMNS), *(_row(point, LONGEST[label]) for point in each.points), strict=True)
         told = [column for column in columns if set(column[1:]) != {SILENT.get(column[0])}]
         for block in blocks_of(names, told, width):
             yield from block
             yield ""
     for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):
-        yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[:LONGEST] for each in group), 5)}')}"
+        yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[: LONGEST[label]] for each in group), 5)}')}"
 
 
-def _row(point: Point) -> tuple[str, ...]:
+def _row(point: Point, longest: int) -> tuple[str, ...]:
     entry, total = point.entry, point.total
     delta = ABSENT if point.delta is None else f"{point.delta:+.4f}"
     marks = ", ".join(entry.marks)
     value, n, errors = number(total.value), str(total.n), str(total.n_errors)
-    return entry.name[:LONGEST], moment(entry.when), value, n, interval(total.ci95), delta, errors, marks
+    return entry.name[:longest], moment(entry.when), value, n, interval(total.ci95), delta, errors, marks

@@ -33,16 +33,18 @@ EXCERPT = 100  # characters of an answer
 _VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
 
 
-def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, faults: Sequence[str] = ()) -> str:
+def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, missing: Sequence[str] = ()) -> str:
     """Return a run as GitHub's Markdown: verdict, cost, gates, what broke and was mended, errors, matrices.
 
     Args:
         run: the run, its gates evaluated.
         choice: which matrix is wanted.
         most: characters that it has at most, 20,000 or more, or 0 for its head alone; what does not fit is counted.
-        faults: what went wrong in writing other reports, a sentence each.
+        missing: other reports that could not be written.
     """
-    told = [f"## {_verdict(run)}", *_head(run, choice), *(plain(f"warning: {fault}") for fault in faults)]
+    told = [f"## {_verdict(run)}", *_head(run, choice)]
+    if missing:
+        told.append(f"warning: could not be written, as the log says why: {', '.join(map(code, missing))}")
     text = "\n\n".join(told) + "\n"
     end = f"\n{MARKER}\n"
     return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
@@ -91,7 +93,7 @@ def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[
         if len(sure) > FEW_ROWS:
             yield f"{counted(len(sure) - FEW_ROWS, 'more change')} beyond noise."
     elif (broken or fixed) and not failed:
-        yield "Nothing here that is not noise."
+        yield "No change that can be told from noise."
 
 
 def _change(each: Compared, comparison: Comparison) -> str:
@@ -101,14 +103,16 @@ def _change(each: Compared, comparison: Comparison) -> str:
 
 def _repeats(run: Run) -> Iterator[str]:
     """Yield what repeats tell of the cases of each testbed and system, as an item of a list."""
-    for label, each in repeats_of(run):
-        flips = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats{_named(each.flips)}"
-        never = f"{len(each.always_missed)} never pass{_named(each.always_missed)}"
-        yield f"- {plain(f'{label} {each.metric}: {flips}, {never}')}"
-
-
-def _named(cases: tuple[str, ...]) -> str:
-    return f" ({few_of(cases, NAMED)})" if cases else ""
+    told = list(repeats_of(run))
+    for label, each in told[:FEW_ROWS]:
+        counts = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats"
+        counts += f", {len(each.always_missed)} never pass"
+        yield f"- {plain(f'{label} {each.metric}: {counts}')}"
+        for verb, cases in (("flip", each.flips), ("never pass", each.always_missed)):
+            if cases:
+                yield f"  - {plain(f'{verb}: {few_of(cases, NAMED)}')}"
+    if len(told) > FEW_ROWS:
+        yield f"- {counted(len(told) - FEW_ROWS, 'more testbed')} with repeats, which results.json has"
 
 
 def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:

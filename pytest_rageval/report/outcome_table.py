@@ -86,10 +86,13 @@ def _row(
 
 
 def _kind(values: Iterable[str]) -> Kind:
-    """Return the narrowest kind that all values of a facet are of."""
-    if all(_WHOLE.fullmatch(value) for value in values):
+    """Return the narrowest kind that all values of a facet are of, and in which none is written otherwise than here."""
+    told = set(values)
+    if all(_WHOLE.fullmatch(value) and str(int(value)) == value for value in told):
         return "int"
-    return "float" if all(_NUMBER.fullmatch(value) for value in values) else "text"
+    if not all(_NUMBER.fullmatch(value) and value in (str(float(value)), f"{float(value):.0f}") for value in told):
+        return "text"
+    return "float" if len({float(value) for value in told}) == len(told) else "text"
 
 
 def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:

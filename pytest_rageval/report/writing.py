@@ -21,16 +21,19 @@ class Writing:
 
     Attributes:
         faults: what went wrong, a sentence each, for the summary's warnings.
+        missing: what is not where it was wanted, without a path or an address, for who reads a pull request.
         written: the files that the summary says the place of.
     """
 
     def __init__(self) -> None:
         self.faults: list[str] = []
+        self.missing: list[str] = []
         self.written: list[Path] = []
 
     def report(self, path: Path, write: Callable[[], object]) -> bool:
         """Write what the summary says the place of, and return whether it went well."""
         if not self.write(path, write):
+            self.missing.append(path.name)
             return False
         self.written.append(path)
         return True
@@ -42,7 +45,7 @@ class Writing:
         tell: a job may well run none of the cases.
         """
         summary = os.environ.get(SUMMARY)
-        draw = partial(markdown_of, run, choice, faults=self.faults)
+        draw = partial(markdown_of, run, choice, missing=self.missing)
         written = path is None or self.report(path, lambda: write_text(path, [draw()]))
         if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
             run.exitstatus = run.exitstatus or int(not written)

@@ -75,7 +75,7 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(
         "test_it accuracy: mended q2",
         "*inconclusive: beyond the tolerance, too few cases to tell noise",
     )
-    noise = "nothing here that is not noise"  # by its own test; the gate's says more
+    noise = "no change that can be told from noise"  # by its own test; the gate's says more
     assert noise not in run.text
     assert noise not in (project.path / "rag.md").read_text("utf-8").lower()
     told = run.results["comparison"]

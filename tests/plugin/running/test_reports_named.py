@@ -16,7 +16,7 @@ def test_the_summary_says_where_reports_are(project: Project, mode: Mode) -> Non
     run = project.run("--rag-markdown", "out/rag.md", "--rag-baseline", "base.json", "--rag-update-baseline", *mode)
     kept = next(project.path.glob(".rageval/runs/*/results.json")).relative_to(project.path)
     assert run.status == 0
-    names = [str(kept), "results.json", "base.json", "out/rag.md"]
+    names = ["base.json", str(kept), "results.json", "out/rag.md"]
     assert written(run.text) == [f"written: {name}" for name in names]
     short = project.run(json_path=None)
     assert len(written(short.text)) == 1

@@ -291,3 +291,14 @@ def test_a_gate_over_several_cells_tells_where_it_fails_ahead_of_the_cause() -> 
     lost = failed("c", topic="C", rate="0.8")
     assert judge("accuracy[topic=*] >= 0.5", [right, lost]).reason == "nothing was scored at topic=C: 1 cases, 1 errors"
     assert judge("accuracy[topic=*, min_n=2] >= 0.5", [right]).reason == "too few: n 1 < 2"
+
+
+@pytest.mark.parametrize("topic", ["C", "T: one", "x at y: z"])
+def test_without_its_cause_a_reason_still_tells_the_whole_place(topic: str) -> None:
+    right, wrong, lost = (outcome("a", value, topic=at) for value, at in ((1.0, "A"), (0.0, topic), (0.0, "B")))
+    assert judge("accuracy[topic=*] >= 0.5", [right, wrong]).bare_reason == f"accuracy is 0 at topic={topic}"
+    nothing = judge("accuracy[topic=*] >= 0.5", [right, failed("c", topic=topic)])
+    assert nothing.bare_reason == f"nothing was scored at topic={topic}"
+    assert judge("accuracy >= 0.5", [failed("c", topic=topic)]).bare_reason == "nothing was scored"
+    small = judge("accuracy[topic=*, min_n=5] >= 0.5", [right, lost])
+    assert small.bare_reason == "too few in each of 2 cells"

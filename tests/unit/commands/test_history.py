@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.analysis.statistics import clustered_interval
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.model.codec import encode_outcome
@@ -218,7 +220,24 @@ def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[
     ]
     table = lines(capsys, "--baseline", str(project / "rag-baseline.json"))
     assert table[0] == "one · accuracy · system mine  ▁█"
-    assert table[4].startswith(first["commit"][:16])
+    assert table[4].startswith(first["commit"][:12] + " ")
+
+
+def test_a_baseline_has_the_intervals_of_the_run_that_it_was(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    told = json.loads(baseline(1, 0, 1, 1))
+    for at, case in enumerate(told["cases"]):
+        case |= {"case": f"q{at // 2}", "facets": {"noise_rate": str(at % 2)}}
+    committed(project, "Two cases at two rates", json.dumps(told))
+    [point] = read(capsys, "--baseline", "rag-baseline.json")["series"][0]["points"]
+    assert point["n"] == 4
+    assert point["ci95"] == pytest.approx(clustered_interval([[1.0, 0.0], [1.0, 1.0]], binary=True))
+
+
+def test_runs_of_one_second_are_told_apart(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ran(project, 1, *told(ONE, 1.0)).parent
+    shutil.copytree(folder, folder.with_name(f"{folder.name}-2"))
+    assert [line.split()[0] for line in lines(capsys)[4:6]] == ["20260101T000000", "20260101T000000-2"]
 
 
 def test_a_baseline_that_was_moved_and_merged_has_all_its_past(

@@ -16,6 +16,7 @@ from run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take
 from pytest_rageval.cli import main
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.report.outcome_table import outcome_table
 from pytest_rageval.report.results_json import schema
 from pytest_rageval.report.run import Run
 
@@ -101,6 +102,17 @@ def test_facets_that_are_numbers_are_numbers(project: Path) -> None:
         "odd": ["0", "0.4", "1e3"],
     }
     assert [row["facet.passages"] for row in rows(project / "cases.csv")[3:]] == ["10", "5", "-1"]
+
+
+@pytest.mark.parametrize("values", [("1.1", "1.10"), ("0", "-0"), ("1", "1.0"), ("0.4", "+0.4")])
+def test_values_that_are_one_number_stay_two(values: tuple[str, str]) -> None:
+    outcome: dict[str, Any] = {"scores": {}, "answer": None} | dict.fromkeys(
+        ("nodeid", "case_id", "testbed", "system", "status"), "x"
+    )
+    outcome |= {"error_type": None, "error": None}
+    table = outcome_table([{**outcome, "facets": {"version": value}} for value in values])
+    at = [column.name for column in table.columns].index("facet.version")
+    assert [row[at] for row in table.rows] == list(values)
 
 
 def test_an_answer_with_nul_is_read_whole(project: Path) -> None:

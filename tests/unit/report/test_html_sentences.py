@@ -83,7 +83,7 @@ def test_changes_within_noise_are_called_so_unless_a_gate_says_otherwise(museum:
     assert told[4] == "desk accuracy (careful): broke ex10, ex11, ex30 and 3 more (generation 6)"
     assert not any("noise" in text for text in told)
     museum["gates"] = [gate for gate in museum["gates"] if not gate["verdict"]]
-    assert "against the baseline: nothing here that is not noise" in map(text_of, said(museum))
+    assert "against the baseline: no change that can be told from noise" in map(text_of, said(museum))
     for each in museum["comparison"]["comparisons"]:
         each |= {"broken": [], "fixed": [], "delta": 0.0}
     assert "against the baseline: no score changed" in map(text_of, said(museum))

@@ -221,7 +221,10 @@ def test_what_repeats_tell_is_there_and_n_counts_cases() -> None:
                               Answer("x"), {"accuracy": Score(value)}))  # fmt: skip
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
-    assert "\n- plain accuracy: 1 of 3 cases flip over 2 repeats (flaky), 1 never pass (bad)\n" in text
+    assert (
+        "\n- plain accuracy: 1 of 3 cases flip over 2 repeats, 1 never pass\n  - flip: flaky\n  - never pass: bad\n"
+        in text
+    )
     assert tables(text)[0][1][4] == "6 of 3 cases"
 
 

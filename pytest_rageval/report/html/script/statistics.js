@@ -34,11 +34,12 @@ function bonettPrice(up, down, n) {
   return [Math.max(-1, one - other - half), Math.min(1, one - other + half)];
 }
 
-/** The interval of n values that are all `mean`; of a user's metric beyond low..1 it has no width. */
+/** The interval of n values that are all `mean`, but for rounding in low..1. */
 function alike(mean, n, low) {
   const share = Math.min(1, Math.max(low, mean));
-  if (Math.abs(share - mean) > 1e-9) return [mean, mean];
-  return low < 0 ? bonettPrice(Math.max(share, 0) * n, Math.max(-share, 0) * n, n) : wilson(share * n, n);
+  if (low === 0) return wilson(share * n, n);
+  const step = Math.abs(share) || 1;
+  return bonettPrice(share > 0 ? n : 0, share < 0 ? n : 0, n).map((end) => step * end);
 }
 
 /** The bootstrap's interval of a mean in its closed form (ABC), with Student's quantile, cut to low..1. */
