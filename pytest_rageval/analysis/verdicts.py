@@ -18,7 +18,7 @@ from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered,
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome, Score
 
-__all__ = ["GateResult", "MetricInfo", "evaluate"]
+__all__ = ["DESELECTED", "GateResult", "MetricInfo", "evaluate"]
 
 NOT_ASKED = "not_asked"
 """The error_type of an outcome whose case was left unasked; a gate over it fails."""
@@ -27,6 +27,8 @@ BUDGET = "budget"
 """The same, of one that was left unasked for want of money."""
 
 NOT_APPLICABLE = "not_applicable"
+
+DESELECTED = "all its cases were deselected"
 
 REPLAYED = "its answers were replayed, so no time was measured"
 
@@ -143,7 +145,7 @@ def evaluate(
         return GateResult(gate, scope, "skipped", n=0, slice=gate.slice, reason=reason)
     possible = [outcome for outcome in outcomes if matches(outcome.facets, gate.beforehand)]
     if not possible:
-        return GateResult(gate, scope, "skipped", slice=gate.slice, reason="all its cases were deselected")
+        return GateResult(gate, scope, "skipped", slice=gate.slice, reason=DESELECTED)
     if KNEW in gate.slice and (why := _unknowable(gate, possible, len(covered))):
         errors = sum(outcome.status == "error" for outcome in possible)
         return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)

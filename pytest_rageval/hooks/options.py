@@ -32,7 +32,12 @@ def add_options(parser: pytest.Parser) -> None:
     add("--rag-record-mode", choices=("none", "once", "new_episodes", "all"), help="record and replay every model "
         "call: none = only replay, all = only record (default: neither)")  # fmt: skip
     add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report how it varies")
-    add("--rag-budget-usd", type=_dollars, metavar="X", help="stop before the model calls have cost more than this")
+    add(
+        "--rag-budget-usd",
+        type=_dollars,
+        metavar="X",
+        help="stop before the models' calls have cost more than this",
+    )
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
     add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
         "(default: the newest that did not end)")  # fmt: skip

@@ -25,10 +25,15 @@ __all__ = ["Outlets"]
 
 
 class Outlets(Writing):
-    """Writes what was asked for."""
+    """Writes what was asked for.
+
+    Attributes:
+        sent: MLflow's stores that have the run.
+    """
 
     def __init__(self, options: Options, rootdir: Path) -> None:
         super().__init__()
+        self.sent: list[str] = []
         self._options = options
         self._rootdir = rootdir
 
@@ -83,6 +88,7 @@ class Outlets(Writing):
         runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)
         try:
             send(plain(results), uri, experiment_of(self._rootdir), runs, page)
+            self.sent.append(without_password(uri))
         except RagEvalError as error:
             again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
             kept = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"

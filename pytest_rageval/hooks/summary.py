@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.recorder import Recorder
 from pytest_rageval.report.colours import colours_of, painted
 from pytest_rageval.report.lines import Line, few_of, wrapped
@@ -30,6 +31,7 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
         lines += wrapped(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:
         lines += written_lines(recorder.outlets.written, config.invocation_params.dir, width)
+        lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outlets.sent]
     lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outlets.faults)]
     if not lines:
         return

@@ -8,7 +8,7 @@ from itertools import chain
 from pytest_rageval.analysis.attribution import causes_of
 from pytest_rageval.analysis.blame import Flaws
 from pytest_rageval.analysis.regression import Regression
-from pytest_rageval.analysis.verdicts import GateResult
+from pytest_rageval.analysis.verdicts import DESELECTED, GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import causes_text, p_text
@@ -19,6 +19,7 @@ __all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate names
 INDENT = 12  # columns before a gate, and before what is said of it
+FEW = 3  # gates whose cases were all deselected, which are shown
 WIDTH = 80  # columns of a failure, which is written before anybody knows the terminal
 FACTS = 42  # columns that a gate's state, value, n and interval take
 
@@ -58,13 +59,21 @@ def cells_text(result: GateResult) -> str:
     return f"fails in {failed} of {counted(len(result.cells), 'cell')}"
 
 
-def gate_lines(shown: Sequence[GateResult], width: int) -> Iterator[Line]:
-    """Yield the gates under their scopes; under one what it says against the baseline, and of its cases' repeats."""
-    if not shown:
+def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:
+    """Yield the gates under their scopes; under one what it says against the baseline, and of its cases' repeats.
+
+    Many whose cases were all deselected are counted, unless ``every`` one is wanted.
+    """
+    if not results:
         return
     yield Line("")
     yield Line("gates")
-    room = min(max(len(str(result.gate)) for result in shown), max(0, width - FACTS))
+    shown = [result for result in results if not (result.status == "skipped" and result.reason == DESELECTED)]
+    if every or len(results) - len(shown) <= FEW:
+        shown = list(results)
+    if len(shown) < len(results):
+        yield Line(f"  {len(results) - len(shown)} gates skipped: all their cases were deselected", "yellow")
+    room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS))
     scope = ""
     for result in shown:
         if result.scope != scope:

@@ -62,7 +62,8 @@ def _sections(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Ite
         yield from correlation_lines(run, width)
         if verbosity > -1:
             yield from deployment_lines(run, width)
-    yield from gate_lines([g.result for g in run.gates if g.result.status == "failed" or verbosity > -1], width)
+    gates = [g.result for g in run.gates if g.result.status == "failed" or verbosity > -1]
+    yield from gate_lines(gates, width, every=verbosity > 0)
     if verbosity > -2:
         yield from _warnings(run)
 

@@ -27,6 +27,7 @@ def test_two_systems_are_two_runs(project: Project) -> None:
     named = ("--rag-system", "two:says", "--rag-system", "two:knows")
     run = project.run(*named, "--rag-mlflow", "runs", subprocess=True)
     assert run.status == 0
+    run.said("logged to MLflow: runs")
     folders = [path.parent for path in project.path.glob("runs/*/*/artifacts")]
     means = {(f / "tags" / "rag.system").read_text(): (f / "metrics" / "accuracy").read_text() for f in folders}
     assert {system: float(line.split()[1]) for system, line in means.items()} == {"two:says": 0.5, "two:knows": 1.0}
