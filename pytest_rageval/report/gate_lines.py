@@ -143,14 +143,13 @@ def _undecided_text(result: GateResult) -> str:
     cells = result.undecided
     if not cells:
         return ""
+    why = "too few cases to tell a drop from noise"
+    if not any(cell.regression and cell.regression.found.n_pairs for cell in cells):
+        why = "not in the baseline"
     if not result.cells:
-        if result.regression is None or result.regression.found.delta is None:
-            return "inconclusive"
-        return "inconclusive: beyond the tolerance, too few cases to tell noise"
+        return f"inconclusive: {why}"
     places = few_of(tuple(place_text(cell.slice) for cell in cells), 3)
-    return (
-        f"inconclusive in {len(cells)} of {len(result.cells)} cells: too few cases to tell a drop from noise ({places})"
-    )
+    return f"inconclusive in {len(cells)} of {len(result.cells)} cells: {why} ({places})"
 
 
 def _small_text(result: GateResult) -> str:

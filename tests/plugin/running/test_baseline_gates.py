@@ -73,7 +73,7 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(
         "against rag-baseline.json, of *: 12 cases compared",
         "test_it accuracy: broke q11, q1, q3, q5, q7, q9 (generation 6)",
         "test_it accuracy: mended q2",
-        "*inconclusive: beyond the tolerance, too few cases to tell noise",
+        "*inconclusive: too few cases to tell a drop from noise",
     )
     noise = "no change that can be told from noise"  # by its own test; the gate's says more
     assert noise not in run.text
@@ -130,7 +130,7 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
     if policy == "fail":
         run.said("*too few to tell it from noise*")
     else:
-        run.said("*inconclusive: beyond the tolerance, too few cases to tell noise*")
+        run.said("*inconclusive: too few cases to tell a drop from noise*")
     warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
     assert (warned in run.prose) == (policy == "warn")
 
