@@ -56,6 +56,7 @@ def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
 
 
 def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+    n_scores = each.get("n", each["n_pairs"])
     causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
     return {
         "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
@@ -68,7 +69,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
         "p_holm": p_text(each["p_holm"]).removeprefix("p "),
         "q_value": number(each["q_value"]),
-        "n": str(each["n"]) + (f" ({counted(each['n_pairs'], 'case')})" if each["n"] > each["n_pairs"] else ""),
+        "n": str(n_scores) + (f" ({counted(each['n_pairs'], 'case')})" if n_scores > each["n_pairs"] else ""),
         "least_drop": number(each["least_drop"]),
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),
