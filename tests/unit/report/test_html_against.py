@@ -10,6 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_rageval.report.html.against import comparison_of
+from pytest_rageval.report.html.gate_rows import gates_of
+from pytest_rageval.report.html.page import html_of
 from pytest_rageval.report.results_json import schema
 
 Results = dict[str, Any]
@@ -36,3 +38,26 @@ def test_results_that_do_not_count_scores_are_those_of_a_score_a_case(museum: Re
     assert [row["n"] for row in compared(museum)["whole"]] == wanted
     assert wanted == ["23", "23", "22", "22", "9 (3 cases)", "9 (3 cases)"]
     Draft202012Validator(schema()).validate(museum)
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
+def test_a_gate_tells_its_value_over_the_pairs_where_it_is_another(
+    museum: Results, value: float | None, wanted: str
+) -> None:
+    regression = next(gate for gate in museum["gates"] if gate["verdict"])
+    museum["gates"] = [regression | {"value": value, "baseline": 0.9286, "delta": -0.008}]
+    (row,) = gates_of(museum)
+    assert row["now"] == wanted
+    page = "".join(html_of(museum))
+    assert ("0.9286, now 0.9206, -0.008" in page) == bool(wanted)
+    (bare,) = gates_of({"gates": [regression | {"delta": None, "n_pairs": 0}]})
+    assert bare["now"] == ""
+
+
+def test_a_gate_that_may_hide_a_drop_is_not_said_to_have_passed(museum: Results) -> None:
+    regression = next(gate for gate in museum["gates"] if gate["verdict"])
+    sure, unsure = (cell | {"status": "passed", "verdict": None} for cell in regression["cells"])
+    unsure["verdict"] = "inconclusive"
+    (row,) = gates_of({"gates": [regression | {"status": "passed", "cells": [sure, unsure]}]})
+    assert row["status"] == "inconclusive"
+    assert [cell["status"] for cell in row["cells"]] == ["passed", "inconclusive"]
