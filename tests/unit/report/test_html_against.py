@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def museum(fixtures_dir: Path) -> Results:
 
 
 def compared(results: Results) -> dict[str, Any]:
-    found = comparison_of(results)
+    found = comparison_of(results, {})
     assert found is not None
     return found
 
@@ -38,6 +39,36 @@ def test_results_that_do_not_count_scores_are_those_of_a_score_a_case(museum: Re
     assert [row["n"] for row in compared(museum)["whole"]] == wanted
     assert wanted == ["23", "23", "22", "22", "9 (3 cases)", "9 (3 cases)"]
     Draft202012Validator(schema()).validate(museum)
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (lambda results: None, True),
+        (lambda results: results["comparison"]["baseline"].update(same_fingerprint=True), False),
+        (lambda results: results["plan"].update(part="--rag-limit 3"), False),
+        (lambda results: results["plan"].update(narrowed=True), False),
+        (lambda results: results["plan"]["unfinished"].update({"t.py::t[q1]": "t.py::t"}), False),
+        (lambda results: results["run"].update(interrupted=True), False),
+        (lambda results: results["outcomes"][0].update(status="skipped"), False),
+        (lambda results: results["baseline"]["testbeds"].update({"t.py::u": {"name": "u", "metrics": ["n"]}}), False),
+    ],
+)
+def test_other_data_or_settings_are_told_of_a_whole_run(
+    museum: Results, change: Callable[[Results], None], wanted: bool
+) -> None:
+    museum["comparison"]["baseline"]["same_fingerprint"] = False
+    change(museum)
+    assert (OTHERS in "".join(html_of(museum))) == wanted
+
+
+def test_cases_that_broke_or_were_mended_are_those_of_the_primary_metrics(museum: Results) -> None:
+    rows = museum["comparison"]["comparisons"]
+    accuracy, overlap = (next(row for row in rows if row["metric"] == name) for name in ("accuracy", "token_f1"))
+    overlap |= {"broken": [], "fixed": accuracy["broken"]}
+    found = compared(museum)
+    assert (found["broken"]["n"], found["fixed"]["n"]) == (len(accuracy["broken"]), 0)
+    assert {metric for _, metric in found["broken"]["cases"]} == {"accuracy"}
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
