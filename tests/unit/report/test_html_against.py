@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from pytest_rageval.report.html.against import comparison_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.page import html_of
+from pytest_rageval.report.html.pairing import paired_of
 from pytest_rageval.report.results_json import schema
 
 Results = dict[str, Any]
@@ -69,6 +70,13 @@ def test_cases_that_broke_or_were_mended_are_those_of_the_primary_metrics(museum
     found = compared(museum)
     assert (found["broken"]["n"], found["fixed"]["n"]) == (len(accuracy["broken"]), 0)
     assert {metric for _, metric in found["broken"]["cases"]} == {"accuracy"}
+
+
+def test_each_case_has_the_cause_that_the_comparison_counts(museum: Results) -> None:
+    accuracy = museum["comparison"]["comparisons"][0]
+    found = paired_of(museum)
+    assert found is not None
+    assert [found.causes[nodeid] for nodeid in accuracy["broken"]] == ["generation"] * accuracy["causes"]["generation"]
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
