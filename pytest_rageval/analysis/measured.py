@@ -14,7 +14,7 @@ from pytest_rageval.model.outcome import Outcome
 if TYPE_CHECKING:
     from pytest_rageval.analysis.verdicts import MetricInfo
 
-__all__ = ["Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "measured_of"]
+__all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "measured_of"]
 
 DIGITS = 6
 """Of the scores that are compared: enough for any change, and too few for another machine's rounding to be one."""

@@ -151,6 +151,35 @@ def test_rows_of_one_case_are_told_apart(opened: Opener) -> None:
     assert page.locator("h3 .state").all_inner_texts() == ["scored", "test failed"]
 
 
+def test_what_became_of_a_case_is_said_where_it_is_shown_and_filtered_alike(
+    opened: Opener, golden: dict[str, Any]
+) -> None:
+    given = copy.deepcopy(golden)
+    accuracy, overlap = (
+        next(each for each in given["comparison"]["comparisons"] if each["metric"] == name and not each["slice"])
+        for name in ("accuracy", "rouge_l")
+    )
+    (first, second), (mended,) = accuracy["broken"], accuracy["fixed"]
+    overlap["broken"] = [mended]  # by a metric that does not decide
+    for each in (*given["outcomes"], *given["baseline"]["cases"]):
+        each["evidence"] = 1.0 if each.get("nodeid") == first else None
+    page = opened(given, f"#case={first}")
+    states = page.locator("h3 .state")
+    for nodeid, wanted in (
+        (first, ["scored", "missed", "broke (generation)"]),
+        (second, ["scored", "missed", "broke"]),
+        (mended, ["scored", "mended"]),
+    ):
+        page.evaluate("nodeid => { location.hash = `case=${nodeid}` }", nodeid)
+        shows(page, nodeid)
+        assert states.all_inner_texts() == wanted
+    cases = page.locator("#cases")
+    for metric, state, n in (("", "broken", 2), ("", "fixed", 1), ("rouge_l", "broken", 1), ("rouge_l", "fixed", 0)):
+        cases.get_by_label("Value of").select_option(metric)
+        cases.get_by_label("State").select_option(state)
+        page.get_by_text(f"{n} case{'s' * (n != 1)} of 24").wait_for()
+
+
 def test_no_value_of_a_facet_is_not_the_value_that_looks_so(opened: Opener) -> None:
     outcomes = [case(f"q{at}", "keeper", 1.0, **facets) for at, facets in enumerate(({"topic": "-"}, {}, {}))]
     page = opened(results([*outcomes, case("q9", "keeper", 1.0, topic="Ferries")]))

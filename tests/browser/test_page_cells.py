@@ -149,6 +149,17 @@ def test_the_difference_to_the_baseline_has_the_interval_of_the_comparison(
     assert "minus the baseline" in page.locator("table.heat caption").inner_text()
 
 
+def test_the_interval_of_results_that_do_not_count_scores_is_found(opened: Opener, golden: dict[str, Any]) -> None:
+    given = copy.deepcopy(golden)
+    for each in given["comparison"]["comparisons"]:
+        each["n_pairs"] = each.pop("n")
+    page = opened(given)
+    choose(page, "matrix", "Show", "baseline")
+    total = cells_of(page)[-1][-1]
+    assert total is not None
+    assert total[3] == tuple(given["comparison"]["comparisons"][0]["ci95"])
+
+
 def test_other_differences_to_the_baseline_have_the_interval_of_a_comparison(
     opened: Opener, golden: dict[str, Any]
 ) -> None:

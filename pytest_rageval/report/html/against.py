@@ -10,21 +10,23 @@ from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.linking import listed
 from pytest_rageval.report.lines import counted, few_of, number
 
-__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise"]
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_primary"]
 
 
-def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the comparison with the baseline as text, None where there was none."""
+def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
+    """Return the comparison with the baseline as text, None where there was none; ``statuses`` counts the outcomes."""
     comparison = results.get("comparison")
     if comparison is None:
         return None
     alpha = alpha_of(results)
     whole = [each for each in comparison["comparisons"] if not each["slice"]]
     sure = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
+    primary = [each for each in whole if is_primary(each, results)]
     cases = comparison["cases"]
     counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
     return {
         "of": comparison["baseline"],
+        "others": not comparison["baseline"]["same_fingerprint"] and _is_whole(results, statuses),
         "cases": [
             ("compared", cases["compared"]),
             *counts,
@@ -33,8 +35,8 @@ def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
         ],
         "whole": [_compared(each, results) for each in whole],
         "cells": [_compared(each, results) for each in sure],
-        "broken": _named(whole, "broken"),
-        "fixed": _named(whole, "fixed"),
+        "broken": _named(primary, "broken"),
+        "fixed": _named(primary, "fixed"),
     }
 
 
@@ -55,7 +57,22 @@ def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
     return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
 
 
+def is_primary(each: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
+    """Return what `Comparison.is_primary` does, of what results.json has."""
+    testbed = results["testbeds"].get(each["testbed"])
+    return testbed is not None and each["metric"] == testbed["metrics"][0]
+
+
+def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
+    """Return what `Comparison.whole` is, of what results.json has; what may lack testbeds is taken for a part."""
+    plan = results["plan"]
+    left_out = plan.get("part") or plan.get("narrowed") or plan["unfinished"] or statuses.get("skipped")
+    all_of_it = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()
+    return all_of_it and not (left_out or results["run"]["interrupted"])
+
+
 def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+    n_scores = each.get("n", each["n_pairs"])
     causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
     return {
         "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
@@ -68,7 +85,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
         "p_holm": p_text(each["p_holm"]).removeprefix("p "),
         "q_value": number(each["q_value"]),
-        "n": str(each["n"]) + (f" ({counted(each['n_pairs'], 'case')})" if each["n"] > each["n_pairs"] else ""),
+        "n": str(n_scores) + (f" ({counted(each['n_pairs'], 'case')})" if n_scores > each["n_pairs"] else ""),
         "least_drop": number(each["least_drop"]),
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),
@@ -78,7 +95,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
 
 
 def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
-    """Return the cases that broke or were mended in any metric, each with the metrics: (node id, metrics)."""
+    """Return the cases that broke or were mended, each with the metrics: (node id, metrics)."""
     found: dict[str, list[str]] = {}
     for each in comparisons:
         for nodeid in each[key]:

@@ -21,8 +21,8 @@ def in_order(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def is_undecided(gate: Mapping[str, Any]) -> bool:
-    """Return whether a gate that holds may hide a drop; `GateResult.undecided` of what results.json has."""
-    cells = gate["cells"] or [gate]
+    """Return whether a gate, or a cell, that holds may hide a drop; `GateResult.undecided` of what results.json has."""
+    cells = gate.get("cells") or [gate]
     return gate["status"] == "passed" and any(cell.get("verdict") == "inconclusive" for cell in cells)
 
 
@@ -37,7 +37,7 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "expr": gate["expr"],
         "scope": gate["scope"],
-        "status": gate["status"],
+        "status": _state(gate),
         "value": number(gate["value"]),
         "interval": interval(gate["ci95"]),
         "n": n,
@@ -45,6 +45,7 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
         "where": f"worst at {where}" if gate["status"] == "passed" and gate["cells"] and where else "",
         "cells": [_cell(cell) for cell in gate["cells"]],
         "baseline": "" if gate["baseline"] is None else number(gate["baseline"]),
+        "now": _now(gate),
         "delta": delta_text(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",
         "n_pairs": gate.get("n_pairs"),
         "p_value": "" if gate["p_value"] is None else p_text(gate["p_value"]),
@@ -55,10 +56,22 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _state(gate: Mapping[str, Any]) -> str:
+    return "inconclusive" if is_undecided(gate) else str(gate["status"])
+
+
+def _now(gate: Mapping[str, Any]) -> str:
+    """Return the value over the pairs with the baseline, "" where it is the gate's own."""
+    if not gate.get("n_pairs") or gate["delta"] is None:
+        return ""
+    now = number(gate["baseline"] + gate["delta"])
+    return "" if now == number(gate["value"]) else now
+
+
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "where": place_text(cell["slice"]),
-        "status": cell["status"],
+        "status": _state(cell),
         "value": number(cell["value"]),
         "interval": interval(cell["ci95"]),
         "n": cell["n"],

@@ -20,7 +20,7 @@ from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.linking import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack, parcels_of
-from pytest_rageval.report.html.pairing import paired_of
+from pytest_rageval.report.html.pairing import BaselineCases, paired_of
 from pytest_rageval.report.html.sentences import sentences_of
 from pytest_rageval.report.html.visible import UNSEEN, in_address, shown
 from pytest_rageval.report.json_text import from_json, to_json
@@ -79,27 +79,29 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
         sentences=sentences_of(results, columns, cases),
         failed=headline.failed_tests_of(results, cases),
         gates=gates_of(results),
-        comparison=comparison_of(results),
+        comparison=comparison_of(results, statuses),
         overviews=overviews_of(results),
         cases=cases,
         notes=headline.notes_of(results),
         script=script,
         style=style,
         policy=_policy(script, style),
-        columns=pack(to_json({**_told(results, earlier), "columns": columns, "questions": questions})),
+        columns=pack(to_json({**_told(results, earlier, paired), "columns": columns, "questions": questions})),
         answers=pack(to_json(answers)),
         parcels=parcels_of(results, earlier),
     )
 
 
-def _told(results: Mapping[str, Any], earlier: Earlier | None) -> dict[str, Any]:
+def _told(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:
     """Return what the page needs besides the outcomes."""
-    comparison = results.get("comparison")
+    comparisons = results["comparison"]["comparisons"] if "comparison" in results else []
+    causes = paired.causes if paired else {}
     return {
         "view": results["plan"]["view"],
         "metrics": results["plan"]["metrics"],
         "testbeds": [{"nodeid": key, **testbed} for key, testbed in results["testbeds"].items()],
-        "comparisons": comparison["comparisons"] if comparison else [],
+        "comparisons": comparisons,
+        "causes": {node: causes[node] for each in comparisons for node in each["broken"] if node in causes},
         "alpha": alpha_of(results),
         "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
         "unseen": UNSEEN,

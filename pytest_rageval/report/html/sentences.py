@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, UNCHANGED, causes_text, moved_text, row_text
-from pytest_rageval.report.html.against import alpha_of, is_beyond_noise
+from pytest_rageval.report.html.against import alpha_of, is_beyond_noise, is_primary
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
 from pytest_rageval.report.html.linking import Cases, Piece, Sentence
 from pytest_rageval.report.lines import counted
@@ -70,7 +70,7 @@ def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]
         yield [Piece(NO_PAIR, "baseline")]
         return
     sure = [each for each in rows if is_beyond_noise(each, alpha)]
-    primary = [each for each in rows if _is_primary(each, results) and not each["slice"]]
+    primary = [each for each in rows if is_primary(each, results) and not each["slice"]]
     told = [each for each in primary if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
     told += [each for each in sorted(sure, key=lambda each: bool(each["slice"])) if each not in told]
     for each in told[:MOST]:
@@ -118,8 +118,3 @@ def _failed(results: Row, columns: Row, cases: Cases) -> Iterator[Sentence]:
         yield [Piece(f"{counted(len(ended), 'case')} ended in an "), Piece("error", "cases"), Piece(told)]
     if unfinished := len(results["plan"]["unfinished"]):
         yield [Piece(f"{counted(unfinished, 'case')} never ended")]
-
-
-def _is_primary(each: Row, results: Row) -> bool:
-    testbed = results["testbeds"].get(each["testbed"])
-    return testbed is not None and each["metric"] == testbed["metrics"][0]

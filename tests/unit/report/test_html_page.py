@@ -166,7 +166,8 @@ def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() ->
     each |= {"n": 12, "n_pairs": 4, "delta": -0.5, "ci95": [-0.9, -0.1]}
     cells = [each | {"slice": {"topic": topic}, "p_holm": p} for topic, p in (("A", 0.01), ("B", 0.06), ("C", None))]
     cases = dict.fromkeys(("new", "gone", "changed", "renamed", "errors"), ()) | {"compared": 12, "answers_changed": 0}
-    found = comparison_of(results(comparison={"baseline": {}, "cases": cases, "comparisons": cells}))
+    same = {"same_fingerprint": True}
+    found = comparison_of(results(comparison={"baseline": same, "cases": cases, "comparisons": cells}), {})
     assert found is not None
     assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 (4 cases)")]
 

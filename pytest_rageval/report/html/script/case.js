@@ -25,8 +25,7 @@ function caseOf(row, outcome, instance, earlier) {
   const gold = (instance.gold ?? []).flat();
   const fake = (instance.fake ?? []).flat();
   return [
-    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status),
-      hasFailed(row) ? [" ", el("span", { class: "state failed" }, "test failed")] : null),
+    el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status), badgesOf(row)),
     el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
@@ -39,6 +38,15 @@ function caseOf(row, outcome, instance, earlier) {
     usagePart(outcome),
     elsewherePart(row),
   ].filter(Boolean);
+}
+
+/** What else is to be said of a case at once, by the states that cases are filtered by. */
+function badgesOf(row) {
+  const cause = store.causes[store.nodeid[row]] ?? "unknown";
+  const broke = cause === "unknown" ? "broke" : `broke (${cause})`;
+  const told = { failed: "test failed", missed: "missed", broken: broke, fixed: "mended" };
+  const mine = Object.keys(told).filter((state) => stateTest({ ...noFilters(), state })(row));
+  return mine.map((state) => [" ", el("span", { class: `state ${state}` }, told[state])]);
 }
 
 function questionPart(outcome, instance) {

@@ -29,7 +29,8 @@ function stateTest(filters) {
   if (state === "unscored") return (row) => statusAt(row) === "scored" && metricAt(row, filters) !== null && valueAt(row, metricAt(row, filters)) === null;
   if (state === "failed") return hasFailed;
   if (state === "broken" || state === "fixed") {
-    const named = new Set(store.comparisons.filter((each) => !Object.keys(each.slice).length).flatMap((each) => each[state]));
+    const isMeant = (each) => each.metric === (filters.metric || store.testbedOf.get(each.testbed)?.metrics[0]);
+    const named = new Set(store.comparisons.filter((each) => !Object.keys(each.slice).length && isMeant(each)).flatMap((each) => each[state]));
     return (row) => named.has(store.nodeid[row]);
   }
   return (row) => statusAt(row) === state;

@@ -62,13 +62,14 @@ function macroOf(cells, n) {
 function fromResults(view, rows) {
   const pairs = new Set(rows.filter((row) => store.before[view.metric]?.[row] != null && valueAt(row, view.metric) !== null).map((row) => unitOf(row)));
   const found = store.comparisons.find((each) => {
-    if (each.metric !== view.metric || each.system !== view.system || each.n !== pairs.size) return false;
+    if (each.metric !== view.metric || each.system !== view.system || (each.n ?? each.n_pairs) !== pairs.size) return false;
     if (!rows.every((row) => named(store.testbed, row) === each.testbed)) return false;
     return Object.entries(each.slice).every(([facet, value]) => rows.every((row) => facetAt(row, facet) === value));
   });
   if (!found || found.delta === null) return null;
-  const told = { mean: found.delta, n: found.n, unscored: new Set(rows.map((row) => unitOf(row))).size - found.n, ci95: found.ci95 };
-  return { ...told, ...(found.n === found.n_pairs ? {} : { cases: found.n_pairs }), sure: isSure(found) };
+  const n = pairs.size;
+  const told = { mean: found.delta, n, unscored: new Set(rows.map((row) => unitOf(row))).size - n, ci95: found.ci95 };
+  return { ...told, ...(n === found.n_pairs ? {} : { cases: found.n_pairs }), sure: isSure(found) };
 }
 
 /** Whether a comparison's test, corrected over all cells, takes a change for no noise. */
