@@ -31,8 +31,10 @@ Answers that were awaited together end together: the line that stands while the 
 
 
 def is_watched(config: pytest.Config) -> bool:
-    """Return whether somebody watches, wants to be told, and pytest alone writes to the terminal."""
+    """Return whether somebody watches, wants to be told, and pytest alone writes to a terminal that draws."""
     if type(watched_terminal(config)) is not TerminalReporter:
+        return False
+    if os.name == "nt" and not os.environ.get("WT_SESSION"):  # a console may write the signs that draw as they are
         return False
     debugs = any(getattr(config.option, name, False) for name in ("usepdb", "trace"))
     return getattr(config.option, "capture", "no") == "fd" and not debugs

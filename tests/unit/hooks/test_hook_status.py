@@ -85,11 +85,23 @@ def test_it_is_drawn_where_somebody_watches_and_nothing_mixes_with_it(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], env: dict[str, str], watched: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("WT_SESSION", "1")
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert is_watched(config(**given)) is watched
+
+
+@pytest.mark.parametrize(("env", "watched"), [({}, False), ({"WT_SESSION": "1"}, True)])
+def test_on_windows_only_a_terminal_that_draws_has_it(
+    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], watched: bool
+) -> None:
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(status, "os", SimpleNamespace(name="nt", environ=env))
+    assert is_watched(config()) is watched
 
 
 def test_a_worker_has_none() -> None:
