@@ -150,6 +150,14 @@ class StatusLine:
         """Have a worker tell what it has under way."""
         node.workerinput[WATCHED] = True
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Keep of a worker that has ended or crashed what it has cost."""
+        from pytest_rageval.report.standing import UnderWay
+
+        cost = self._under_way.get(node.gateway.id, UnderWay()).cost
+        self._under_way[node.gateway.id] = UnderWay(cost=cost)
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Have the line gone, however the tests end."""

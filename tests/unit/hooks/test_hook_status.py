@@ -16,6 +16,7 @@ from _pytest.terminal import TerminalReporter
 from pytest_rageval.hooks import status
 from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
+from pytest_rageval.report.standing import UnderWay
 
 
 class Terminal(StringIO):
@@ -149,6 +150,14 @@ def test_it_is_away_while_others_write_and_back_when_they_have() -> None:
     assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[Jtheirs\ntheirs{DRAWN.format('two')}"
     screen.close()
     assert "global_and_fixture_disabled" not in vars(capture)
+
+
+def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
+    line = StatusLine(config())
+    for worker in ("gw0", "gw1"):
+        line._note(worker, {"under_way": (3, 2, 0.5)})
+    line.pytest_testnodedown(SimpleNamespace(gateway=SimpleNamespace(id="gw1")))
+    assert line._under_way == {"gw0": UnderWay(3, 2, 0.5), "gw1": UnderWay(0, 0, 0.5)}
 
 
 def test_what_a_code_page_lacks_makes_it_no_wider() -> None:
