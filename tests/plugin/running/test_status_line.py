@@ -14,7 +14,7 @@ from struct import pack
 
 import pyte
 import pytest
-from rag_project import QUIET, Project, case
+from rag_project import QUIET, RUNS, Project, case
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
@@ -255,3 +255,28 @@ def test_answers_count_as_they_come(project: Project, args: tuple[str, ...]) -> 
     assert found.status == 0, found.sent
     assert any(re.fullmatch(COME[args], line) for line in found.drawn), found.drawn
     assert any(re.match(r"rag: 12/12 · \$0\.1200 .*accuracy 1\.00", line) for line in found.drawn), found.drawn
+
+
+LOUD = (
+    HASTY.replace("{slow}", "")
+    + """
+    import asyncio
+    import os
+
+    async def say(query):
+        for _ in range(600):
+            os.write(1, b"x\\n")
+            await asyncio.sleep(0.002)
+        return "Rome"
+"""
+)
+"""A conftest whose system writes all the while that its test waits."""
+
+
+def test_what_a_system_writes_while_its_test_waits_is_captured(project: Project) -> None:
+    project.says([case("q1", RIGHT)], conftest=LOUD, test=RUNS.replace("...", "assert rag.answer.text == 'Paris'"))
+    found = seen(project)
+    before, _, captured = found.sent.partition("Captured stdout")
+    assert before.count("rag: 0/1") > 1, "drawn while it waits"
+    assert "x\r\n" not in before
+    assert captured.count("x\r\n") == 600

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import StringIO
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,8 +20,24 @@ from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
 from pytest_rageval.report.standing import UnderWay
 
 
-class Terminal(StringIO):
-    encoding = "utf-8"
+class Terminal:
+    """A stream of a file, as what is drawn goes by its descriptor."""
+
+    def __init__(self) -> None:
+        self.encoding = "utf-8"
+        self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with this
+        self.fileno = self._file.fileno
+        weakref.finalize(self, self._file.close)
+
+    def write(self, text: str) -> int:
+        return self._file.write(text.encode())
+
+    def flush(self) -> None:
+        """Nothing is kept."""
+
+    def getvalue(self) -> str:
+        self._file.seek(0)
+        return self._file.read().decode()
 
 
 @dataclass
@@ -163,7 +180,9 @@ def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
 def test_what_a_code_page_lacks_makes_it_no_wider() -> None:
     writer = Writer(fullwidth=20)
     writer._file.encoding = "ascii"
-    Screen(writer, Capture()).show(["系统系统系统系统"])
+    screen = Screen(writer, Capture())
+    screen.show(["系统系统系统系统"])
+    screen.close()
     assert writer._file.getvalue() == DRAWN.format("\\u7cfb\\u7edf\\u7cfb\\")
 
 
@@ -209,8 +228,7 @@ def test_what_cannot_be_drawn_ends_the_line_alone(
         raise fault
 
     here.stash[RECORDER] = SimpleNamespace(take_fault=found.append)
-    line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True),
-                                   uncaptured=nullcontext)  # type: ignore[assignment]  # fmt: skip
+    line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True))  # type: ignore[assignment]
     line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     line.tick()
@@ -222,7 +240,7 @@ def test_what_cannot_be_drawn_ends_the_line_alone(
 def test_only_the_thread_of_the_tests_draws() -> None:
     line = StatusLine(config())
     shown: list[object] = []
-    line._screen = SimpleNamespace(show=shown.append, uncaptured=nullcontext)  # type: ignore[assignment]
+    line._screen = SimpleNamespace(show=shown.append)  # type: ignore[assignment]
     line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     other = threading.Thread(target=line.tick)
