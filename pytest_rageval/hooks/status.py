@@ -56,7 +56,8 @@ class Screen:
     def __init__(self, writer: Any, capture: Any) -> None:
         self.is_shown = False
         self._parts: Sequence[str] = ()
-        self._is_lent = False
+        self._lent_to = 0
+        self._lock = threading.RLock()  # others may write from any thread
         self._writer = writer
         self._stream = writer._file
         self._terminal = os.fdopen(os.dup(self._stream.fileno()), "wb", buffering=0)
@@ -66,16 +67,18 @@ class Screen:
         capture.global_and_fixture_disabled = self._lent
 
     def write(self, text: str) -> int:
-        if self.is_shown and ("\n" in text or "\r" in text or not 0 <= self._column() < self._columns()):
-            self._stream.write(f"\x1b[J{text}{self._drawn()}")  # at once, so that nobody sees it go
-            return len(text)
-        return int(self._stream.write(text))
+        with self._lock:
+            if self.is_shown and ("\n" in text or "\r" in text or not 0 <= self._column() < self._columns()):
+                self._stream.write(f"\x1b[J{text}{self._drawn()}")  # at once, so that nobody sees it go
+                return len(text)
+            return int(self._stream.write(text))
 
     def show(self, parts: Sequence[str]) -> None:
         """Show a line, or another in its place; nothing where the one above is full to the edge, or others write."""
-        self._parts = parts
-        if not self._is_lent:
-            self._put("\x1b[J" * self.is_shown + self._drawn())
+        with self._lock:
+            self._parts = parts
+            if not self._lent_to:
+                self._put("\x1b[J" * self.is_shown + self._drawn())
 
     def erase(self) -> None:
         """Leave no line."""
@@ -85,6 +88,7 @@ class Screen:
 
     def close(self) -> None:
         """Leave the stream and the capture manager as they were."""
+        self._parts = ()
         if self._writer._file is self:
             self._writer._file = self._stream
         vars(self._capture).pop("global_and_fixture_disabled", None)
@@ -109,16 +113,17 @@ class Screen:
     def _lent(self) -> Generator[None]:
         """Do what the capture manager does for those who write past it, with no line in their way."""
         with self._uncaptured():
-            was_lent, was_shown = self._is_lent, self.is_shown
-            self._is_lent = True
-            self.erase()
+            with self._lock:
+                self._lent_to += 1
+                self.erase()
             try:
                 yield
             finally:
-                self._is_lent = was_lent
-                if was_shown:
-                    self._stream.flush()  # what they have written stands above
-                    self.show(self._parts)
+                with self._lock:
+                    self._lent_to -= 1
+                    if self._parts and not self._lent_to:
+                        self._stream.flush()  # what they have written stands above
+                        self.show(self._parts)
 
     def _columns(self) -> int:
         """Return how wide the terminal is now, which may not know it; pytest takes a narrow one for a common one."""

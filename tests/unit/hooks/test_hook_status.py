@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from types import SimpleNamespace
@@ -167,6 +167,21 @@ def test_it_is_away_while_others_write_and_back_when_they_have() -> None:
     assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[Jtheirs\ntheirs{DRAWN.format('two')}"
     screen.close()
     assert "global_and_fixture_disabled" not in vars(capture)
+
+
+def test_it_is_back_once_the_last_of_those_who_write_at_once_has_written() -> None:
+    writer, capture = Writer(), Capture()
+    screen = Screen(writer, capture)
+    screen.show(["one"])
+    with ExitStack() as second:
+        with capture.global_and_fixture_disabled():
+            second.enter_context(capture.global_and_fixture_disabled())
+        screen.show(["two"])
+        assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[J"
+    assert screen._stream.getvalue().endswith(f"\x1b[J{DRAWN.format('two')}")
+    screen.show(["three"])
+    assert screen._stream.getvalue().endswith(DRAWN.format("three"))
+    screen.close()
 
 
 def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
