@@ -31,8 +31,10 @@ Answers that were awaited together end together: the line that stands while the 
 
 
 def is_watched(config: pytest.Config) -> bool:
-    """Return whether somebody watches, wants to be told, and pytest alone writes to the terminal."""
+    """Return whether somebody watches, wants to be told, and pytest alone writes to a terminal that draws."""
     if type(watched_terminal(config)) is not TerminalReporter:
+        return False
+    if os.name == "nt" and not os.environ.get("WT_SESSION"):  # a console may write the signs that draw as they are
         return False
     debugs = any(getattr(config.option, name, False) for name in ("usepdb", "trace"))
     return getattr(config.option, "capture", "no") == "fd" and not debugs
@@ -41,56 +43,62 @@ def is_watched(config: pytest.Config) -> bool:
 class Screen:
     """The stream of a terminal, with a line under the one that is written; it goes with that one as it ends.
 
+    It is made while nothing is captured, and keeps the terminal: the line is drawn there also while a test runs.
+
     Args:
         writer: pytest's, which knows what it has written of the present line.
         capture: pytest's capture manager; while it lets others write to the terminal there is no line.
+
+    Raises:
+        OSError: the stream is of no file.
     """
 
     def __init__(self, writer: Any, capture: Any) -> None:
         self.is_shown = False
         self._parts: Sequence[str] = ()
-        self._is_lent = False
+        self._lent_to = 0
+        self._lock = threading.RLock()  # others may write from any thread
         self._writer = writer
         self._stream = writer._file
+        self._terminal = os.fdopen(os.dup(self._stream.fileno()), "wb", buffering=0)
         writer._file = self
         self._capture = capture
         self._uncaptured = capture.global_and_fixture_disabled
         capture.global_and_fixture_disabled = self._lent
 
     def write(self, text: str) -> int:
-        if self.is_shown and ("\n" in text or "\r" in text or not 0 <= self._column() < self._columns()):
-            self._stream.write(f"\x1b[J{text}{self._drawn()}")  # at once, so that nobody sees it go
-            return len(text)
-        return int(self._stream.write(text))
+        with self._lock:
+            if self.is_shown and ("\n" in text or "\r" in text or not 0 <= self._column() < self._columns()):
+                self._stream.write(f"\x1b[J{text}{self._drawn()}")  # at once, so that nobody sees it go
+                return len(text)
+            return int(self._stream.write(text))
 
     def show(self, parts: Sequence[str]) -> None:
         """Show a line, or another in its place; nothing where the one above is full to the edge, or others write."""
-        self._parts = parts
-        if not self._is_lent:
-            self._stream.write("\x1b[J" * self.is_shown + self._drawn())
-            self._stream.flush()
+        with self._lock:
+            self._parts = parts
+            if not self._lent_to:
+                self._put("\x1b[J" * self.is_shown + self._drawn())
 
     def erase(self) -> None:
         """Leave no line."""
         if self.is_shown:
             self.is_shown = False
-            self._stream.write("\x1b[J")
-            self._stream.flush()
-
-    @contextmanager
-    def uncaptured(self) -> Generator[None]:
-        """Have what is written within go to the terminal, also while a test runs."""
-        with self._uncaptured():
-            yield
+            self._put("\x1b[J")
 
     def close(self) -> None:
         """Leave the stream and the capture manager as they were."""
+        self._parts = ()
         if self._writer._file is self:
             self._writer._file = self._stream
         vars(self._capture).pop("global_and_fixture_disabled", None)
+        self._terminal.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+    def _put(self, text: str) -> None:
+        self._terminal.write(text.encode(getattr(self._stream, "encoding", None) or "utf-8"))
 
     def _drawn(self) -> str:
         """Return what draws the line, and goes back to where others have written to, wherever that is."""
@@ -105,21 +113,23 @@ class Screen:
     def _lent(self) -> Generator[None]:
         """Do what the capture manager does for those who write past it, with no line in their way."""
         with self._uncaptured():
-            was_lent, was_shown = self._is_lent, self.is_shown
-            self._is_lent = True
-            self.erase()
+            with self._lock:
+                self._lent_to += 1
+                self.erase()
             try:
                 yield
             finally:
-                self._is_lent = was_lent
-                if was_shown:
-                    self.show(self._parts)
+                with self._lock:
+                    self._lent_to -= 1
+                    if self._parts and not self._lent_to:
+                        self._stream.flush()  # what they have written stands above
+                        self.show(self._parts)
 
     def _columns(self) -> int:
         """Return how wide the terminal is now, which may not know it; pytest takes a narrow one for a common one."""
         try:
-            columns = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError, AttributeError):
+            columns = os.get_terminal_size(self._terminal.fileno()).columns
+        except OSError:
             columns = 0
         return columns or int(self._writer.fullwidth)
 
@@ -148,11 +158,20 @@ class StatusLine:
         """Have a worker tell what it has under way."""
         node.workerinput[WATCHED] = True
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Keep of a worker that has ended or crashed what it has cost."""
+        from pytest_rageval.report.standing import UnderWay
+
+        cost = self._under_way.get(node.gateway.id, UnderWay()).cost
+        self._under_way[node.gateway.id] = UnderWay(cost=cost)
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Have the line gone, however the tests end."""
         if not session.config.option.collectonly:
-            self._screen = Screen(self._writer, self._config.pluginmanager.getplugin("capturemanager"))
+            with self._cosmetic():
+                self._screen = Screen(self._writer, self._config.pluginmanager.getplugin("capturemanager"))
         try:
             return (yield)
         finally:
@@ -187,7 +206,7 @@ class StatusLine:
     def tick(self) -> None:
         """Draw the line while a test waits for its answer; only the thread of the tests ever writes to the terminal."""
         if self._screen is not None and threading.current_thread() is threading.main_thread():
-            with self._cosmetic(), self._screen.uncaptured():
+            with self._cosmetic():
                 self._draw()
 
     def _stood(self) -> Standing | None:

@@ -14,7 +14,7 @@ from struct import pack
 
 import pyte
 import pytest
-from rag_project import QUIET, Project, case
+from rag_project import QUIET, RUNS, Project, case
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
@@ -227,7 +227,7 @@ MODEL = (
         async def complete(self, messages, **params):
             from pytest_rageval import Completion, Usage
             number = int(messages[-1]["content"].rpartition("say ")[2])
-            await asyncio.sleep(1.2 if number == 1 else 0.1)
+            await asyncio.sleep({1: 1.5, 4: 0.7}.get(number, 0.1))
             return Completion("Paris", Usage(cost_usd=0.01))
 
     @pytest.fixture(scope="session")
@@ -237,14 +237,14 @@ MODEL = (
     rag_system = None
 """
 )
-"""A conftest whose model takes its time for the first case."""
+"""A conftest whose model takes its time for the first case, and some of it for the fourth."""
 
 
 COME = {
-    (): r"rag: 0\+11/12 · 1 in flight · \$0\.1100",
-    ("-n2",): r"rag: \d\+\d/12.* · \$0\.\d+00.*",
+    (): [r"rag: 0\+11/12 · 1 in flight · \$0\.1100"],
+    ("-n2",): [r"rag: \d+/12 · \d in flight · \$0\.\d+00.*", r"rag: \d\+\d/12.* · \$0\.\d+00.*"],
 }
-"""What is told while the first answer is awaited; with workers, what the first report brings."""
+"""What is told while the first answer is awaited; with workers, what their reports bring."""
 
 
 @pytest.mark.parametrize("args", COME, ids=str)
@@ -253,5 +253,31 @@ def test_answers_count_as_they_come(project: Project, args: tuple[str, ...]) -> 
     project.says([case(f"q{at}", f"say {at}", passages=passages) for at in range(1, 13)], conftest=MODEL)
     found = seen(project, *args)
     assert found.status == 0, found.sent
-    assert any(re.fullmatch(COME[args], line) for line in found.drawn), found.drawn
+    for pattern in COME[args]:
+        assert any(re.fullmatch(pattern, line) for line in found.drawn), found.drawn
     assert any(re.match(r"rag: 12/12 · \$0\.1200 .*accuracy 1\.00", line) for line in found.drawn), found.drawn
+
+
+LOUD = (
+    HASTY.replace("{slow}", "")
+    + """
+    import asyncio
+    import os
+
+    async def say(query):
+        for _ in range(600):
+            os.write(1, b"x\\n")
+            await asyncio.sleep(0.002)
+        return "Rome"
+"""
+)
+"""A conftest whose system writes all the while that its test waits."""
+
+
+def test_what_a_system_writes_while_its_test_waits_is_captured(project: Project) -> None:
+    project.says([case("q1", RIGHT)], conftest=LOUD, test=RUNS.replace("...", "assert rag.answer.text == 'Paris'"))
+    found = seen(project)
+    before, _, captured = found.sent.partition("Captured stdout")
+    assert before.count("rag: 0/1") > 1, "drawn while it waits"
+    assert "x\r\n" not in before
+    assert captured.count("x\r\n") == 600

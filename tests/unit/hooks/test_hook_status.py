@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from io import StringIO
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,10 +17,27 @@ from _pytest.terminal import TerminalReporter
 from pytest_rageval.hooks import status
 from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
+from pytest_rageval.report.standing import UnderWay
 
 
-class Terminal(StringIO):
-    encoding = "utf-8"
+class Terminal:
+    """A stream of a file, as what is drawn goes by its descriptor."""
+
+    def __init__(self) -> None:
+        self.encoding = "utf-8"
+        self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with this
+        self.fileno = self._file.fileno
+        weakref.finalize(self, self._file.close)
+
+    def write(self, text: str) -> int:
+        return self._file.write(text.encode())
+
+    def flush(self) -> None:
+        """Nothing is kept."""
+
+    def getvalue(self) -> str:
+        self._file.seek(0)
+        return self._file.read().decode()
 
 
 @dataclass
@@ -85,11 +103,23 @@ def test_it_is_drawn_where_somebody_watches_and_nothing_mixes_with_it(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], env: dict[str, str], watched: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("WT_SESSION", "1")
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert is_watched(config(**given)) is watched
+
+
+@pytest.mark.parametrize(("env", "watched"), [({}, False), ({"WT_SESSION": "1"}, True)])
+def test_on_windows_only_a_terminal_that_draws_has_it(
+    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], watched: bool
+) -> None:
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(status, "os", SimpleNamespace(name="nt", environ=env))
+    assert is_watched(config()) is watched
 
 
 def test_a_worker_has_none() -> None:
@@ -139,10 +169,35 @@ def test_it_is_away_while_others_write_and_back_when_they_have() -> None:
     assert "global_and_fixture_disabled" not in vars(capture)
 
 
+def test_it_is_back_once_the_last_of_those_who_write_at_once_has_written() -> None:
+    writer, capture = Writer(), Capture()
+    screen = Screen(writer, capture)
+    screen.show(["one"])
+    with ExitStack() as second:
+        with capture.global_and_fixture_disabled():
+            second.enter_context(capture.global_and_fixture_disabled())
+        screen.show(["two"])
+        assert screen._stream.getvalue() == f"{DRAWN.format('one')}\x1b[J"
+    assert screen._stream.getvalue().endswith(f"\x1b[J{DRAWN.format('two')}")
+    screen.show(["three"])
+    assert screen._stream.getvalue().endswith(DRAWN.format("three"))
+    screen.close()
+
+
+def test_of_a_worker_that_is_down_the_cost_counts_alone() -> None:
+    line = StatusLine(config())
+    for worker in ("gw0", "gw1"):
+        line._note(worker, {"under_way": (3, 2, 0.5)})
+    line.pytest_testnodedown(SimpleNamespace(gateway=SimpleNamespace(id="gw1")))
+    assert line._under_way == {"gw0": UnderWay(3, 2, 0.5), "gw1": UnderWay(0, 0, 0.5)}
+
+
 def test_what_a_code_page_lacks_makes_it_no_wider() -> None:
     writer = Writer(fullwidth=20)
     writer._file.encoding = "ascii"
-    Screen(writer, Capture()).show(["系统系统系统系统"])
+    screen = Screen(writer, Capture())
+    screen.show(["系统系统系统系统"])
+    screen.close()
     assert writer._file.getvalue() == DRAWN.format("\\u7cfb\\u7edf\\u7cfb\\")
 
 
@@ -188,8 +243,7 @@ def test_what_cannot_be_drawn_ends_the_line_alone(
         raise fault
 
     here.stash[RECORDER] = SimpleNamespace(take_fault=found.append)
-    line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True),
-                                   uncaptured=nullcontext)  # type: ignore[assignment]  # fmt: skip
+    line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True))  # type: ignore[assignment]
     line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     line.tick()
@@ -201,7 +255,7 @@ def test_what_cannot_be_drawn_ends_the_line_alone(
 def test_only_the_thread_of_the_tests_draws() -> None:
     line = StatusLine(config())
     shown: list[object] = []
-    line._screen = SimpleNamespace(show=shown.append, uncaptured=nullcontext)  # type: ignore[assignment]
+    line._screen = SimpleNamespace(show=shown.append)  # type: ignore[assignment]
     line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     other = threading.Thread(target=line.tick)
