@@ -9,24 +9,16 @@ from typing import Literal
 
 from pytest_rageval.analysis.blame import WORST, Flaws, badness, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
-from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
 from pytest_rageval.analysis.regression import Against, Regression, regressions
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.usage import LATENCY, USED, all_replayed, answered, used
+from pytest_rageval.analysis.unscored import n_lost, nothing_scored, reasons_of, unasked_of, unknowable, unscored_of
+from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
-from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["DESELECTED", "GateResult", "MetricInfo", "evaluate"]
-
-NOT_ASKED = "not_asked"
-"""The error_type of an outcome whose case was left unasked; a gate over it fails."""
-
-BUDGET = "budget"
-"""The same, of one that was left unasked for want of money."""
-
-NOT_APPLICABLE = "not_applicable"
 
 DESELECTED = "all its cases were deselected"
 
@@ -146,7 +138,7 @@ def evaluate(
     possible = [outcome for outcome in outcomes if matches(outcome.facets, gate.beforehand)]
     if not possible:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=DESELECTED)
-    if KNEW in gate.slice and (why := _unknowable(gate, possible, len(covered))):
+    if KNEW in gate.slice and (why := unknowable(gate, possible, len(covered))):
         errors = sum(outcome.status == "error" for outcome in possible)
         return GateResult(gate, scope, "failed", None, 0, errors, slice=gate.slice, reason=why)
     free = [name for name, value in gate.slice.items() if value == ANY]
@@ -193,24 +185,24 @@ def _reason_at(worst: GateResult, gate: Gate) -> str | None:
 
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:
     errors = sum(outcome.status == "error" for outcome in covered)
-    unasked = _unasked(covered)
+    unasked = unasked_of(covered)
     binary = metrics.get(gate.metric, MetricInfo()).binary
     cell = cell_of(gate.metric, binary, covered)
     result = GateResult(gate, scope, "passed", cell.mean, cell.n, errors, cell.ci95, gate.slice, n_cases=cell.n_cases)
-    result = replace(result, unscored=_unscored(gate.metric, covered))
+    result = replace(result, unscored=unscored_of(gate.metric, covered))
     if unasked:
         return replace(result, status="failed", reason=unasked)
     if cell.mean is None and gate.metric in LATENCY and all_replayed(answered(covered)):
         return replace(result, status="skipped", reason=REPLAYED)
     if _size(result) < gate.min_n > 1:
-        lost = _lost(gate.metric, covered)
+        missing = n_lost(gate.metric, covered)
         few = f"too few: n {_size(result)} < {gate.min_n}"
-        if _size(result) + lost < gate.min_n:
+        if _size(result) + missing < gate.min_n:
             return replace(result, status="skipped", reason=few)
-        why = f"{few}, as {lost} more could not be scored{_reasons(gate.metric, covered)}"
+        why = f"{few}, as {missing} more could not be scored{reasons_of(gate.metric, covered)}"
         return replace(result, status="failed", reason=why)
     if cell.mean is None:
-        return replace(result, status="failed", reason=_nothing(gate, covered))
+        return replace(result, status="failed", reason=nothing_scored(gate, covered))
     if gate.baseline or gate.holds(cell.mean):
         return result
     reason = f"{gate.metric} is {gate.missed_by(cell.mean)}"
@@ -253,58 +245,3 @@ def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult
 def _size(result: GateResult) -> int:
     """Return how many cases were scored, each counted once however often it was repeated."""
     return result.n if result.n_cases is None else result.n_cases
-
-
-def _lost(metric: str, covered: Sequence[Outcome]) -> int:
-    """Return how many cases have no value though they should: for an error, or for want of a verdict."""
-    asked = [o for o in covered if o.status != "skipped" and not _beside(o.scores.get(metric))]
-    return sum(cell_of(metric, False, runs).n == 0 for runs in by_case(asked).values())
-
-
-def _beside(score: Score | None) -> bool:
-    return score is not None and score.reason is not None and score.reason.partition(":")[0] == NOT_APPLICABLE
-
-
-def _unasked(covered: Sequence[Outcome]) -> str:
-    """Return that and why cases were left unasked, or ""."""
-    unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
-    cases = "1 case was" if len(unasked) == 1 else f"{len(unasked)} cases were"
-    return f"{cases} not asked: {unasked[0].error}" if unasked else ""
-
-
-def _unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
-    """Return why a gate over what the model knew cannot be decided, or "" where it can.
-
-    Args:
-        gate: the gate; which cases it covers shows only once the model was asked without passages.
-        possible: the outcomes that it may cover.
-        n_covered: how many of them it does.
-    """
-    unknown = [outcome for outcome in possible if KNEW not in outcome.facets]
-    unasked = _unasked(unknown)
-    if unasked or n_covered:
-        return unasked
-    if len(unknown) < len(possible):
-        return f"nothing was scored: no case of {len(possible)} has {KNEW}={gate.slice[KNEW]}"
-    why = _reasons("closed_book_accuracy", unknown)
-    return f"nothing was scored: whether the model knew is known of none of {len(possible)} cases{why}"
-
-
-def _unscored(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
-    scores = (outcome.scores.get(metric) for outcome in covered if outcome.status == "scored")
-    reasons = Counter(score.reason.partition(":")[0] for score in scores if score is not None and score.reason)
-    return {reason: n for reason, n in reasons.most_common() if reason != NOT_APPLICABLE}
-
-
-def _nothing(gate: Gate, covered: Sequence[Outcome]) -> str:
-    errors = sum(outcome.status == "error" for outcome in covered)
-    answers = answered(covered)
-    if gate.metric in USED and answers:
-        unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
-        return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers do not tell it"
-    return f"nothing was scored: {len(covered)} cases, {errors} errors{_reasons(gate.metric, covered)}"
-
-
-def _reasons(metric: str, covered: Sequence[Outcome]) -> str:
-    reasons = sorted({s.reason for o in covered if (s := o.scores.get(metric)) is not None and s.reason})
-    return f" ({'; '.join(reasons[:3])})" if reasons else ""

@@ -5,7 +5,8 @@ from outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
-from pytest_rageval.analysis.verdicts import NOT_ASKED, GateResult, MetricInfo, evaluate
+from pytest_rageval.analysis.unscored import NOT_ASKED
+from pytest_rageval.analysis.verdicts import GateResult, MetricInfo, evaluate
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome
 

@@ -1,0 +1,81 @@
+"""Why outcomes have no value that a gate could judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pytest_rageval.analysis.cells import cell_of
+from pytest_rageval.analysis.clusters import by_case
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.usage import USED, answered, used
+from pytest_rageval.model.facets import KNEW
+from pytest_rageval.model.outcome import Outcome, Score
+
+__all__ = ["NOT_ASKED", "n_lost", "nothing_scored", "reasons_of", "unasked_of", "unknowable", "unscored_of"]
+
+NOT_ASKED = "not_asked"
+"""The error_type of an outcome whose case was left unasked; a gate over it fails."""
+
+BUDGET = "budget"
+"""The same, of one that was left unasked for want of money."""
+
+NOT_APPLICABLE = "not_applicable"
+
+
+def n_lost(metric: str, covered: Sequence[Outcome]) -> int:
+    """Return how many cases have no value though they should: for an error, or for want of a verdict."""
+    asked = [o for o in covered if o.status != "skipped" and not _beside(o.scores.get(metric))]
+    return sum(cell_of(metric, False, runs).n == 0 for runs in by_case(asked).values())
+
+
+def _beside(score: Score | None) -> bool:
+    return score is not None and score.reason is not None and score.reason.partition(":")[0] == NOT_APPLICABLE
+
+
+def unasked_of(covered: Sequence[Outcome]) -> str:
+    """Return that and why cases were left unasked, or ""."""
+    unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
+    cases = "1 case was" if len(unasked) == 1 else f"{len(unasked)} cases were"
+    return f"{cases} not asked: {unasked[0].error}" if unasked else ""
+
+
+def unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
+    """Return why a gate over what the model knew cannot be decided, or "" where it can.
+
+    Args:
+        gate: the gate; which cases it covers shows only once the model was asked without passages.
+        possible: the outcomes that it may cover.
+        n_covered: how many of them it does.
+    """
+    unknown = [outcome for outcome in possible if KNEW not in outcome.facets]
+    unasked = unasked_of(unknown)
+    if unasked or n_covered:
+        return unasked
+    if len(unknown) < len(possible):
+        return f"nothing was scored: no case of {len(possible)} has {KNEW}={gate.slice[KNEW]}"
+    why = reasons_of("closed_book_accuracy", unknown)
+    return f"nothing was scored: whether the model knew is known of none of {len(possible)} cases{why}"
+
+
+def unscored_of(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
+    """Return why answers have no value -> how many, the most frequent first; what does not apply is none of them."""
+    scores = (outcome.scores.get(metric) for outcome in covered if outcome.status == "scored")
+    reasons = Counter(score.reason.partition(":")[0] for score in scores if score is not None and score.reason)
+    return {reason: n for reason, n in reasons.most_common() if reason != NOT_APPLICABLE}
+
+
+def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
+    """Return why a gate has no value."""
+    errors = sum(outcome.status == "error" for outcome in covered)
+    answers = answered(covered)
+    if gate.metric in USED and answers:
+        unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
+        return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers do not tell it"
+    return f"nothing was scored: {len(covered)} cases, {errors} errors{reasons_of(gate.metric, covered)}"
+
+
+def reasons_of(metric: str, covered: Sequence[Outcome]) -> str:
+    """Return the first reasons that outcomes give for having no value, in brackets, or ""."""
+    reasons = sorted({s.reason for o in covered if (s := o.scores.get(metric)) is not None and s.reason})
+    return f" ({'; '.join(reasons[:3])})" if reasons else ""
