@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
     from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings
+    from pytest_rageval.model.evidence import EvidenceUnit
     from pytest_rageval.model.judging import Judge, Verdict
     from pytest_rageval.model.metric import Metric, Sample
     from pytest_rageval.model.outcome import Outcome, Score
@@ -39,6 +40,7 @@ __all__ = [
     "Document",
     "EmbeddingModel",
     "Embeddings",
+    "EvidenceUnit",
     "Finding",
     "FunctionJudge",
     "Instance",
@@ -81,6 +83,7 @@ _HOME = {
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
     "model.chat": ("ChatModel", "Completion", "EmbeddingModel", "Embeddings"),
+    "model.evidence": ("EvidenceUnit",),
     "model.judging": ("Judge", "Verdict"),
     "model.metric": ("Metric", "Sample"),
     "model.outcome": ("Outcome", "Score"),

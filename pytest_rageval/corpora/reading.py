@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.corpora.chunking import Chunking
 from pytest_rageval.corpora.document import Document
+from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.corpora.places import Place
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["passages"]
 
 
-def passages(files: Iterable[Place], formats: Registry[Reader], chunking: Chunking) -> Iterator[Passage]:
+def passages(
+    files: Iterable[Place], formats: Registry[Reader], chunking: Chunking, locator: EvidenceLocator | None = None
+) -> Iterator[Passage]:
     """Yield the passages of a corpus, in the order of its files and lines; of what was yielded, only the ids are kept.
 
     Without chunking a passage has its document's id; else ``document#n``, from 0 on. As what stands behind the last
     ``#`` is the number, passages of two documents never share an id.
+    The ``locator`` sees the documents that it wants.
 
     Raises:
         DataError: a record cannot be read, is empty, or has an id that another has.
@@ -41,7 +45,12 @@ def passages(files: Iterable[Place], formats: Registry[Reader], chunking: Chunki
         seen.add(document.id)
         if not document.text or document.text.isspace():
             raise DataError(where, "found no text, wanted a document that is not empty")
-        yield from _cut(document, chunking)
+        if locator is not None and locator.wants(document):
+            cut = tuple(_cut(document, chunking))
+            locator.look(document, cut)
+            yield from cut
+        else:
+            yield from _cut(document, chunking)
 
 
 def _cut(document: Document, chunking: Chunking) -> Iterator[Passage]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+from pytest_rageval.datasets.evidence import evidence_in
 from pytest_rageval.datasets.fields import ROLES, Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError, found
@@ -15,8 +16,8 @@ from pytest_rageval.text.language import detect_language
 __all__ = ["KEYS", "load", "read_instance"]
 
 KEYS = (
-    "answerable", "answers", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels", "question",
-    "slots",
+    "answerable", "answers", "evidence", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels",
+    "question", "slots",
 )  # fmt: skip
 """What the format knows; any other key is a facet."""
 
@@ -56,6 +57,7 @@ def read_instance(record: Fields, dataset: str) -> Instance:
         fake=_fake(record),
         qrels=_qrels(record),
         provenance=_provenance(record),
+        evidence=evidence_in(record),
         history=_history(record),
         answerable=answerable,
         language=language,

@@ -85,8 +85,8 @@ def ranking_in(record: Fields) -> Ranking | None:
         if "id" in fields and "doc_id" in fields:
             raise DataError(record.where, f"{fields.prefix}id: found both id and doc_id, wanted one of them")
         name = fields.identifier("doc_id" if "doc_id" in fields else "id")
-        texts = (fields.string(key, "") for key in ("text", "title", "page"))
-        items.append(ScoredPassage(name, fields.amount("score"), *texts))
+        text, title, page = (fields.string(key, "") for key in ("text", "title", "page"))
+        items.append(ScoredPassage(name, fields.amount("score"), text, title, page))
     return Ranking(tuple(items))
 
 

@@ -24,7 +24,11 @@ def check_parts(answer: Answer, name: str) -> None:
 def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
     ranking: object = answer.ranking
     if not (ranking is None or (isinstance(ranking, Ranking) and all(map(_is_scored, ranking.items)))):
-        yield "ranking", ranking, "a Ranking of ScoredPassage, its scores numbers or None,"
+        yield (
+            "ranking",
+            ranking,
+            "a Ranking of ScoredPassage, its scores numbers or None, its spans two integers or None,",
+        )
     trace: object = answer.trace
     if not (isinstance(trace, Sequence) and all(isinstance(s, Step) and isinstance(s.detail, Mapping) for s in trace)):
         yield "trace", trace, "a tuple of Step"
@@ -39,7 +43,10 @@ def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
 
 
 def _is_scored(item: object) -> bool:
-    return isinstance(item, ScoredPassage) and (item.score is None or _is_number(item.score))
+    if not isinstance(item, ScoredPassage) or not (item.score is None or _is_number(item.score)):
+        return False
+    span: object = item.span
+    return span is None or (isinstance(span, tuple) and len(span) == 2 and all(type(edge) is int for edge in span))
 
 
 def _is_number(value: object) -> bool:

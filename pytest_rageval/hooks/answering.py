@@ -17,9 +17,11 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.tracebacks import cause_of, described
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.hooks.corpus import OWN
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
+from pytest_rageval.hooks.overrides import overridden
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
@@ -106,6 +108,8 @@ class Answering:
 
     def _task(self, item: pytest.Item, entry: Entry) -> Task:
         testbed, case = entry.testbed, self._collected.session_case(entry)
+        if case.instance.evidence and case.supplied is None and overridden(OWN, item) is None:
+            case = replace(case, located=self._collected.corpus.located)
         return Task(item.nodeid, testbed.nodeid, entry.responder.name, case, tuple(testbed.metrics.values()))
 
     def _outcome(

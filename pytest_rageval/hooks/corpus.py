@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.corpora.chunking import parse_chunking
+from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.corpora.places import check_form, places
 from pytest_rageval.corpora.reading import passages
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.given import ini_folder, ini_value
-from pytest_rageval.hooks.judged import check_judged
+from pytest_rageval.hooks.judged import check_evidence, check_judged
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
 from pytest_rageval.hooks.progress import in_terminal
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry, Testbed
     from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.evidence import LocatedEvidence
     from pytest_rageval.model.protocols import Retriever
     from pytest_rageval.registry import Registry
 
@@ -46,6 +48,7 @@ class Corpus:
         watch: what shows how far long work on the passages has come.
         needed: whether a collected test needs the passages, or what is searched in their place.
         digest: sha256 of the passages; empty as long as they are not read.
+        locator: finds the evidence of cases while the passages are read; None where no case has any.
     """
 
     def __init__(
@@ -59,12 +62,24 @@ class Corpus:
         self.watch = watch
         self.needed = False
         self.digest = b""
+        self.locator: EvidenceLocator | None = None
         check_form(self._entries, formats)
 
     @cached_property
     def passages(self) -> tuple[Passage, ...] | None:
         """The passages, read when they are first asked for; None without ``rag_corpus``."""
         return self._read() if self._entries else None
+
+    @cached_property
+    def located(self) -> LocatedEvidence | None:
+        """Where the passages hold the evidence of cases; None where no case has any, or no corpus is read for it."""
+        if self.locator is None or self.passages is None:
+            return None
+        return self.locator.located(lambda name: name in self._ids)
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(passage.id for passage in self.passages or ())
 
     def holds(self, corpus: object) -> bool:
         """Return whether ``corpus`` is what was read here."""
@@ -84,7 +99,10 @@ class Corpus:
 
     def _read(self) -> tuple[Passage, ...]:
         files = places(self._entries, self._folder, self._formats)
-        read = tuple(self.watch(passages(files, self._formats, self._chunking), "reading the corpus"))
+        reading = passages(files, self._formats, self._chunking, self.locator)
+        read = tuple(self.watch(reading, "reading the corpus"))
+        if self.locator is not None and self.locator.faults:
+            raise self.locator.faults[0]
         self.digest = bytes.fromhex(digest_of(read))
         return read
 
@@ -108,23 +126,44 @@ def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Read the corpus if one of the tests needs it, check that it has what is judged, and make its retriever.
 
-    What keeps that from going well is told before anything runs. Where nothing will run, only look for the files.
+    Cases with evidence need it, too, because it holds the places of their evidence. What keeps that from going well is
+    told before anything runs. Where nothing will run, only look for the files.
     """
     corpus = corpus_of(config)
     collected = config.stash.get(COLLECTED, None)
     searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
     corpus.needed = searched and _is_needed(config, items)
-    if not corpus.needed:
+    located = _with_evidence(items) if config.getini("rag_corpus") else []
+    if not corpus.needed and not located:
         return
     if config.option.collectonly or config.option.rag_dry_run:
         corpus.look()
         return
+    if located:
+        corpus.locator = EvidenceLocator(entry.case.instance for entry in located)
     read, asking = corpus.passages, set() if collected is None else _asking(collected, items)
+    if collected is not None and corpus.locator is not None:
+        check_evidence(collected, located, corpus.locator)
     if collected is None or not asking:
         return
     if read is not None:
         check_judged(collected, asking, read)
     _make_retriever(collected, read)
+
+
+def _with_evidence(items: Sequence[pytest.Item]) -> list[Entry]:
+    """Return the cases with evidence that retrieve, and whose corpus no fixture gives."""
+    known: dict[Testbed, bool] = {}
+    entries = []
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or not entry.case.instance.evidence or entry.case.supplied is not None:
+            continue
+        if entry.testbed not in known:
+            known[entry.testbed] = overridden(OWN, item) is None
+        if known[entry.testbed]:
+            entries.append(entry)
+    return entries
 
 
 def _make_retriever(collected: Collected, read: tuple[Passage, ...] | None) -> None:

@@ -112,10 +112,15 @@ class Sources:
 
 
 def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
-    """Return an instance with these judgements; where there are none, its gold passages judge nothing either."""
+    """Return an instance with these judgements instead of its own and of its evidence.
+
+    Where there are none, its gold passages judge nothing either.
+    """
     if grades or instance.passages is None:
-        return replace(instance, qrels=grades)
-    return replace(instance, qrels=grades, passages=tuple(replace(each, page="") for each in instance.passages))
+        return replace(instance, qrels=grades, evidence=())
+    return replace(
+        instance, qrels=grades, evidence=(), passages=tuple(replace(each, page="") for each in instance.passages)
+    )
 
 
 def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pytest_rageval.errors import CaseError
+from pytest_rageval.metrics.evidence_ranks import evidence_ranks
 from pytest_rageval.metrics.matching import slot_hits
 from pytest_rageval.metrics.pages import evidence_sets
-from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.relevance import by_evidence, judgements
+from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["evidence_of"]
 
@@ -18,9 +20,10 @@ def evidence_of(sample: Sample) -> float | None:
     """Return the share of the evidence that was retrieved or, where nothing was, supplied; None where it is unknown.
 
     Formula: of a ranking the share of the relevant documents in it, as the testbed declares relevance; by "answers" the
-    share of the gold slots that it contains; where a record has provenance, of the evidence set that it holds most of.
-    Where that tells nothing, of supplied passages the share of the groups with a positive one, else of the relevant
-    qrels among them.
+    share of the gold slots that it contains; where a record has evidence the share of its units that the passages hold
+    (`evidence_ranks`; of alternatives the greatest); where it has provenance, of the set that it holds most of.
+    Where that tells nothing, of supplied passages the share of the units of the evidence, else of the groups with a
+    positive one, else of the relevant qrels among them.
     Range: 0..1. Empty input: an empty ranking has none of the evidence; a case that nothing is judged of has no share.
     Source: ours; compare page-level recall of KILT (Petroni et al., NAACL 2021).
     """
@@ -42,6 +45,8 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
             return None
         held = zip(*(slot_hits(gold, f"{item.title}\n{item.text}") for item in ranking), strict=True)
         return sum(map(any, held)) / len(gold)
+    if by_evidence(case):
+        return _units(sample)
     if case.instance.provenance:
         pages = {item.page_id for item in ranking}
         return max((len(each & pages) / len(each) for each in evidence_sets(case) if each), default=None)
@@ -53,9 +58,17 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
     return len(relevant.intersection(ranking.doc_ids)) / len(relevant) if relevant else None
 
 
+def _units(sample: Sample) -> float | None:
+    ranks = evidence_ranks(sample)
+    return None if isinstance(ranks, Score) else max(each.recall() for each in ranks)
+
+
 def _supplied(case: Case) -> float | None:
     if case.supplied is None:
         return None
+    if by_evidence(case):
+        items = (ScoredPassage(p.id, None, p.text, p.title, p.page, p.span) for p in case.supplied)
+        return _units(Sample(case, Answer("", Ranking(tuple(items)))))
     pool = case.instance.passages or ()
     wanted = {passage.group for passage in pool if passage.role == "positive"}
     if wanted:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.metrics.evidence_ranks import NOT_IN_CORPUS
 from pytest_rageval.metrics.pages import page_r_precision
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
@@ -26,12 +27,13 @@ def gated_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         """Score an answer by another metric, where its evidence was found first.
 
         Formula: METRIC where `pages.page_r_precision` is 1, else 0: also where nothing was retrieved or judged, so that
-        the mean is over the same cases as METRIC's.
+        the mean is over the same cases as METRIC's. Where the corpus does not hold the evidence there is no value.
         Range: that of METRIC, higher is better. Empty input: as METRIC; not applicable where METRIC is not.
         Source: KILT (Petroni et al., NAACL 2021), KILT scores; here of any metric.
         """
-        score = metric.compute(sample)
-        passed = score.value is None or page_r_precision(sample).value == 1
-        return score if passed else replace(score, value=0.0)
+        score, pages = metric.compute(sample), page_r_precision(sample)
+        if score.value is not None and pages is NOT_IN_CORPUS:
+            return pages
+        return score if score.value is None or pages.value == 1 else replace(score, value=0.0)
 
     return replace(metric, name=name, compute=gated, of="both")

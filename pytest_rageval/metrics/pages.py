@@ -1,7 +1,8 @@
 """Metrics of the pages that were retrieved against a case's evidence sets, by KILT's rules.
 
 A page stands at the rank of its first passage. An evidence set is a list of pages that together prove the answer; a
-case has the alternative sets of its ``provenance`` or, without, one set: the pages of its relevant qrels.
+case has the pages of each alternative of its ``evidence``, else the alternative sets of its ``provenance``, else one
+set: the pages of its relevant qrels. Where the corpus holds no alternative of the evidence there is no value.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_rageval.metrics.cutoffs import Measure, cut
+from pytest_rageval.metrics.evidence_ranks import NOT_IN_CORPUS, known_evidence
 from pytest_rageval.metrics.retrieved import NO_RANKING, by_rank
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric, Sample
@@ -79,6 +81,10 @@ def page_success(sample: Sample, k: int | None) -> Score:
 
 def evidence_sets(case: Case) -> Sets:
     """Return the distinct evidence sets of a case, in order; none when nothing was judged."""
+    if case.instance.evidence:
+        known = known_evidence(case)
+        units = case.instance.evidence if isinstance(known, Score) else known
+        return tuple(dict.fromkeys(frozenset(unit.page for unit in each) for each in units))
     if case.instance.provenance:
         return tuple(dict.fromkeys(frozenset(pages) for pages in case.instance.provenance))
     qrels = case.qrels
@@ -87,6 +93,8 @@ def evidence_sets(case: Case) -> Sets:
 
 
 def _scored(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
+    if sample.case.instance.evidence and known_evidence(sample.case) is NOT_IN_CORPUS:
+        return NOT_IN_CORPUS
     sets, ranking = evidence_sets(sample.case), sample.answer.ranking
     if not sets:
         return NO_PROVENANCE

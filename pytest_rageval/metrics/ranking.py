@@ -1,4 +1,6 @@
-"""Metrics of a ranking against the judgements of its case, by the names of ir_measures and the values of trec_eval.
+"""Metrics of a ranking against the evidence or the judgements of its case: ir_measures' names, trec_eval's values.
+
+A case with evidence is scored as `evidence_ranks` defines it; its qrels and provenance are then not read.
 
 Ranks are those of `retrieved.by_rank`; a document is relevant when its grade is at least 1. An empty ranking scores 0.
 A case without qrels is not applicable ("no_qrels"), nor is an answer that does not say its ranking ("no_ranking").
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_rageval.metrics.cutoffs import Measure, cut
-from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.evidence_ranks import evidence_ranks
+from pytest_rageval.metrics.relevance import by_evidence, judgements
 from pytest_rageval.metrics.retrieved import by_rank
 from pytest_rageval.metrics.trec import TREC_EVAL
 from pytest_rageval.model.metric import Metric, Sample
@@ -28,6 +31,9 @@ __all__ = [
     "reciprocal_rank",
     "success",
 ]
+
+
+BY_EVIDENCE = Score.not_applicable("judged_by_evidence")
 
 
 def ndcg(sample: Sample, k: int | None = None) -> Score:
@@ -77,11 +83,15 @@ def precision(sample: Sample, k: int | None) -> Score:
 def recall(sample: Sample, k: int | None) -> Score:
     """Score the share of the relevant documents that stands in the first k ranks.
 
-    Formula: relevant documents in the first k ranks / relevant documents.
+    Formula: relevant documents in the first k ranks / relevant documents. By evidence: units that the first k ranks
+    hold / units (`evidence_ranks`).
     Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
     is not applicable.
-    Source: trec_eval's recall.
+    Source: trec_eval's recall; by evidence ours.
     """
+    if by_evidence(sample.case):
+        ranks = evidence_ranks(sample)
+        return ranks if isinstance(ranks, Score) else Score(max(each.recall(k) for each in ranks))
     return TREC_EVAL.score(sample, "recall", k)
 
 
@@ -110,9 +120,12 @@ def judged(sample: Sample, k: int | None = None) -> Score:
     """Score the share of the first k ranks that was judged at all: how far the other metrics can be trusted.
 
     Formula: documents of the first k ranks that have a grade, 0 included / the lesser of k and the ranking's length.
-    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable,
+    nor is a case with evidence, which judges every passage.
     Source: ir_measures' Judged (MacAvaney et al., ECIR 2022), with trec_eval's order of equal scores.
     """
+    if by_evidence(sample.case):
+        return BY_EVIDENCE
     found = judgements(sample)
     if isinstance(found, Score):
         return found

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from pytest_rageval.metrics.containment import NO_GOLD
+from pytest_rageval.metrics.evidence_ranks import evidence_ranks
 from pytest_rageval.metrics.matching import fold, slot_hits
 from pytest_rageval.metrics.retrieved import NO_QRELS, NO_RANKING, NO_TEXTS, by_rank
 from pytest_rageval.model.case import Case, Instance
@@ -15,7 +16,16 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.text.words import words
 
-__all__ = ["LEAST_OVERLAP", "LEAST_RUN", "NO_GOLD_PASSAGES", "UNKNOWN_RELEVANT", "judgements", "overlap"]
+__all__ = [
+    "LEAST_OVERLAP",
+    "LEAST_RUN",
+    "NO_GOLD_PASSAGES",
+    "UNKNOWN_RELEVANT",
+    "by_evidence",
+    "judgement_sets",
+    "judgements",
+    "overlap",
+]
 
 LEAST_OVERLAP = 0.5
 """The share of the shorter text's words that has to stand in the other in one run: of a passage cut in two, a half."""
@@ -31,6 +41,8 @@ UNKNOWN_RELEVANT = Score.not_applicable("unknown_relevant")
 
 def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
     """Return the grades of documents by id, and the ranking that they judge; or the reason why there are none.
+
+    A case with evidence is judged by it instead of by ids: see `judgement_sets`.
 
     By "ids", the grades are the case's qrels. By "answers", a passage has grade 1 whose title or text contains an alias
     of any gold slot (`matching.occurrences` is the rule); all that was retrieved is judged, and nothing else.
@@ -52,6 +64,27 @@ def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
         return NO_TEXTS
     judge = _by_answers if case.relevance == "answers" else _by_overlap
     return judge(ranking, case.instance), ranking
+
+
+def judgement_sets(sample: Sample) -> tuple[Sequence[Mapping[str, int]], Ranking] | Score:
+    """Return alternative judgements of a ranking, of which each metric takes its maximum; or why there are none.
+
+    By "ids", a case with evidence has the grades of `evidence_ranks` for each alternative. Any other has one set of
+    judgements.
+    """
+    ranks = evidence_ranks(sample) if by_evidence(sample.case) else None
+    if ranks is None:
+        judged = judgements(sample)
+        return judged if isinstance(judged, Score) else ((judged[0],), judged[1])
+    ranking = sample.answer.ranking
+    if isinstance(ranks, Score) or ranking is None:
+        return NO_RANKING if isinstance(ranks, tuple) else ranks
+    return [each.grades for each in ranks], ranking
+
+
+def by_evidence(case: Case) -> bool:
+    """Return whether evidence decides what is relevant: the record has some, and the testbed judges by ids."""
+    return bool(case.instance.evidence) and case.relevance == "ids"
 
 
 def overlap(text: Sequence[str], gold: Sequence[str]) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from pytest_rageval.errors import CaseError, MissingDependencyError, found
-from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.relevance import judgement_sets
 from pytest_rageval.metrics.retrieved import by_rank, scored
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
@@ -45,14 +45,14 @@ class TrecEval:
         name = measure if k is None else f"{measure}_{k}"
         latest, values = self._latest
         if latest is not sample or name not in values:
-            judged = judgements(sample)
+            judged = judgement_sets(sample)
             if isinstance(judged, Score):
                 return judged
-            qrels, ranking = judged
+            alternatives, ranking = judged
             if not ranking:
                 return Score(0.0)  # trec_eval says nothing of a query without results
             self._asks(measure, k)
-            values = self._values(_grades(qrels), ranking)
+            values = _greatest([self._values(_grades(qrels), ranking) for qrels in alternatives])
             self._latest = (sample, values)
         return Score(values[name])
 
@@ -71,6 +71,12 @@ class TrecEval:
             qrels, run = _numbered(qrels, ranking)
         values: Mapping[str, float] = self._evaluator({"q": qrels}, self._measures).evaluate({"q": run})["q"]
         return values
+
+
+def _greatest(alternatives: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    """Return the greatest value of each measure."""
+    first, *others = alternatives
+    return {name: max(value, *(other[name] for other in others)) for name, value in first.items()} if others else first
 
 
 def _grades(judged: Mapping[str, int]) -> dict[str, int]:

@@ -91,7 +91,7 @@ class _Judged:
         latest, judged = self._latest
         if judged is None or latest is not sample:
             qrels = {name: int(value) for name, value in values.items()}
-            instance = replace(sample.case.instance, qrels=qrels)
+            instance = replace(sample.case.instance, qrels=qrels, evidence=())
             judged = replace(sample, case=replace(sample.case, relevance="ids", instance=instance))
             self._latest = (sample, judged)
         return judged

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
+from pytest_rageval.model.evidence import Evidence, LocatedEvidence
+
 __all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
 
 Gold = tuple[tuple[str, ...], ...]
@@ -70,6 +72,7 @@ class Instance:
         facets: every other named property, as strings.
         origin: ``file:line`` of the record.
         provenance: alternative sets of page ids, each of them the whole evidence; empty when the record has none.
+        evidence: alternative lists of quotes or spans, each the whole evidence; empty when the record has none.
     """
 
     id: str
@@ -84,6 +87,7 @@ class Instance:
     facets: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     origin: str = ""
     provenance: tuple[tuple[str, ...], ...] = ()
+    evidence: Evidence = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,7 @@ class Case:
         relevance: what makes a retrieved passage relevant.
         earlier: the turns before it in its conversation, where the system's own answers to them are its history; None
             where its history is the instance's.
+        located: where the corpus holds the evidence; None where no corpus was read.
     """
 
     id: str
@@ -131,6 +136,7 @@ class Case:
     instructions: str = ""
     relevance: Relevance = "ids"
     earlier: tuple[Case, ...] | None = None
+    located: LocatedEvidence | None = field(default=None, repr=False, compare=False)
 
     @property
     def query(self) -> Query:

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Gold, Instance, Passage, Turn
+from pytest_rageval.model.evidence_codec import bare_evidence, decode_evidence, encode_evidence
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain, plain_count, plain_number, plain_scalar, plain_text
@@ -91,6 +92,8 @@ def encode_instance(instance: Instance) -> Plain:
         plain["qrels"] = {plain_text(name): int(grade) for name, grade in instance.qrels.items()}
     if instance.provenance:
         plain["provenance"] = _slots(instance.provenance)
+    if instance.evidence:
+        plain["evidence"] = encode_evidence(instance.evidence)
     return plain
 
 
@@ -115,6 +118,7 @@ def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, st
         language=facets.get("language", "en"),
         facets=facets,
         provenance=tuple(map(tuple, plain.get("provenance", ()))),
+        evidence=decode_evidence(plain.get("evidence", ())),
     )
 
 
@@ -127,11 +131,12 @@ def without_texts(plain: Plain) -> Plain:
     """Return an encoded instance or outcome without any text of the data, of an answer or of a judge's reply."""
     if "passages" in plain:
         passages = {name: {k: p[k] for k in ("role", "page") if k in p} for name, p in plain["passages"].items()}
-        return {"passages": passages} | {key: plain[key] for key in ("qrels", "provenance") if key in plain}
+        evidence = {"evidence": bare_evidence(plain["evidence"])} if "evidence" in plain else {}
+        return {"passages": passages} | {key: plain[key] for key in ("qrels", "provenance") if key in plain} | evidence
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
-        known = ("doc_id", "score", "page")
+        known = ("doc_id", "score", "page", "span")
         bare = None if ranking is None else [{key: d[key] for key in known if key in d} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
     scores = {name: bare_score(score) for name, score in plain["scores"].items()}
@@ -200,7 +205,13 @@ def _encode_scored(item: ScoredPassage) -> Plain:
         plain["title"] = plain_text(item.title)
     if item.page:
         plain["page"] = plain_text(item.page)
+    if item.span is not None:
+        plain["span"] = [int(edge) for edge in item.span]
     return plain
+
+
+def _decode_scored(plain: Mapping[str, Any]) -> ScoredPassage:
+    return ScoredPassage(**{**plain, "span": tuple(plain["span"])} if "span" in plain else plain)
 
 
 def _without_folder(value: str | float | bool | None) -> str | float | bool | None:
@@ -214,7 +225,7 @@ def decode_answer(plain: Mapping[str, Any]) -> Answer:
     usage = plain["usage"]
     return Answer(
         text=plain["text"] or "",
-        ranking=None if ranking is None else Ranking(tuple(ScoredPassage(**item) for item in ranking)),
+        ranking=None if ranking is None else Ranking(tuple(map(_decode_scored, ranking))),
         abstained=plain["abstained"],
         trace=tuple(Step(step["kind"], dict(step["detail"])) for step in plain["trace"]),
         usage=None if usage is None else Usage(**usage),

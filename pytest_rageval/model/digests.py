@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pytest_rageval.model.case import Case
+from pytest_rageval.model.case import Case, Instance
 
 __all__ = ["case_digest", "text_digest"]
 
@@ -16,8 +16,8 @@ def case_digest(case: Case) -> str:
     """Return 16 hex digits of what is asked and judged: all of a case but its ids and facets.
 
     These are the question, the turns before it, the gold and the fake answers, the judgements, and the passages with
-    their roles: those supplied, else all of the record. Not among them is what a testbed asks of the answer, which is
-    a part of the system's prompt.
+    their roles: those supplied, else all of the record; and the evidence as the record states it, never where a corpus
+    holds it. Not among them is what a testbed asks of the answer, which is a part of the system's prompt.
     """
     instance = case.instance
     if case.earlier is None:
@@ -35,7 +35,14 @@ def case_digest(case: Case) -> str:
         instance.answerable,
         case.relevance,
         [[passage.title, passage.text, passage.role, passage.group] for passage in passages],
+        *_evidence(instance),
     ])  # fmt: skip
+
+
+def _evidence(instance: Instance) -> list[object]:
+    """Return the evidence of a record as one value, or none, so that digests of other records stay what they were."""
+    units = [[[u.page, u.quote, u.span, u.grade] for u in each] for each in instance.evidence]
+    return [units] if units else []
 
 
 def text_digest(text: str) -> str:

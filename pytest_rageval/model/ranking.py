@@ -21,6 +21,7 @@ class ScoredPassage:
         text: the passage's text, or "" when only ids are known.
         title: its title, or "".
         page: the id of the page it is a part of, or "" for the one that `page_of` reads in its id.
+        span: its start and end in the page's text, in code points; None where they are not known.
     """
 
     doc_id: str
@@ -28,6 +29,7 @@ class ScoredPassage:
     text: str = ""
     title: str = ""
     page: str = ""
+    span: tuple[int, int] | None = None
 
     @property
     def page_id(self) -> str:

@@ -108,7 +108,7 @@ class Bm25Retriever:
 
 
 def _scored(passage: Passage, score: float) -> ScoredPassage:
-    return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
+    return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page, passage.span)
 
 
 def _documents(parts: RetrieverParts, terms: Terms) -> Iterator[list[str]]:

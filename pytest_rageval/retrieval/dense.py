@@ -115,7 +115,7 @@ class DenseRetriever:
 
     def _scored(self, position: int, score: float) -> ScoredPassage:
         passage = self._passages[position]
-        return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page)
+        return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page, passage.span)
 
 
 def model_of(params: Params, folder: Path, retriever: str) -> str:

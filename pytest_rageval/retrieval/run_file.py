@@ -89,7 +89,8 @@ class RunFile:
         passage = None if item.text else self._corpus.get(item.doc_id)
         if passage is None:
             return item
-        return replace(item, text=passage.text, title=item.title or passage.title, page=item.page or passage.page)
+        title, page = item.title or passage.title, item.page or passage.page
+        return replace(item, text=passage.text, title=title, page=page, span=passage.span)
 
     def _check(self) -> None:
         """Refuse a passage of which neither the file nor the corpus has the text."""

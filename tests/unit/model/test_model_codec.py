@@ -9,7 +9,8 @@ import pytest
 
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Instance, Passage, Turn
-from pytest_rageval.model.codec import decode_outcome, encode_instance, encode_outcome, without_texts
+from pytest_rageval.model.codec import decode_instance, decode_outcome, encode_instance, encode_outcome, without_texts
+from pytest_rageval.model.evidence import EvidenceUnit
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -41,6 +42,29 @@ INSTANCE = Instance(
     (("Lyon",),),
     history=(Turn("Who?", "Her."),),
 )
+
+
+def test_evidence_is_written_as_the_record_states_it_and_read_back() -> None:
+    quoted = EvidenceUnit("visit.md", "opens at 9:00")
+    instance = replace(INSTANCE, evidence=((quoted, EvidenceUnit("shop.md", span=(3, 9), grade=2)), (quoted,)))
+    encoded = encode_instance(instance)
+    quote = {"page": "visit.md", "quote": "opens at 9:00", "grade": 1}
+    assert encoded["evidence"] == [[quote, {"page": "shop.md", "span": [3, 9], "grade": 2}], [quote]]
+    assert decode_instance("q1", json.loads(json.dumps(encoded)), {}).evidence == instance.evidence
+    bare = {"page": "visit.md", "grade": 1}
+    assert without_texts(encoded)["evidence"] == [[bare, {"page": "shop.md", "span": [3, 9], "grade": 2}], [bare]]
+    assert "evidence" not in encode_instance(INSTANCE)
+
+
+def test_the_span_of_a_retrieved_passage_is_written_and_read_back() -> None:
+    ranking = Ranking((ScoredPassage("visit#0", None, "text", page="visit", span=(0, 4)), ScoredPassage("shop#0")))
+    outcome = replace(OUTCOME, answer=Answer("Paris.", ranking))
+    plain = json.loads(json.dumps(encode_outcome(outcome)))
+    assert plain["answer"]["ranking"] == [
+        {"doc_id": "visit#0", "score": None, "text": "text", "page": "visit", "span": [0, 4]},
+        {"doc_id": "shop#0", "score": None},
+    ]
+    assert decode_outcome(plain) == outcome
 
 
 def test_an_outcome_is_written_as_the_contract_has_it() -> None:

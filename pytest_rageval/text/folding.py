@@ -1,0 +1,103 @@
+"""Folded texts that know where each folded character stands in the original."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pytest_rageval.text.unicode import nfkc
+
+__all__ = ["Folded", "fold_compact", "fold_with_offsets", "shared_run"]
+
+_VOWELS_AND_FINALS = ("\u1160", "\u11ff")
+"""Hangul jamo that join the syllable before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text in NFKC, case folded, without white space.
+
+    Attributes:
+        text: the folded text.
+        starts: for each folded character, where its original begins.
+        ends: for each folded character, where its original ends.
+    """
+
+    text: str
+    starts: array[int]
+    ends: array[int]
+
+    def span(self, begin: int, end: int) -> tuple[int, int]:
+        """Return the span of the original that gave the folded characters ``begin`` to ``end``."""
+        return self.starts[begin], self.ends[end - 1]
+
+    def find(self, needle: str) -> Iterator[tuple[int, int]]:
+        """Yield the original spans of all occurrences of a folded text; they do not overlap."""
+        at = self.text.find(needle) if needle else -1
+        while at >= 0:
+            yield self.span(at, at + len(needle))
+            at = self.text.find(needle, at + len(needle))
+
+
+@lru_cache(maxsize=256)
+def fold_compact(text: str) -> str:
+    """Return a text in NFKC, case folded, without white space."""
+    return "".join(nfkc(nfkc(text).casefold()).split())
+
+
+def fold_with_offsets(text: str) -> Folded:
+    """Return the same as `fold_compact`, with the offsets of the original."""
+    pieces, starts, ends = [], array("L"), array("L")
+    at = 0
+    for cluster in _clusters(text):
+        piece, end = _folded_cluster(cluster), at + len(cluster)
+        pieces.append(piece)
+        starts.extend([at] * len(piece))
+        ends.extend([end] * len(piece))
+        at = end
+    return Folded("".join(pieces), starts, ends)
+
+
+@lru_cache(maxsize=4096)
+def shared_run(needle: str, text: str) -> tuple[int, int]:
+    """Return the start and the end in ``needle`` of the longest run of characters that ``text`` shares with it.
+
+    The first of several; (0, 0) where they share none.
+    """
+    if needle in text:
+        return 0, len(needle)
+    best = start = 0
+    for at in range(len(needle)):
+        while at + best < len(needle) and needle[at : at + best + 1] in text:
+            start, best = at, best + 1
+    return start, start + best
+
+
+def _clusters(text: str) -> Iterator[str]:
+    """Yield parts of a text that can be normalised one by one: a character and what joins it."""
+    joining = set() if text.isascii() else {character for character in set(text) if _joins(character)}
+    if not joining:
+        yield from text
+        return
+    start = 0
+    for at in range(1, len(text)):
+        if text[at] not in joining:
+            yield text[start:at]
+            start = at
+    yield text[start:]
+
+
+@lru_cache(maxsize=8192)
+def _joins(character: str) -> bool:
+    """Return whether a character may become one with the character before it."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    low, high = _VOWELS_AND_FINALS
+    return unicodedata.category(first).startswith("M") or low <= first <= high
+
+
+@lru_cache(maxsize=16384)
+def _folded_cluster(cluster: str) -> str:
+    return fold_compact.__wrapped__(cluster)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.corpora import BUILTIN, Reader
+from pytest_rageval.corpora.chunking import parse_chunking
+from pytest_rageval.corpora.locating import EvidenceLocator
+from pytest_rageval.corpora.places import places
+from pytest_rageval.corpora.reading import passages
+from pytest_rageval.model.case import Instance, Passage
+from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit
+from pytest_rageval.registry import Registry
+
+VISIT = "# Visit\n\nThe museum  OPENS\nat 9:00, not at 8:00. It opens at 9:00.\n"
+QUOTE = EvidenceUnit("visit.md", "opens at 9:00")
+
+
+def located(
+    folder: Path, *units: EvidenceUnit, chunking: str = "tokens 4 1", lines: str = "*.md"
+) -> tuple[EvidenceLocator, list[Passage]]:
+    formats: Registry[Reader] = Registry("corpus format", BUILTIN)
+    locator = EvidenceLocator([Instance("q1", "?", evidence=(units,), origin="cases.jsonl:1")])
+    read = passages(places((lines,), folder, formats), formats, parse_chunking(chunking), locator)
+    return locator, list(read)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "visit.md").write_text(VISIT, encoding="utf-8")
+    (tmp_path / "shop.md").write_text("# Shop\n\nIt opens at 9:00.", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("chunking", ["none", "tokens 4 1", "sentences 1", "sections"])
+def test_every_occurrence_of_a_quote_in_its_page_is_a_place(folder: Path, chunking: str) -> None:
+    locator, _ = located(folder, QUOTE, chunking=chunking)
+    places = locator.located(lambda name: False).places[QUOTE]
+    first, second = VISIT.index("OPENS"), VISIT.rindex("opens")
+    assert places == (
+        EvidencePlace("visit.md", (first, first + 13), "OPENS\nat 9:00"),
+        EvidencePlace("visit.md", (second, second + 13), "opens at 9:00"),
+    )
+
+
+def test_a_span_is_a_place_in_code_points(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("🙂 中文 text", encoding="utf-8")
+    unit = EvidenceUnit("a.md", span=(2, 4))
+    locator, _ = located(tmp_path, unit)
+    assert locator.located(lambda name: False).places == {unit: (EvidencePlace("a.md", (2, 4), "中文"),)}
+
+
+def test_chunks_of_a_document_with_evidence_know_their_spans(folder: Path) -> None:
+    locator, read = located(folder, QUOTE)
+    chunks = locator.located(lambda name: False).chunks
+    wanted = {p.id: Chunk("visit.md", p.span or (0, 0), p.text) for p in read if p.page == "visit.md"}
+    assert chunks == wanted
+    assert all(VISIT[slice(*chunk.span)] == chunk.text for chunk in chunks.values())
+
+
+def test_a_whole_document_is_one_chunk(folder: Path) -> None:
+    locator, _ = located(folder, QUOTE, chunking="none")
+    assert locator.located(lambda name: False).chunks == {"visit.md": Chunk("visit.md", (0, len(VISIT)), VISIT)}
+
+
+def test_a_quote_is_looked_for_in_all_documents_of_its_page(tmp_path: Path) -> None:
+    records = [{"id": f"v{n}", "page": "visit", "text": text} for n, text in enumerate(["It opens at 9:00.", "Free."])]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    unit = EvidenceUnit("visit", "opens at 9:00")
+    locator, _ = located(tmp_path, unit, chunking="none", lines="jsonl:corpus.jsonl")
+    assert locator.located(lambda name: False).places == {unit: (EvidencePlace("v0", (3, 16), "opens at 9:00"),)}
+
+
+@pytest.mark.parametrize(
+    ("unit", "problem"),
+    [
+        (
+            EvidenceUnit("visit.md", "opens at 10:00"),
+            "the quote 'opens at 10:00' of its evidence is not in the document",
+        ),
+        (
+            EvidenceUnit("visits.md", "opens at 9:00"),
+            "the corpus has no document 'visits.md', which its evidence names",
+        ),
+    ],
+)
+def test_what_the_corpus_does_not_hold_is_missing(folder: Path, unit: EvidenceUnit, problem: str) -> None:
+    locator, _ = located(folder, QUOTE, unit)
+    instance = Instance("q1", "?", evidence=((QUOTE, unit),))
+    [(missing, what)] = locator.missing(instance)
+    assert missing == unit
+    assert what.startswith(problem)
+    assert not locator.has_whole(instance)
+    assert locator.has_whole(Instance("q1", "?", evidence=((unit,), (QUOTE,))))
+
+
+@pytest.mark.parametrize(
+    ("span", "problem"),
+    [
+        ((10, len(VISIT) + 1), f"lies outside the document 'visit.md', which has {len(VISIT)} code points"),
+        ((7, 9), "holds only white space of the document 'visit.md'"),
+    ],
+)
+def test_a_span_outside_its_document_is_a_fault_with_its_line(
+    folder: Path, span: tuple[int, int], problem: str
+) -> None:
+    locator, _ = located(folder, EvidenceUnit("visit.md", span=span))
+    [fault] = locator.faults
+    assert fault.where == "cases.jsonl:1"
+    assert fault.problem == f"evidence: the span {list(span)} {problem}; correct the span"
+
+
+def test_a_span_may_hold_the_whole_document(folder: Path) -> None:
+    unit = EvidenceUnit("visit.md", span=(0, len(VISIT)))
+    locator, _ = located(folder, unit)
+    assert locator.faults == []
+    assert locator.located(lambda name: False).places[unit][0].text == VISIT

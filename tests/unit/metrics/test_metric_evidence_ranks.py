@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.metrics.evidence import evidence_of
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance, Passage, Relevance
+from pytest_rageval.model.evidence import Chunk, Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+DOCUMENT = "Welcome. The museum opens at nine. The shop closes at six. Dogs are not allowed."
+NINE, SIX = EvidenceUnit("visit", "The museum opens at nine"), EvidenceUnit("visit", "The shop closes at six")
+METRICS = Catalog().metrics
+
+
+def place_of(quote: str) -> EvidencePlace:
+    at = DOCUMENT.index(quote)
+    return EvidencePlace("visit", (at, at + len(quote)), quote)
+
+
+def located(cuts: dict[str, str], *units: EvidenceUnit) -> LocatedEvidence:
+    """Return where the document holds units, cut into chunks of these texts."""
+    spans = {name: (DOCUMENT.index(text), DOCUMENT.index(text) + len(text)) for name, text in cuts.items()}
+    chunks = {name: Chunk("visit", span, cuts[name]) for name, span in spans.items()}
+    return LocatedEvidence({unit: (place_of(unit.quote),) for unit in units}, chunks, {"shop#0"}.__contains__)
+
+
+def scores(
+    evidence: Evidence, ranking: list[ScoredPassage], at: LocatedEvidence | None, *names: str
+) -> dict[str, float | str | None]:
+    sample = Sample(Case("q", Instance("q", "?", evidence=evidence), None, {}, located=at), Answer("", ranked(ranking)))
+    found = {name: METRICS.get(name).compute(sample) for name in names}
+    return {name: score.reason if score.value is None else score.value for name, score in found.items()}
+
+
+def ranked(items: list[ScoredPassage]) -> Ranking:
+    return Ranking(tuple(items))
+
+
+def ids(*names: str) -> list[ScoredPassage]:
+    return [ScoredPassage(name) for name in names]
+
+
+def test_a_quote_cut_by_a_border_is_found_when_half_of_it_is() -> None:
+    at = located({"visit#0": "Welcome. The museum", "visit#1": "opens at nine. The shop"}, NINE)
+    names = ("R@1", "R@2", "RR", "P@2", "AP")
+    assert scores(((NINE,),), ids("visit#0", "visit#1"), at, *names) == {
+        "R@1": 0.0, "R@2": 1.0, "RR": 0.5, "P@2": 0.5, "AP": 0.5,
+    }  # fmt: skip
+    assert scores(((NINE,),), ids("visit#1", "visit#0"), at, *names) == {
+        "R@1": 1.0, "R@2": 1.0, "RR": 1.0, "P@2": 0.5, "AP": 1.0,
+    }  # fmt: skip
+
+
+def test_of_two_overlapping_chunks_the_first_is_relevant() -> None:
+    at = located({"visit#0": "Welcome. The museum opens at nine.", "visit#1": "The museum opens at nine. The"}, NINE)
+    assert scores(((NINE,),), ids("shop#0", "visit#0", "visit#1"), at, "R@1", "R@2", "RR", "P@3", "AP") == {
+        "R@1": 0.0, "R@2": 1.0, "RR": 0.5, "P@3": pytest.approx(1 / 3), "AP": 0.5,
+    }  # fmt: skip
+
+
+def test_a_chunk_with_two_units_is_one_relevant_passage_with_the_higher_grade() -> None:
+    high = EvidenceUnit("visit", SIX.quote, grade=3)
+    at = located({"visit#0": DOCUMENT}, NINE, high)
+    assert scores(((NINE, high),), ids("visit#0", "shop#0"), at, "R@1", "P@2", "Rprec", "nDCG@5") == {
+        "R@1": 1.0, "P@2": 0.5, "Rprec": 1.0, "nDCG@5": 1.0,
+    }  # fmt: skip
+
+
+def test_a_unit_that_is_not_found_is_a_relevant_document_that_was_missed() -> None:
+    at = located({"visit#0": "Welcome. The museum opens at nine."}, NINE, SIX)
+    assert scores(((NINE, SIX),), ids("visit#0"), at, "R@5", "AP", "Rprec", "Success@1") == {
+        "R@5": 0.5, "AP": 0.5, "Rprec": 0.5, "Success@1": 1.0,
+    }  # fmt: skip
+
+
+def test_grades_of_missed_units_lower_ndcg() -> None:
+    high = EvidenceUnit("visit", SIX.quote, grade=3)
+    at = located({"visit#0": "Welcome. The museum opens at nine."}, NINE, high)
+    ideal = 3 + 1 / 1.584962500721156
+    assert scores(((NINE, high),), ids("visit#0"), at, "nDCG") == {"nDCG": pytest.approx(1 / ideal)}
+
+
+def test_of_alternatives_each_metric_takes_its_maximum() -> None:
+    at = located({"visit#0": "Welcome. The museum opens at nine.", "visit#2": "The shop closes at six."}, NINE, SIX)
+    both = ((NINE, SIX), (SIX,))
+    assert scores(both, ids("visit#0", "shop#0", "visit#2"), at, "R@1", "R@3", "RR", "Rprec") == {
+        "R@1": 0.5, "R@3": 1.0, "RR": 1.0, "Rprec": 0.5,
+    }  # fmt: skip
+
+
+def test_a_place_is_held_by_the_passages_together_and_any_place_will_do() -> None:
+    other = EvidencePlace("menu", (5, 29), NINE.quote)
+    at = LocatedEvidence(
+        {NINE: (place_of(NINE.quote), other)},
+        {"visit#0": Chunk("visit", (0, 19), DOCUMENT[:19]), "menu#0": Chunk("menu", (0, 15), "x" * 15)},
+        lambda name: False,
+    )
+    assert scores(((NINE,),), ids("visit#0", "menu#0"), at, "R@2") == {"R@2": 0.0}  # 9 of 20 and 8 of 20
+
+
+def test_passages_with_the_span_of_their_page_need_no_id_of_the_corpus() -> None:
+    at = located({}, NINE)
+    theirs = [ScoredPassage("17", page="visit", span=(0, 40)), ScoredPassage("18", page="shop", span=(0, 40))]
+    assert scores(((NINE,),), theirs[:1], at, "R@1") == {"R@1": 1.0}
+    assert scores(((NINE,),), theirs[::-1], at, "R@1", "R@2") == {"R@1": "no_texts", "R@2": "no_texts"}
+
+
+def test_the_id_of_a_chunk_counts_only_with_the_text_of_the_chunk() -> None:
+    at = located({"visit#0": "Welcome. The museum opens at nine."}, NINE)
+    stale = [ScoredPassage("visit#0", text="Dogs are not allowed.")]
+    assert scores(((NINE,),), stale, at, "R@1") == {"R@1": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("item", "value"),
+    [
+        (ScoredPassage("n1", text="…the MUSEUM\nopens at nine, and", page="visit"), 1.0),
+        (ScoredPassage("n1", text="The museum opens at nine", page="shop"), 0.0),
+        (ScoredPassage("visit#3", text="museum opens at"), 1.0),
+        (ScoredPassage("shop#3", text="The museum opens at nine"), 0.0),
+        (ScoredPassage("visit", text="The museum opens at nine"), 1.0),
+        (ScoredPassage("text-1a", text="The museum opens at nine"), 1.0),
+        (ScoredPassage("text-1a", text="The muse"), 0.0),
+    ],
+)
+@pytest.mark.parametrize("corpus", [True, False], ids=["corpus", "no-corpus"])
+def test_a_passage_without_a_span_holds_the_longest_shared_run(item: ScoredPassage, value: float, corpus: bool) -> None:
+    at = located({}, NINE) if corpus else None
+    assert scores(((NINE,),), [item], at, "R@1") == {"R@1": value}
+
+
+def test_a_ranking_of_ids_needs_a_corpus_that_has_them() -> None:
+    at = located({}, NINE)
+    assert scores(((NINE,),), ids("shop#0"), at, "R@1") == {"R@1": 0.0}
+    assert scores(((NINE,),), ids("other#0"), at, "R@1") == {"R@1": "no_texts"}
+    assert scores(((NINE,),), ids("visit#0"), None, "R@1") == {"R@1": "no_texts"}
+
+
+NAMES = ("R@5", "P@5", "AP", "RR", "nDCG@5", "Rprec", "Success@5", "page_R@5", "page_Rprec")
+
+
+def test_evidence_that_is_not_in_the_corpus_leaves_rankings_unscored() -> None:
+    at = located({"visit#0": DOCUMENT}, NINE)
+    assert set(scores(((SIX,), (NINE, SIX)), ids("visit#0"), at, *NAMES).values()) == {"evidence_not_in_corpus"}
+    assert scores(((SIX,), (NINE,)), ids("visit#0"), at, "R@1", "page_Rprec") == {"R@1": 1.0, "page_Rprec": 1.0}
+
+
+def test_spans_need_a_corpus() -> None:
+    evidence: Evidence = ((EvidenceUnit("visit", span=(0, 5)),),)
+    assert scores(evidence, ids("visit#0"), None, "R@1") == {"R@1": "evidence_needs_corpus"}
+
+
+def test_an_empty_ranking_is_zero_and_none_is_not_applicable() -> None:
+    at = located({}, NINE)
+    assert set(scores(((NINE,),), [], at, *NAMES).values()) == {0.0}
+    case = Case("q", Instance("q", "?", evidence=((NINE,),)), None, {}, located=at)
+    assert METRICS.get("R@1").compute(Sample(case, Answer(""))) == Score.not_applicable("no_ranking")
+
+
+def test_judged_does_not_apply() -> None:
+    reason = "not_applicable: judged_by_evidence"
+    assert scores(((NINE,),), ids("visit#0"), located({}, NINE), "Judged", "Judged@5") == {
+        "Judged": reason, "Judged@5": reason,
+    }  # fmt: skip
+
+
+def test_pages_are_those_of_the_units() -> None:
+    shop = EvidenceUnit("shop", "x")
+    assert scores(((NINE, SIX, shop), (NINE,)), ids("shop#0", "visit#0"), None, "page_Rprec", "page_R@1") == {
+        "page_Rprec": 1.0, "page_R@1": 0.5,
+    }  # fmt: skip
+
+
+def test_evidence_goes_before_qrels_and_other_relevance_goes_before_evidence() -> None:
+    instance = Instance("q", "?", (("six",),), qrels={"visit#0": 1}, evidence=((NINE,),))
+    answer = Answer("", ranked([ScoredPassage("visit#0", text="closes at six", page="visit")]))
+    values: dict[Relevance, float] = {"ids": 0.0, "answers": 1.0}
+    for relevance, value in values.items():
+        case = Case("q", instance, None, {}, relevance=relevance)
+        assert METRICS.get("P@1").compute(Sample(case, answer)).value == value
+
+
+def test_erag_takes_its_own_labels() -> None:
+    case = Case("q", Instance("q", "?", evidence=((NINE,),)), None, {}, located=located({}, NINE))
+    sample = Sample(case, Answer("", ranked(ids("a", "b"))), labels={"a": Score(0.0), "b": Score(1.0)})
+    assert METRICS.get("erag:RR").compute(sample).value == 0.5
+
+
+def test_kilt_metrics_are_unscored_where_the_corpus_lacks_the_evidence() -> None:
+    case = Case("q", Instance("q", "?", (("six",),), evidence=((SIX,),)), None, {}, located=located({}, NINE))
+    assert (
+        METRICS.get("kilt:accuracy").compute(Sample(case, Answer("six", ranked([])))).reason == "evidence_not_in_corpus"
+    )
+    assert METRICS.get("kilt:accuracy").compute(Sample(case, Answer("six"))).reason == "evidence_not_in_corpus"
+
+
+@pytest.mark.parametrize(
+    ("names", "supplied", "share"),
+    [
+        (["visit#0"], None, 0.5),
+        (["visit#0", "visit#1"], None, 1.0),
+        ([], None, 0.0),
+        (None, None, None),
+        (None, "We say: the shop closes at six.", 0.5),
+        (None, "Dogs.", 0.0),
+    ],
+)
+def test_attribution_uses_the_units(names: list[str] | None, supplied: str | None, share: float | None) -> None:
+    at = located({"visit#0": "The museum opens at nine.", "visit#1": "The shop closes at six."}, NINE, SIX)
+    passages = None if supplied is None else (Passage("p0", supplied),)
+    case = Case(
+        "q", Instance("q", "?", evidence=((NINE, SIX),)), passages, {}, located=at if passages is None else None
+    )
+    ranking = None if names is None else ranked(ids(*names))
+    assert evidence_of(Sample(case, Answer("", ranking))) == share
+
+
+def test_the_share_of_the_evidence_is_unknown_where_the_corpus_lacks_it() -> None:
+    case = Case("q", Instance("q", "?", evidence=((SIX,),)), None, {}, located=located({}, NINE))
+    assert evidence_of(Sample(case, Answer("", ranked(ids("visit#0"))))) is None
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True),
+    st.permutations(range(12)),
+    st.integers(1, 12),
+    st.lists(st.integers(1, 3), min_size=4, max_size=4),
+)
+def test_where_each_unit_lies_in_one_chunk_the_values_are_those_of_qrels(
+    held: list[int], order: list[int], length: int, grades: list[int]
+) -> None:
+    """Chunk n is the characters 10 n to 10 n + 10 of a document; unit n lies in chunk n."""
+    text = "abcdefghij"
+    units = {n: EvidenceUnit("d", f"cdef{n}", grade=grade) for n, grade in zip(held, grades, strict=False)}
+    at = LocatedEvidence(
+        {unit: (EvidencePlace("d", (10 * n + 2, 10 * n + 6), "cdef"),) for n, unit in units.items()},
+        {f"d#{n}": Chunk("d", (10 * n, 10 * n + 10), text) for n in range(12)},
+        lambda name: True,
+    )
+    ranking = ids(*(f"d#{n}" for n in order[:length]))
+    names = ("R@1", "R@3", "R@12", "P@3", "AP", "RR", "nDCG", "nDCG@3", "Rprec", "Success@2")
+    qrels = {f"d#{n}": unit.grade for n, unit in units.items()}
+    judged = Sample(Case("q", Instance("q", "?", qrels=qrels), None, {}), Answer("", ranked(ranking)))
+    by_qrels = {name: METRICS.get(name).compute(judged).value for name in names}
+    assert scores((tuple(units.values()),), ranking, at, *names) == pytest.approx(by_qrels)
+
+
+@given(st.permutations(range(4)), st.integers(0, 4))
+def test_a_longer_ranking_finds_no_less(order: list[int], length: int) -> None:
+    cuts = {f"visit#{n}": DOCUMENT[20 * n : 20 * n + 24] for n in range(4)}
+    at = located(cuts, NINE, SIX)
+    ranking = ids(*(f"visit#{n}" for n in order))
+    shorter, longer = (
+        scores(((NINE, SIX),), ranking[:n], at, "R@10", "Success@10", "RR") for n in (length, min(length + 1, 4))
+    )
+    assert all(float(longer[name] or 0) >= float(value or 0) for name, value in shorter.items())
