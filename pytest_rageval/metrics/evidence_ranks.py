@@ -2,7 +2,9 @@
 
 A place of a unit is one occurrence of it in the corpus. A passage of the same document holds what its span and the
 place have in common. A passage without a known span holds the longest run of characters that it shares with the folded
-text of the place; it counts for units of its page or, where it has no page, for any unit.
+text of the place, if that is the whole place or at least `LEAST_RUN` code points (a Han character counts twice): two
+texts of one page share shorter runs by chance, and five of them together often half of a quote. Such a passage counts
+for units of its page or, where it has no page, for any unit.
 
 r(u), the rank of unit u, is the first rank r at which the passages 1..r together hold half of one place of u, counted
 in code points that are not white space. It is infinite if there is none: u was not found. A passage is relevant if
@@ -40,8 +42,12 @@ from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage, page_of
 from pytest_rageval.text.folding import fold_compact, fold_with_offsets, shared_run
+from pytest_rageval.text.language import has_chinese
 
-__all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
+__all__ = ["LEAST_RUN", "NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
+
+LEAST_RUN = 12
+"""Of 40 characters of English news, five other passages of the page hold half by chance in 35 % of cases without it."""
 
 NOT_IN_CORPUS = Score(reason="evidence_not_in_corpus")
 """No alternative of the evidence is whole in the corpus."""
@@ -143,7 +149,12 @@ class _Retrieved:
             return 0, 0
         wanted = _folded_place(place.text)
         begin, end = shared_run(wanted.text, fold_compact(self.text))
-        return wanted.span(begin, end) if begin < end else (0, 0)
+        run = wanted.text[begin:end]
+        return wanted.span(begin, end) if run and (run == wanted.text or _weight(run) >= LEAST_RUN) else (0, 0)
+
+
+def _weight(run: str) -> int:
+    return len(run) + sum(map(has_chinese, run))
 
 
 _folded_place = lru_cache(maxsize=256)(fold_with_offsets)

@@ -135,6 +135,19 @@ def test_a_passage_without_a_span_holds_the_longest_shared_run(item: ScoredPassa
     assert scores(((NINE,),), [item], at, "R@1") == {"R@1": value}
 
 
+def test_short_shared_runs_are_chance_and_long_ones_add_up() -> None:
+    long = EvidenceUnit("visit", "The museum opens at nine o'clock, and the shop closes in the evening")
+    parts = [
+        ScoredPassage(f"n{n}", text=text, page="visit") for n, text in enumerate(["the museum", "o'clock", "evening"])
+    ]
+    assert scores(((long,),), parts, None, "R@3") == {"R@3": 0.0}
+    cut = [ScoredPassage("n0", text="museum opens at nine"), ScoredPassage("n1", text="the shop closes in the night")]
+    assert scores(((long,),), cut, None, "R@1", "R@2") == {"R@1": 0.0, "R@2": 1.0}
+    chinese = EvidenceUnit("visit", "博物馆每天上午九点开门")
+    assert scores(((chinese,),), [ScoredPassage("n0", text="每天上午九点。")], None, "R@1") == {"R@1": 1.0}
+    assert scores(((chinese,),), [ScoredPassage("n0", text="博物馆每天。")], None, "R@1") == {"R@1": 0.0}
+
+
 def test_a_ranking_of_ids_needs_a_corpus_that_has_them() -> None:
     at = located({}, NINE)
     assert scores(((NINE,),), ids("shop#0"), at, "R@1") == {"R@1": 0.0}
