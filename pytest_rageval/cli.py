@@ -196,7 +196,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ("assembly", str, "balanced, or rgb-compat, which also looks for answers as RGB does"),
     ):
         lint.add_argument(f"--{name}", type=wanted, metavar=name.upper().replace("-", "_"), help=what)
-    lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus, to look up gold ids in")
+    lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus: what is retrieved")
     lint.add_argument("--strict", action="store_true", help="exit with 1 where there are warnings, too")
     lint.add_argument("--json", action="store_true", help="as JSON")
     lint.set_defaults(run_command=_lint)

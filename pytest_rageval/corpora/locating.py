@@ -25,23 +25,17 @@ class EvidenceLocator:
 
     Args:
         instances: the records whose evidence is looked for.
-
-    Attributes:
-        faults: the spans that lie outside their document or hold only white space: ``file:line`` and one sentence.
     """
 
     def __init__(self, instances: Iterable[Instance]) -> None:
-        self.faults: list[DataError] = []
         self._units: dict[str, dict[EvidenceUnit, str]] = {}
         self._places: dict[EvidenceUnit, list[EvidencePlace]] = {}
         self._chunks: dict[str, Chunk] = {}
+        self._wrong: dict[EvidenceUnit, str] = {}
         self._pages: set[str] = set()
         for instance in instances:
             for unit in (unit for alternative in instance.evidence for unit in alternative):
                 self._units.setdefault(unit.page, {}).setdefault(unit, instance.origin)
-
-    def __bool__(self) -> bool:
-        return bool(self._units)
 
     def wants(self, document: Document) -> bool:
         """Return whether evidence names a document or its page."""
@@ -52,18 +46,17 @@ class EvidenceLocator:
         folded = fold_with_offsets(document.text)
         for page in {document.id, document.page} & self._units.keys():
             self._pages.add(page)
-            for unit, origin in self._units[page].items():
-                places = (
-                    self._quoted(unit, document, folded) if unit.span is None else self._spanned(unit, origin, document)
-                )
+            for unit in self._units[page]:
+                places = self._quoted(unit, document, folded) if unit.span is None else self._spanned(unit, document)
                 self._places.setdefault(unit, []).extend(places)
         for passage in passages:
             span = passage.span or (0, len(passage.text))
             self._chunks[passage.id] = Chunk(document.id, span, passage.text)
 
-    def has_page(self, page: str) -> bool:
-        """Return whether a page was among the documents."""
-        return page in self._pages
+    def check(self) -> None:
+        """Raise a `DataError` for a span that lies outside its document, or that holds only white space."""
+        for unit, problem in self._wrong.items():
+            raise DataError(self._units[unit.page][unit], problem)
 
     def located(self, holds: Callable[[str], bool]) -> LocatedEvidence:
         """Return what was found; ``holds`` tells whether a passage of an id is in the corpus."""
@@ -81,7 +74,9 @@ class EvidenceLocator:
         for unit in dict.fromkeys(unit for alternative in instance.evidence for unit in alternative):
             if self._places.get(unit):
                 continue
-            if unit.page not in self._pages:
+            if unit in self._wrong:
+                yield unit, self._wrong[unit]
+            elif unit.page not in self._pages:
                 yield unit, f"the corpus has no document {found(unit.page)}, which its evidence names as page"
             else:
                 what = f"quote {found(unit.quote, SHOWN)}" if unit.span is None else f"span {list(unit.span)}"
@@ -91,7 +86,7 @@ class EvidenceLocator:
         for begin, end in folded.find(fold_compact(unit.quote)):
             yield EvidencePlace(document.id, (begin, end), document.text[begin:end])
 
-    def _spanned(self, unit: EvidenceUnit, origin: str, document: Document) -> Iterator[EvidencePlace]:
+    def _spanned(self, unit: EvidenceUnit, document: Document) -> Iterator[EvidencePlace]:
         if unit.span is None or document.id != unit.page:
             return
         begin, end = unit.span
@@ -103,4 +98,4 @@ class EvidenceLocator:
         what = (
             f"lies outside {of}, which has {length} code points" if end > length else f"holds only white space of {of}"
         )
-        self.faults.append(DataError(origin, f"evidence: the span {list(unit.span)} {what}; correct the span"))
+        self._wrong[unit] = f"the span {list(unit.span)} of its evidence {what}; correct the span"

@@ -101,8 +101,8 @@ class Corpus:
         files = places(self._entries, self._folder, self._formats)
         reading = passages(files, self._formats, self._chunking, self.locator)
         read = tuple(self.watch(reading, "reading the corpus"))
-        if self.locator is not None and self.locator.faults:
-            raise self.locator.faults[0]
+        if self.locator is not None:
+            self.locator.check()
         self.digest = bytes.fromhex(digest_of(read))
         return read
 

@@ -9,6 +9,7 @@ BUILTIN: dict[str, str] = {
     "duplicate_id": "pytest_rageval.linting.ids:duplicate_id",
     "duplicate_question": "pytest_rageval.linting.questions:duplicate_question",
     "empty_pool": "pytest_rageval.linting.pools:empty_pool",
+    "evidence_not_in_corpus": "pytest_rageval.linting.evidence:evidence_not_in_corpus",
     "gold_in_counterfactual": "pytest_rageval.linting.gold:gold_in_counterfactual",
     "gold_in_fake": "pytest_rageval.linting.gold:gold_in_fake",
     "gold_in_negative": "pytest_rageval.linting.gold:gold_in_negative",

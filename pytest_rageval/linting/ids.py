@@ -32,15 +32,16 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
     """Find documents that are judged relevant and not there, and records that judge none although most do.
 
     They are looked for in the corpus; without one, among the record's own passages, and only where any record of the
-    dataset judges those, as else the judgements are of a corpus.
+    dataset judges those, as else the judgements are of a corpus. A record with evidence judges by it.
     """
     wanted = [_wanted(instance, subject.corpus is not None) for instance in subject.instances]
     own = [_own(instance) for instance in subject.instances]
     judged_own = any(own_ids.intersection(ids) for own_ids, ids in zip(own, wanted, strict=True))
-    usual = 2 * sum(map(bool, wanted)) > len(wanted)
+    judged = [bool(ids or instance.evidence) for instance, ids in zip(subject.instances, wanted, strict=True)]
+    usual = 2 * sum(judged) > len(judged)
     for instance, ids, own_ids in zip(subject.instances, wanted, own, strict=True):
         if not ids:
-            if usual and instance.answerable is not False:
+            if usual and instance.answerable is not False and not instance.evidence:
                 problem = "no document is judged relevant, as in most records, so that its rankings cannot be scored"
                 yield about(instance, "missing_gold_id", "warning", problem)
         elif subject.corpus is not None:
@@ -58,7 +59,12 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
 
 
 def _wanted(instance: Instance, retrieved: bool) -> list[str]:
-    """Return the ids that are judged relevant; of what is retrieved, else those of its positive passages' pages."""
+    """Return the ids that are judged relevant; of what is retrieved, else those of its positive passages' pages.
+
+    A record with evidence has none, because its evidence says what is relevant.
+    """
+    if instance.evidence:
+        return []
     ids = [name for name, grade in instance.qrels.items() if grade > 0]
     if retrieved:
         ids += [page for pages in instance.provenance for page in pages]

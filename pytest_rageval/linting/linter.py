@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
 from pytest_rageval.linting import BUILTIN
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
@@ -67,7 +69,9 @@ def lint(
 
 
 class Linter:
-    """Checks datasets under one set of settings; the corpus is read once.
+    """Checks datasets under one set of settings.
+
+    The corpus is read once, and again for a dataset with evidence.
 
     Args:
         settings: as `Subject` has them.
@@ -94,12 +98,14 @@ class Linter:
         self._formats = formats
         self.matcher = "rgb_all_rate_compat" if settings.get("assembly") == "rgb-compat" else "accuracy"
         Subject("", (), settings).check()
-        self._corpus = _ids(corpus, readers) if corpus else None
+        self._lines = corpus
+        self._readers = readers
+        self._corpus = frozenset(_ids(self._passages())) if corpus else None
 
     def __call__(self, dataset: str | Sequence[Instance]) -> list[Finding]:
         """Return the findings in one dataset."""
         if not isinstance(dataset, str):
-            return _findings(Subject("instances", tuple(dataset), self._settings, self._corpus))
+            return self._findings("instances", tuple(dataset))
         name, colon, text = dataset.partition(":")
         if not name or not colon or not text.strip():
             raise SettingError(f"dataset {found(dataset)} is not format:path; write for instance jsonl:cases.jsonl")
@@ -114,10 +120,27 @@ class Linter:
         except Exception as error:  # of a user's own loader
             cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
             raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
-        findings = _findings(Subject(dataset, instances, self._settings, self._corpus, left_out))
+        findings = self._findings(dataset, instances, left_out)
         if not instances:
             findings.append(Finding("unreadable", "error", "", dataset, "found no record, wanted at least one"))
         return findings
+
+    def _findings(
+        self, name: str, instances: tuple[Instance, ...], left_out: tuple[tuple[str, str], ...] = ()
+    ) -> list[Finding]:
+        locator = None
+        if self._lines and any(instance.evidence for instance in instances):
+            locator = EvidenceLocator(instances)
+            deque(self._passages(locator), maxlen=0)
+        return _findings(Subject(name, instances, self._settings, self._corpus, left_out, locator))
+
+    def _passages(self, locator: EvidenceLocator | None = None) -> Iterator[Passage]:
+        from pytest_rageval.corpora.chunking import parse_chunking
+        from pytest_rageval.corpora.places import places
+        from pytest_rageval.corpora.reading import passages
+
+        files = places(self._lines, Path.cwd(), self._readers)
+        return passages(files, self._readers, parse_chunking("none"), locator)
 
 
 def _existing(text: str) -> Path:
@@ -137,10 +160,6 @@ def _findings(subject: Subject) -> list[Finding]:
     return sorted(findings, key=lambda finding: places.get((finding.origin, finding.id), -1))
 
 
-def _ids(corpus: tuple[str, ...], readers: Registry[Reader]) -> frozenset[str]:
-    from pytest_rageval.corpora.chunking import parse_chunking
-    from pytest_rageval.corpora.places import places
-    from pytest_rageval.corpora.reading import passages
-
-    read = passages(places(corpus, Path.cwd(), readers), readers, parse_chunking("none"))
-    return frozenset(name for passage in read for name in (passage.id, passage.page) if name)
+def _ids(read: Iterator[Passage]) -> Iterator[str]:
+    for passage in read:
+        yield from filter(None, (passage.id, passage.page))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.metrics.matching import slot_hits
 from pytest_rageval.metrics.rgb_compat import published_hits
 from pytest_rageval.model.case import Gold, Instance
@@ -22,6 +23,7 @@ class Subject:
         instances: its records, in the order of the file.
         settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None stands for not given.
         corpus: the ids of the documents to retrieve and of their pages; None where no corpus is named.
+        locator: what the corpus holds of the records' evidence; None without a corpus or evidence.
         left_out: ``file:line`` and one sentence of each record that is no instance.
     """
 
@@ -30,6 +32,7 @@ class Subject:
     settings: Mapping[str, object] = field(default_factory=dict)
     corpus: Collection[str] | None = None
     left_out: tuple[tuple[str, str], ...] = ()
+    locator: EvidenceLocator | None = None
     _parsed: dict[str, Settings] = field(default_factory=dict)
 
     def hits(self, gold: Gold, text: str, language: str) -> tuple[bool, ...]:

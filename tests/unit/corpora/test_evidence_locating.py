@@ -10,6 +10,7 @@ from pytest_rageval.corpora.chunking import parse_chunking
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.corpora.places import places
 from pytest_rageval.corpora.reading import passages
+from pytest_rageval.errors import DataError
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit
 from pytest_rageval.registry import Registry
@@ -107,13 +108,14 @@ def test_a_span_outside_its_document_is_a_fault_with_its_line(
     folder: Path, span: tuple[int, int], problem: str
 ) -> None:
     locator, _ = located(folder, EvidenceUnit("visit.md", span=span))
-    [fault] = locator.faults
-    assert fault.where == "cases.jsonl:1"
-    assert fault.problem == f"evidence: the span {list(span)} {problem}; correct the span"
+    with pytest.raises(DataError) as refused:
+        locator.check()
+    assert refused.value.where == "cases.jsonl:1"
+    assert refused.value.problem == f"the span {list(span)} of its evidence {problem}; correct the span"
 
 
 def test_a_span_may_hold_the_whole_document(folder: Path) -> None:
     unit = EvidenceUnit("visit.md", span=(0, len(VISIT)))
     locator, _ = located(folder, unit)
-    assert locator.faults == []
+    locator.check()
     assert locator.located(lambda name: False).places[unit][0].text == VISIT
