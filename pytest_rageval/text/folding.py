@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, zip_longest
 
 from pytest_rageval.text.unicode import nfkc
 
@@ -50,14 +51,11 @@ def fold_compact(text: str) -> str:
 
 def fold_with_offsets(text: str) -> Folded:
     """Return the same as `fold_compact`, with the offsets of the original."""
-    pieces, starts, ends = [], array("L"), array("L")
-    at = 0
-    for cluster in _clusters(text):
-        piece, end = _folded_cluster(cluster), at + len(cluster)
-        pieces.append(piece)
-        starts.extend([at] * len(piece))
-        ends.extend([end] * len(piece))
-        at = end
+    clusters = _clusters(text)
+    pieces = list(map(_folded_cluster, clusters))
+    edges = list(accumulate(map(len, clusters), initial=0))
+    starts = array("L", [edges[at] for at, piece in enumerate(pieces) for _ in piece])
+    ends = array("L", [edges[at] for at, piece in enumerate(pieces, 1) for _ in piece])
     return Folded("".join(pieces), starts, ends)
 
 
@@ -76,18 +74,13 @@ def shared_run(needle: str, text: str) -> tuple[int, int]:
     return start, start + best
 
 
-def _clusters(text: str) -> Iterator[str]:
-    """Yield parts of a text that can be normalised one by one: a character and what joins it."""
+def _clusters(text: str) -> Sequence[str]:
+    """Return the parts of a text that can be normalised one by one: a character and what joins it."""
     joining = set() if text.isascii() else {character for character in set(text) if _joins(character)}
     if not joining:
-        yield from text
-        return
-    start = 0
-    for at in range(1, len(text)):
-        if text[at] not in joining:
-            yield text[start:at]
-            start = at
-    yield text[start:]
+        return text
+    starts = [at for at, character in enumerate(text) if character not in joining or not at]
+    return [text[start:end] for start, end in zip_longest(starts, starts[1:])]
 
 
 @lru_cache(maxsize=8192)
