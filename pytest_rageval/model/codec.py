@@ -136,7 +136,7 @@ def without_texts(plain: Plain) -> Plain:
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
-        known = ("doc_id", "score", "page", "span")
+        known = ("doc_id", "score", "page")
         bare = None if ranking is None else [{key: d[key] for key in known if key in d} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
     scores = {name: bare_score(score) for name, score in plain["scores"].items()}
@@ -205,13 +205,7 @@ def _encode_scored(item: ScoredPassage) -> Plain:
         plain["title"] = plain_text(item.title)
     if item.page:
         plain["page"] = plain_text(item.page)
-    if item.span is not None:
-        plain["span"] = [int(edge) for edge in item.span]
     return plain
-
-
-def _decode_scored(plain: Mapping[str, Any]) -> ScoredPassage:
-    return ScoredPassage(**{**plain, "span": tuple(plain["span"])} if "span" in plain else plain)
 
 
 def _without_folder(value: str | float | bool | None) -> str | float | bool | None:
@@ -225,7 +219,7 @@ def decode_answer(plain: Mapping[str, Any]) -> Answer:
     usage = plain["usage"]
     return Answer(
         text=plain["text"] or "",
-        ranking=None if ranking is None else Ranking(tuple(map(_decode_scored, ranking))),
+        ranking=None if ranking is None else Ranking(tuple(ScoredPassage(**item) for item in ranking)),
         abstained=plain["abstained"],
         trace=tuple(Step(step["kind"], dict(step["detail"])) for step in plain["trace"]),
         usage=None if usage is None else Usage(**usage),

@@ -56,17 +56,6 @@ def test_evidence_is_written_as_the_record_states_it_and_read_back() -> None:
     assert "evidence" not in encode_instance(INSTANCE)
 
 
-def test_the_span_of_a_retrieved_passage_is_written_and_read_back() -> None:
-    ranking = Ranking((ScoredPassage("visit#0", None, "text", page="visit", span=(0, 4)), ScoredPassage("shop#0")))
-    outcome = replace(OUTCOME, answer=Answer("Paris.", ranking))
-    plain = json.loads(json.dumps(encode_outcome(outcome)))
-    assert plain["answer"]["ranking"] == [
-        {"doc_id": "visit#0", "score": None, "text": "text", "page": "visit", "span": [0, 4]},
-        {"doc_id": "shop#0", "score": None},
-    ]
-    assert decode_outcome(plain) == outcome
-
-
 def test_an_outcome_is_written_as_the_contract_has_it() -> None:
     assert encode_outcome(OUTCOME) == {
         "nodeid": "test_a.py::test_a[q1]",
