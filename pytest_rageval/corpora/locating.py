@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pytest_rageval.corpora.document import Document
 from pytest_rageval.errors import DataError, found
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit, LocatedEvidence
+from pytest_rageval.model.ranking import page_of
 from pytest_rageval.text.folding import Folded, fold_compact, fold_with_offsets
 
-__all__ = ["EvidenceLocator"]
+__all__ = ["EvidenceLocator", "located_in"]
 
 SHOWN = 60
 """Characters of a quote in a message."""
@@ -99,3 +101,35 @@ class EvidenceLocator:
             f"lies outside {of}, which has {length} code points" if end > length else f"holds only white space of {of}"
         )
         self._wrong[unit] = f"the span {list(unit.span)} of its evidence {what}; correct the span"
+
+
+def located_in(passages: Sequence[Passage], instances: Iterable[Instance]) -> LocatedEvidence:
+    """Return where passages hold the evidence of records, for a corpus whose documents are not read.
+
+    A passage without a span is a document. Passages of one page with spans are put together to its document.
+    """
+    locator = EvidenceLocator(instances)
+    cut: dict[str, list[Passage]] = {}
+    for passage in passages:
+        page = passage.page or page_of(passage.id)
+        if passage.span is not None and passage.span[1] - passage.span[0] == len(passage.text):
+            cut.setdefault(page, []).append(passage)
+            continue
+        document = Document(passage.id, passage.text, page=page)
+        if locator.wants(document):
+            locator.look(document, [replace(passage, span=None)])
+    for page, chunks in cut.items():
+        document = Document(page, _joined(chunks))
+        if locator.wants(document):
+            locator.look(document, chunks)
+    return locator.located(frozenset(passage.id for passage in passages).__contains__)
+
+
+def _joined(chunks: Sequence[Passage]) -> str:
+    """Return the text of a document from its chunks; what no chunk has is blank."""
+    characters: list[str] = []
+    for chunk in chunks:
+        begin, end = chunk.span or (0, 0)
+        characters += " " * (end - len(characters))
+        characters[begin:end] = chunk.text
+    return "".join(characters)

@@ -102,7 +102,7 @@ class Runner:
 
 def as_asked(task: Task, asked: Asked) -> Task:
     """Return a task with the case as it was asked."""
-    return task if asked.case is None else replace(task, case=asked.case)
+    return task if asked.case is None else replace(task, case=replace(asked.case, located=task.case.located))
 
 
 def outcome_of(

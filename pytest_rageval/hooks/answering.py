@@ -17,11 +17,10 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.tracebacks import cause_of, described
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
-from pytest_rageval.hooks.corpus import OWN
 from pytest_rageval.hooks.desks import Desks, Origin
+from pytest_rageval.hooks.evidence import EvidenceCorpora
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
-from pytest_rageval.hooks.overrides import overridden
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
@@ -53,6 +52,7 @@ class Answering:
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
         self._desks = Desks(collected, self._loop, shared_folder(session.config))
+        self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
         self._ahead = LookAhead(self._loop, collected.models.window)
         self._looks_ahead = collected.options.looks_ahead
@@ -64,6 +64,7 @@ class Answering:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
         item = request.node
         task = self._task(item, entry)
+        task = replace(task, case=self._evidence.located(task.case, request))
         origin = self._desks.origin(item, entry)
         broken = self._broken.get(origin)
         if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, and may go well
@@ -108,8 +109,6 @@ class Answering:
 
     def _task(self, item: pytest.Item, entry: Entry) -> Task:
         testbed, case = entry.testbed, self._collected.session_case(entry)
-        if case.instance.evidence and case.supplied is None and overridden(OWN, item) is None:
-            case = replace(case, located=self._collected.corpus.located)
         return Task(item.nodeid, testbed.nodeid, entry.responder.name, case, tuple(testbed.metrics.values()))
 
     def _outcome(

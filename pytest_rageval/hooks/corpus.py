@@ -14,10 +14,11 @@ from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.corpora.places import check_form, places
 from pytest_rageval.corpora.reading import passages
 from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.evidence import check_evidence, with_evidence
 from pytest_rageval.hooks.given import ini_folder, ini_value
-from pytest_rageval.hooks.judged import check_evidence, check_judged
+from pytest_rageval.hooks.judged import check_judged
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
-from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, reaches_own
+from pytest_rageval.hooks.overrides import CORPUS_FIXTURE, EMBEDDER, MODELS, PARTS, overridden, reaches_own
 from pytest_rageval.hooks.progress import in_terminal
 from pytest_rageval.retrieval import BUILTIN, FAMILIES
 from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from pytest_rageval.registry import Registry
 
 __all__ = ["Corpus", "corpus_of", "read_where_needed"]
-
-OWN = "rag_corpus"
-"""The plugin's own fixture that gives the corpus of the ini."""
 
 READERS = ("extractive", "llm", "rag_system")
 """The systems of the plugin that retrieve where a case supplies no passages; `closed_book` never does."""
@@ -133,7 +131,7 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
     collected = config.stash.get(COLLECTED, None)
     searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
     corpus.needed = searched and _is_needed(config, items)
-    located = _with_evidence(items) if config.getini("rag_corpus") else []
+    located = with_evidence(items) if config.getini("rag_corpus") else []
     if not corpus.needed and not located:
         return
     if config.option.collectonly or config.option.rag_dry_run:
@@ -149,21 +147,6 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
     if read is not None:
         check_judged(collected, asking, read)
     _make_retriever(collected, read)
-
-
-def _with_evidence(items: Sequence[pytest.Item]) -> list[Entry]:
-    """Return the cases with evidence that retrieve, and whose corpus no fixture gives."""
-    known: dict[Testbed, bool] = {}
-    entries = []
-    for item in items:
-        entry = item.stash.get(ENTRY, None)
-        if entry is None or not entry.case.instance.evidence or entry.case.supplied is not None:
-            continue
-        if entry.testbed not in known:
-            known[entry.testbed] = overridden(OWN, item) is None
-        if known[entry.testbed]:
-            entries.append(entry)
-    return entries
 
 
 def _make_retriever(collected: Collected, read: tuple[Passage, ...] | None) -> None:
@@ -189,8 +172,8 @@ def _asking(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
         if entry is None or entry.case.supplied is not None or (entry.testbed, entry.responder) in known:
             continue
         known.add((entry.testbed, entry.responder))
-        ours = entry.responder.name in READERS and overridden(OWN, item) is None
-        if ours and OWN in _asked_by(collected, entry, item):
+        ours = entry.responder.name in READERS and overridden(CORPUS_FIXTURE, item) is None
+        if ours and CORPUS_FIXTURE in _asked_by(collected, entry, item):
             asking.add(entry.testbed)
     return asking
 
@@ -199,13 +182,13 @@ def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
     collected = config.stash.get(COLLECTED, None)
     known: set[object] = set()
     for item in items:
-        if OWN in getattr(item, "fixturenames", ()) and reaches_own(OWN, [OWN], item):
+        if CORPUS_FIXTURE in getattr(item, "fixturenames", ()) and reaches_own(CORPUS_FIXTURE, [CORPUS_FIXTURE], item):
             return True
         entry = item.stash.get(ENTRY, None)
         if entry is None or collected is None:
             continue
         place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
-        if place not in known and reaches_own(OWN, _asked_by(collected, entry, item), item):
+        if place not in known and reaches_own(CORPUS_FIXTURE, _asked_by(collected, entry, item), item):
             return True
         known.add(place)
     return False
@@ -222,6 +205,6 @@ def _asked_by(collected: Collected, entry: Entry, item: pytest.Item) -> list[str
         return ["rag_system", *models]
     parts = [fixture for fixture in theirs if fixture != "rag_system"]
     if "rag_retriever" in parts:
-        return [fixture for fixture in parts if fixture != OWN]
+        return [fixture for fixture in parts if fixture != CORPUS_FIXTURE]
     retrieves = entry.case.supplied is None if name in READERS else name != "closed_book"
-    return [*parts, OWN] if retrieves else parts
+    return [*parts, CORPUS_FIXTURE] if retrieves else parts

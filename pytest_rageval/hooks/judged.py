@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.metrics.pages import evidence_sets
 from pytest_rageval.model.ranking import page_of
-from pytest_rageval.report.lines import counted
 
 if TYPE_CHECKING:
-    from pytest_rageval.corpora.locating import EvidenceLocator
     from pytest_rageval.hooks.collected import Collected
-    from pytest_rageval.hooks.testbed import Entry, Testbed
+    from pytest_rageval.hooks.testbed import Testbed
     from pytest_rageval.model.case import Case, Passage
 
-__all__ = ["check_evidence", "check_judged"]
+__all__ = ["check_judged"]
 
 Kind = Literal["document", "page"]
 
@@ -44,20 +42,6 @@ def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: 
         if missing:
             lacks = f"{len(missing)} of the {len(relevant)} {kind}s that are judged relevant"
             collected.notes.append(f"{testbed.nodeid}: rag_corpus lacks {lacks}, the first {found(missing[0])}")
-
-
-def check_evidence(collected: Collected, entries: Iterable[Entry], locator: EvidenceLocator) -> None:
-    """Note for each testbed how many of its cases have no evidence in the corpus, so that rankings are unscored."""
-    cases: dict[Testbed, dict[str, Case]] = {}
-    for entry in entries:
-        cases.setdefault(entry.testbed, {})[entry.case.instance.id] = entry.case
-    for testbed, each in cases.items():
-        lost = [list(locator.missing(case.instance)) for case in each.values() if not locator.has_whole(case.instance)]
-        if lost:
-            count = f"{len(lost)} of {counted(len(each), 'case')} with evidence"
-            what = f"rag_corpus does not hold the evidence of {count}, and their rankings are unscored"
-            hint = f"the first: {lost[0][0][1]}; run rageval lint --corpus"
-            collected.notes.append(f"{testbed.nodeid}: {what} (evidence_not_in_corpus); {hint}")
 
 
 def _kinds(testbed: Testbed) -> set[Kind]:

@@ -10,9 +10,21 @@ from typing import Any
 
 import pytest
 
-__all__ = ["EMBEDDER", "MODELS", "PARTS", "foreign_fixtures", "overridden", "reaches_own", "session_params"]
+__all__ = [
+    "CORPUS_FIXTURE",
+    "EMBEDDER",
+    "MODELS",
+    "PARTS",
+    "foreign_fixtures",
+    "overridden",
+    "reaches_own",
+    "session_params",
+]
 
-PARTS = ("rag_corpus", "rag_retriever", "rag_generator")
+CORPUS_FIXTURE = "rag_corpus"
+"""The fixture that gives the corpus; the plugin's own gives that of the ini."""
+
+PARTS = (CORPUS_FIXTURE, "rag_retriever", "rag_generator")
 """The fixtures that the default system is made of."""
 
 MODELS = ("rag_llm", "rag_judge")

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_rageval.corpora import BUILTIN, Reader
 from pytest_rageval.corpora.chunking import parse_chunking
-from pytest_rageval.corpora.locating import EvidenceLocator
+from pytest_rageval.corpora.locating import EvidenceLocator, located_in
 from pytest_rageval.corpora.places import places
 from pytest_rageval.corpora.reading import passages
 from pytest_rageval.errors import DataError
@@ -119,3 +119,22 @@ def test_a_span_may_hold_the_whole_document(folder: Path) -> None:
     locator, _ = located(folder, unit)
     locator.check()
     assert locator.located(lambda name: False).places[unit][0].text == VISIT
+
+
+def test_passages_of_a_fixture_are_documents_or_chunks_of_one() -> None:
+    instance = Instance("q1", "?", evidence=((QUOTE, EvidenceUnit("shop", span=(3, 8))),))
+    begin = VISIT.index("OPENS")
+    chunks = [
+        Passage("v#1", VISIT[begin + 6 : begin + 20], page="visit.md", span=(begin + 6, begin + 20)),
+        Passage("v#0", VISIT[: begin + 9], page="visit.md", span=(0, begin + 9)),
+        Passage("shop", "It closes."),
+    ]
+    found = located_in(chunks, [instance])
+    assert found.places == {
+        QUOTE: (EvidencePlace("visit.md", (begin, begin + 13), "OPENS\nat 9:00"),),
+        EvidenceUnit("shop", span=(3, 8)): (EvidencePlace("shop", (3, 8), "close"),),
+    }
+    assert found.chunks["v#1"] == Chunk("visit.md", (begin + 6, begin + 20), chunks[0].text)
+    assert found.chunks["shop"] == Chunk("shop", (0, 10), "It closes.")
+    assert found.holds("v#0")
+    assert not found.holds("v#2")
