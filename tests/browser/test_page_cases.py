@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pages import Opener, violations
-from written import NOISE, TOWN, case, failed, outcome, results
+from written import NOISE, TOWN, case, failed, instance, outcome, results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -217,6 +217,23 @@ def test_filters_are_cleared_where_one_is_and_tell_of_a_case_outside_of_them(
     assert cases.get_by_label("topic", exact=True).is_visible()
     assert cases.get_by_label("topic", exact=True).input_value() == ""
     assert cases.get_by_label("Search").input_value() == ""
+
+
+def test_the_evidence_of_a_case_is_shown_as_its_record_states_it(opened: Opener) -> None:
+    quoted = {"page": "docs/ferry.md", "quote": "leaves at <b>23:15</b>", "grade": 1}
+    span = {"page": "docs/quay.md", "span": [3, 90], "grade": 2}
+    page = opened(
+        results([outcome()], {"q1": instance(evidence=[[quoted], [span, {"page": "docs/pier.md", "grade": 1}]])})
+    )
+    page.locator(".row").first.click()
+    part = page.locator("section.part", has=page.get_by_role("heading", name="Evidence"))
+    part.wait_for()
+    assert part.locator("li").all_inner_texts() == [
+        "docs/ferry.md leaves at <b>23:15</b>",
+        "docs/quay.md code points 3 to 90 grade 2",
+        "docs/pier.md Texts are left out of this run's reports (rag_report_texts).",
+    ]
+    assert part.get_by_text("or", exact=True).count() == 1
 
 
 def test_a_long_name_of_a_facet_is_no_wider_than_a_phone(opened: Opener) -> None:

@@ -32,6 +32,7 @@ function caseOf(row, outcome, instance, earlier) {
     questionPart(outcome, instance),
     answerPart(row, outcome, earlier, gold, fake),
     goldPart(outcome, instance),
+    evidencePart(instance),
     scoresPart(row, outcome),
     ...passageParts(outcome, instance, gold, fake),
     tracePart(outcome),
@@ -109,6 +110,15 @@ function goldPart(outcome, instance) {
   const fakes = (instance.fake ?? []).map((slot) => el("li", {}, el("b", {}, "false"), " ", data(slot.join(" / "))));
   if (!slots.length && !fakes.length) return null;
   return part("Gold answer", el("ul", { class: "slots" }, slots, fakes), el("p", { class: "quiet" }, "Said: the words stand in the answer, as accuracy looks for them; other metrics may see it otherwise."));
+}
+
+/** The evidence as the record states it; of several lists each is the whole evidence. */
+function evidencePart(instance) {
+  const lists = instance.evidence ?? [];
+  if (!lists.length) return null;
+  const stated = (unit) => unit.quote ?? (unit.span ? `code points ${unit.span.join(" to ")}` : LEFT_OUT);
+  const units = (list) => el("ul", {}, list.map((unit) => el("li", {}, el("b", {}, data(unit.page)), " ", data(stated(unit)), unit.grade === 1 ? null : ` grade ${unit.grade}`)));
+  return part("Evidence", lists.map((list, at) => [at ? el("p", { class: "quiet" }, "or") : null, units(list)]));
 }
 
 function scoresPart(row, outcome) {
