@@ -12,7 +12,7 @@ from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit, Lo
 from pytest_rageval.model.ranking import page_of
 from pytest_rageval.text.folding import Folded, fold_compact, fold_with_offsets
 
-__all__ = ["EvidenceLocator", "located_in"]
+__all__ = ["EvidenceLocator", "located_in", "names_of"]
 
 SHOWN = 60
 """Characters of a quote in a message."""
@@ -61,7 +61,7 @@ class EvidenceLocator:
             raise DataError(self._units[unit.page][unit], problem)
 
     def located(self, holds: Callable[[str], bool]) -> LocatedEvidence:
-        """Return what was found; ``holds`` tells whether a passage of an id is in the corpus."""
+        """Return what was found; ``holds`` is that of `LocatedEvidence`."""
         places: Mapping[EvidenceUnit, tuple[EvidencePlace, ...]] = {
             unit: tuple(places) for unit, places in self._places.items() if places
         }
@@ -122,7 +122,12 @@ def located_in(passages: Sequence[Passage], instances: Iterable[Instance]) -> Lo
         document = Document(page, _joined(chunks))
         if locator.wants(document):
             locator.look(document, chunks)
-    return locator.located(frozenset(passage.id for passage in passages).__contains__)
+    return locator.located(names_of(passages).__contains__)
+
+
+def names_of(passages: Iterable[Passage]) -> frozenset[str]:
+    """Return the ids and the pages of passages."""
+    return frozenset(name for passage in passages for name in (passage.id, passage.page or page_of(passage.id)))
 
 
 def _joined(chunks: Sequence[Passage]) -> str:

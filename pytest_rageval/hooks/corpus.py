@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.corpora.chunking import parse_chunking
-from pytest_rageval.corpora.locating import EvidenceLocator
+from pytest_rageval.corpora.locating import EvidenceLocator, names_of
 from pytest_rageval.corpora.places import check_form, places
 from pytest_rageval.corpora.reading import passages
 from pytest_rageval.errors import RagEvalError
@@ -73,11 +73,11 @@ class Corpus:
         """Where the passages hold the evidence of cases; None where no case has any, or no corpus is read for it."""
         if self.locator is None or self.passages is None:
             return None
-        return self.locator.located(lambda name: name in self._ids)
+        return self.locator.located(lambda name: name in self._names)
 
     @cached_property
-    def _ids(self) -> frozenset[str]:
-        return frozenset(passage.id for passage in self.passages or ())
+    def _names(self) -> frozenset[str]:
+        return names_of(self.passages or ())
 
     def holds(self, corpus: object) -> bool:
         """Return whether ``corpus`` is what was read here."""

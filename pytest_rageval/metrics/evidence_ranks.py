@@ -4,7 +4,7 @@ A place of a unit is one occurrence of it in the corpus. A passage of the same d
 place have in common. A passage without a known span holds the longest run of characters that it shares with the folded
 text of the place, if that is the whole place or at least `LEAST_RUN` code points (a Han character counts twice): two
 texts of one page share shorter runs by chance, and five of them together often half of a quote. Such a passage counts
-for units of its page or, where it has no page, for any unit.
+for units of its page or, where it names no page that the corpus knows, for any unit.
 
 r(u), the rank of unit u, is the first rank r at which the passages 1..r together hold half of one place of u, counted
 in code points that are not white space. It is infinite if there is none: u was not found. A passage is relevant if
@@ -33,21 +33,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from pytest_rageval.metrics.evidence_passages import RetrievedPassage, retrieved_passages
 from pytest_rageval.metrics.retrieved import NO_RANKING, NO_TEXTS, by_rank
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.evidence import Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence, Span
+from pytest_rageval.model.evidence import Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.model.ranking import Ranking, ScoredPassage, page_of
-from pytest_rageval.text.folding import fold_compact, fold_with_offsets, shared_run
-from pytest_rageval.text.language import has_chinese
+from pytest_rageval.model.ranking import Ranking
 
-__all__ = ["LEAST_RUN", "NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
-
-LEAST_RUN = 12
-"""Of 40 characters of English news, five other passages of the page hold half by chance in 35 % of cases without it."""
+__all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
 
 NOT_IN_CORPUS = Score(reason="evidence_not_in_corpus")
 """No alternative of the evidence is whole in the corpus."""
@@ -116,70 +111,17 @@ def _ranks(case: Case, ranking: Ranking | None) -> tuple[UnitRanks, ...] | Score
         return alternatives
     if ranking is None:
         return NO_RANKING
-    pages = {unit.page for alternative in alternatives for unit in alternative}
-    retrieved = []
-    for item in by_rank(ranking):
-        passage = _retrieved(item, case.located, pages)
-        if passage is None:
-            return NO_TEXTS
-        retrieved.append(passage)
-    ranks = {unit: _rank(case.located, unit, retrieved) for each in alternatives for unit in each}
+    units = {unit for alternative in alternatives for unit in alternative}
+    pages = {name for unit in units for place in _places(case.located, unit) for name in (unit.page, place.document)}
+    retrieved = retrieved_passages(by_rank(ranking), case.located, pages)
+    if retrieved is None:
+        return NO_TEXTS
+    ranks = {unit: _rank(case.located, unit, retrieved) for unit in units}
     ids = tuple(passage.id for passage in retrieved)
     return tuple(UnitRanks(tuple((unit, ranks[unit]) for unit in each), ids) for each in alternatives)
 
 
-@dataclass(frozen=True, slots=True)
-class _Retrieved:
-    """A retrieved passage: its span in a document, or its text, with its page where that is known."""
-
-    id: str
-    document: str = ""
-    span: Span | None = None
-    page: str = ""
-    text: str = ""
-
-    def held(self, page: str, place: EvidencePlace) -> Span:
-        """Return which code points of a place on a page the passage holds; (0, 0) for none."""
-        if self.span is not None:
-            if self.document != place.document:
-                return 0, 0
-            begin, end = (min(max(edge, place.span[0]), place.span[1]) - place.span[0] for edge in self.span)
-            return begin, end
-        if not self.text or self.page not in ("", page, place.document):
-            return 0, 0
-        wanted = _folded_place(place.text)
-        begin, end = shared_run(wanted.text, fold_compact(self.text))
-        run = wanted.text[begin:end]
-        return wanted.span(begin, end) if run and (run == wanted.text or _weight(run) >= LEAST_RUN) else (0, 0)
-
-
-def _weight(run: str) -> int:
-    return len(run) + sum(map(has_chinese, run))
-
-
-_folded_place = lru_cache(maxsize=256)(fold_with_offsets)
-
-
-def _retrieved(item: ScoredPassage, located: LocatedEvidence | None, pages: set[str]) -> _Retrieved | None:
-    """Return what is known of a retrieved passage; None where that does not tell what it holds."""
-    if located is not None:
-        chunk = located.chunks.get(item.doc_id)
-        if chunk is not None and item.text in ("", chunk.text):
-            return _Retrieved(item.doc_id, chunk.document, chunk.span)
-        if item.span is not None and item.page_id in pages:
-            return _Retrieved(item.doc_id, item.page_id, item.span)
-    if item.text:
-        return _Retrieved(item.doc_id, page=_page(item, pages), text=item.text)
-    return _Retrieved(item.doc_id) if located is not None and located.holds(item.doc_id) else None
-
-
-def _page(item: ScoredPassage, pages: set[str]) -> str:
-    """Return the page that a passage names, itself or by its id; "" where it names none."""
-    named = page_of(item.doc_id)
-    return item.page or (named if named != item.doc_id or named in pages else "")
-
-
-def _rank(located: LocatedEvidence | None, unit: EvidenceUnit, retrieved: Sequence[_Retrieved]) -> int | None:
+def _rank(located: LocatedEvidence | None, unit: EvidenceUnit, retrieved: Sequence[RetrievedPassage]) -> int | None:
     ranks = [rank for place in _places(located, unit) if (rank := _first(unit.page, place, retrieved)) is not None]
     return min(ranks, default=None)
 
@@ -192,7 +134,7 @@ def _places(located: LocatedEvidence | None, unit: EvidenceUnit) -> Iterator[Evi
         yield from located.places[unit]
 
 
-def _first(page: str, place: EvidencePlace, retrieved: Sequence[_Retrieved]) -> int | None:
+def _first(page: str, place: EvidencePlace, retrieved: Sequence[RetrievedPassage]) -> int | None:
     """Return the first rank at which the passages together hold half of a place."""
     solid = [not character.isspace() for character in place.text]
     held, half = bytearray(len(solid)), sum(solid) / 2

@@ -69,7 +69,7 @@ class LocatedEvidence:
     Attributes:
         places: the occurrences of each unit that the corpus holds; a unit that it does not hold is missing.
         chunks: passage id -> the passage, for every document that evidence names.
-        holds: tells whether a passage of that id is in the corpus.
+        holds: tells whether the corpus has a passage of that id, or a page of that name.
     """
 
     places: Mapping[EvidenceUnit, tuple[EvidencePlace, ...]]

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.model.ranking import ScoredPassage
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.evidence import EvidenceUnit
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.adapters import AsyncCalling, Calling, adapted
 
 
@@ -106,3 +111,15 @@ def test_a_llama_index_retriever_that_is_async_is_awaited(llama: Any) -> None:
     _, awaiting = llama
     retriever: Any = adapted(awaiting)
     assert asyncio.run(retriever.search("kettles", 5)).items == (ScoredPassage("n3", None, "awaited"),)
+
+
+def test_evidence_is_found_in_what_they_return(langchain: Any, llama: Any) -> None:
+    unit = EvidenceUnit("guide.md", "About the OPENING hours")
+    case = Case("q", Instance("q", "?", evidence=((unit,),)), None, {})
+    recall = Catalog().metrics.get("R@1")
+    for retriever in (langchain[0], llama[0]):
+        ranking = adapted(retriever).search("the opening hours", 2)
+        assert isinstance(ranking, Ranking)
+        assert ranking[0].span is None
+        assert recall.compute(Sample(case, Answer("", ranking))).value == 1.0
+        assert recall.compute(Sample(case, Answer("", Ranking(ranking.items[1:])))).value == 0.0

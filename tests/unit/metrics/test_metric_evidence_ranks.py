@@ -27,7 +27,7 @@ def located(cuts: dict[str, str], *units: EvidenceUnit) -> LocatedEvidence:
     """Return where the document holds units, cut into chunks of these texts."""
     spans = {name: (DOCUMENT.index(text), DOCUMENT.index(text) + len(text)) for name, text in cuts.items()}
     chunks = {name: Chunk("visit", span, cuts[name]) for name, span in spans.items()}
-    return LocatedEvidence({unit: (place_of(unit.quote),) for unit in units}, chunks, {"shop#0"}.__contains__)
+    return LocatedEvidence({unit: (place_of(unit.quote),) for unit in units}, chunks, {"shop#0", "shop"}.__contains__)
 
 
 def scores(
@@ -127,6 +127,9 @@ def test_the_id_of_a_chunk_counts_only_with_the_text_of_the_chunk() -> None:
         (ScoredPassage("visit", text="The museum opens at nine"), 1.0),
         (ScoredPassage("text-1a", text="The museum opens at nine"), 1.0),
         (ScoredPassage("text-1a", text="The muse"), 0.0),
+        (ScoredPassage("n1", text="The museum opens at nine", page="/home/ann/docs/visit"), 1.0),
+        (ScoredPassage("n1", text="The museum opens at nine", page="C:\\docs\\visit"), 1.0),
+        (ScoredPassage("n1", text="museum opens at", page="0b8f7a52-94d3-4c1e-8a63-6fd2f8a91c77"), 1.0),
     ],
 )
 @pytest.mark.parametrize("corpus", [True, False], ids=["corpus", "no-corpus"])
@@ -146,6 +149,18 @@ def test_short_shared_runs_are_chance_and_long_ones_add_up() -> None:
     chinese = EvidenceUnit("visit", "博物馆每天上午九点开门")
     assert scores(((chinese,),), [ScoredPassage("n0", text="每天上午九点。")], None, "R@1") == {"R@1": 1.0}
     assert scores(((chinese,),), [ScoredPassage("n0", text="博物馆每天。")], None, "R@1") == {"R@1": 0.0}
+
+
+def test_a_page_that_the_corpus_does_not_know_is_none() -> None:
+    item = ScoredPassage("n1", text="The museum opens at nine", page="Visit us")
+    assert scores(((NINE,),), [item], located({}, NINE), "R@1") == {"R@1": 1.0}
+    assert scores(((NINE,),), [item], None, "R@1") == {"R@1": 0.0}
+
+
+def test_the_id_of_a_document_stands_for_all_of_it() -> None:
+    at = located({}, NINE)
+    at = LocatedEvidence(at.places, at.chunks, {"visit", "shop"}.__contains__)
+    assert scores(((NINE,),), ids("shop", "visit"), at, "R@1", "R@2") == {"R@1": 0.0, "R@2": 1.0}
 
 
 def test_a_ranking_of_ids_needs_a_corpus_that_has_them() -> None:
