@@ -82,6 +82,7 @@ class Snapshot:
         testbeds: by node id.
         cases: what was measured, sorted.
         path: where it was read, as it is told.
+        passages: id of each judged passage -> digest of its text; None where no digests were stored.
     """
 
     run: str
@@ -92,6 +93,7 @@ class Snapshot:
     testbeds: Mapping[str, MeasuredTestbed]
     cases: tuple[Measured, ...]
     path: str = ""
+    passages: Mapping[str, str] | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:

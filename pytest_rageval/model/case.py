@@ -122,6 +122,7 @@ class Case:
         relevance: what makes a retrieved passage relevant.
         earlier: the turns before it in its conversation, where the system's own answers to them are its history; None
             where its history is the instance's.
+        stale: whether an id of its qrels names other text than in the baseline; metrics by ids are then unscored.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Case:
     instructions: str = ""
     relevance: Relevance = "ids"
     earlier: tuple[Case, ...] | None = None
+    stale: bool = False
 
     @property
     def query(self) -> Query:
