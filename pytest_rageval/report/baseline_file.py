@@ -162,6 +162,8 @@ def _plain(case: Measured) -> dict[str, Any]:
         "data": case.data,
         "facets": {name: case.facets[name] for name in sorted(case.facets)},
     }
+    if case.answer_seen is not None:
+        plain["answer_seen"] = case.answer_seen
     return plain | ({"failed": True} if case.failed else {})
 
 
@@ -177,9 +179,6 @@ def _measured(plain: Mapping[str, Any]) -> Measured:
     scores = {str(name): float(value) for name, value in plain["scores"].items()}
     if not all(0 <= value <= 1 for value in scores.values()):
         raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
-    evidence = plain["evidence"]
-    if evidence is not None and not 0 <= evidence <= 1:
-        raise ValueError(f"the evidence of the case {plain['case']!r} is not in 0..1")
     return Measured(
         testbed=str(plain["testbed"]),
         case=str(plain["case"]),
@@ -187,7 +186,14 @@ def _measured(plain: Mapping[str, Any]) -> Measured:
         facets={str(name): str(value) for name, value in plain["facets"].items()},
         data=str(plain["data"]),
         said=tuple(map(str, plain["said"])),
-        evidence=None if evidence is None else float(evidence),
+        evidence=_share(plain, "evidence", plain["evidence"]),
         scores=scores,
         failed=bool(plain.get("failed", False)),
+        answer_seen=_share(plain, "answer_seen", plain.get("answer_seen")),
     )
+
+
+def _share(plain: Mapping[str, Any], name: str, value: Any) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(f"the {name} of the case {plain['case']!r} is not in 0..1")
+    return None if value is None else float(value)

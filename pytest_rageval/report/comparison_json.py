@@ -85,4 +85,5 @@ def _compared(each: Compared) -> dict[str, Any]:
         "broken": [pair.after.name for pair in each.broken],
         "fixed": [pair.after.name for pair in each.fixed],
         "causes": dict(each.causes),
+        "by_answer": each.by_answer,
     }

@@ -19,7 +19,7 @@ CASES = (
     Measured(TESTBED, "q1", "mine", {"topic": "Funds", "task": "qa"}, "d" * 16, ("a" * 16, "b" * 16), 0.5,
              {"f1": 0.333333, "accuracy": 1.0}),
     Measured(TESTBED, "q2", "mine", {}, "", (), None, {}, failed=True),
-    Measured(TESTBED, "基金", "mine", {}, "e" * 16, (), 0.0, {"accuracy": 0.0}),
+    Measured(TESTBED, "基金", "mine", {}, "e" * 16, (), None, {"accuracy": 0.0}, answer_seen=0.5),
 )  # fmt: skip
 SNAPSHOT = Snapshot(
     "20260102T030405",
@@ -125,6 +125,8 @@ def doubled(text: str) -> str:
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": "good"'), ": this is no baseline ("),
         (lambda text: text.replace('"evidence": 0.5', '"evidence": 7'),
          f": this is no baseline (the evidence of the case 'q1' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"answer_seen": 0.5', '"answer_seen": -1'),
+         f": this is no baseline (the answer_seen of the case '基金' is not in 0..1); {AGAIN}"),
         (lambda text: text.replace('"cases": [', '"cases": [7,'), ": this is no baseline (TypeError: "),
         (lambda text: text.replace('"facets": {}', '"facets": []'), ": this is no baseline (AttributeError: "),
         (lambda text: text.replace('"binary": true', '"colour": true'), ": this is no baseline (TypeError: "),
