@@ -65,8 +65,8 @@ SHOW = "Print what the summary of a run said, of the newest if none is named: co
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status.
 
-    It is 0, or 1 where `lint` found errors or `import` left something, 2 where a command cannot be run, and 130 where
-    it was interrupted; that of `merge` is pytest's.
+    It is 0, or 1 where `lint` found errors, or `import` or `anchor` left something, 2 where a command cannot be run,
+    and 130 where it was interrupted; that of `merge` is pytest's.
     """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):

@@ -85,7 +85,7 @@ def museum(project: Project) -> Project:
 
 
 def mean(run: Run, metric: str) -> float:
-    values = [outcome["scores"][metric]["value"] for outcome in run.results["outcomes"]]
+    values: list[float] = [outcome["scores"][metric]["value"] for outcome in run.results["outcomes"]]
     return sum(values) / len(values)
 
 
