@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.analysis.stale import has_stale_score
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import RagEvalError, SettingError, found
 from pytest_rageval.report.lines import counted
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
 
 
 def check_baseline(asked: BaselineAsked) -> Snapshot | None:
-    """Return the baseline that is read; None without one, and where the whole of it is written anew.
+    """Return the baseline; None without one, or if one that is written anew cannot be read.
 
     Refuse one that cannot be read, is something else, or is missing and not about to be written.
     """
@@ -87,8 +87,11 @@ def check_baseline(asked: BaselineAsked) -> Snapshot | None:
 
     if asked.part or not asked.update:
         return read_baseline(asked.path)
-    refuse_to_replace(asked.path)  # what is written anew may have been broken
-    return None
+    refuse_to_replace(asked.path)
+    try:
+        return read_baseline(asked.path)
+    except RagEvalError:  # what is written anew may be broken
+        return None
 
 
 def refuse_baseline(gate: Gate, asked: BaselineAsked, where: str) -> None:

@@ -64,7 +64,7 @@ class Collected:
         trust: what judges are held to, once all is collected.
         versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
         identity: what decides the scores, once all is collected.
-        baseline: what the session is compared with; None where nothing is read.
+        baseline: the committed baseline as it was before; None without one, or if it cannot be read.
         passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
         stale: the ordinals of cases whose judged ids name other text than in the baseline.
         taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.

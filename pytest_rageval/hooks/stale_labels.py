@@ -19,6 +19,8 @@ __all__ = ["digest_labels"]
 def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequence[Passage]) -> None:
     """Digest the judged passages, and mark the cases whose ids name other text than in the baseline.
 
+    A run that becomes the baseline is not held to the old text; the summary names its stale labels all the same.
+
     Args:
         collected: the session; takes the digests, the stale cases and what the summary says of them.
         entries: the cases whose system searches ``passages``.
@@ -27,17 +29,18 @@ def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequ
     judged = {entry.ordinal: (entry, ids) for entry in entries if (ids := _judged_ids(entry.case))}
     wanted = {name for _, ids in judged.values() for name in ids}
     collected.passages = {each.id: text_digest(each.text) for each in passages if each.id in wanted}
-    asked, baseline = collected.options.baseline, collected.baseline
-    if baseline is None or asked.update or not judged:
+    updates, baseline = collected.options.baseline.update, collected.baseline
+    if baseline is None:
         return
     if baseline.passages is None:
-        problem = f"the baseline {baseline.path} has no digests of judged passages, so stale labels cannot be found"
-        collected.notes.append(f"{problem}; write it anew with --rag-update-baseline")
+        if collected.passages and not updates:
+            problem = f"the baseline {baseline.path} has no digests of judged passages, so stale labels cannot be found"
+            collected.notes.append(f"{problem}; write it anew with --rag-update-baseline")
         return
     now, then = collected.passages, baseline.passages
     changed = {name for name in wanted if name in then and now.get(name) != then[name]}
     stale = {ordinal: entry for ordinal, (entry, ids) in judged.items() if not changed.isdisjoint(ids)}
-    collected.stale = frozenset(stale)
+    collected.stale = frozenset() if updates else frozenset(stale)
     _note(collected, [entry for entry, _ in judged.values()], list(stale.values()), changed)
 
 
@@ -49,7 +52,8 @@ def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry],
         counts = f"{_n_cases(mine)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
         told = f"{counts} judged cases have stale labels: {found(first)} names other text than in the baseline"
         how = "turn ids into quotes with rageval anchor and the chunking that was labelled"
-        collected.notes.append(f"{testbed.nodeid}: {told}; {how}, or accept the new text with --rag-update-baseline")
+        how += "" if collected.options.baseline.update else ", or accept the new text with --rag-update-baseline"
+        collected.notes.append(f"{testbed.nodeid}: {told}; {how}")
 
 
 def _n_cases(entries: Iterable[Entry]) -> int:

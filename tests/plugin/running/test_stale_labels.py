@@ -126,6 +126,7 @@ def test_a_new_baseline_accepts_the_new_text(museum: Project) -> None:
     run = museum.run(*UPDATE)
     assert run.status == 0
     assert not stale(run)
+    assert run.prose.count("24 of 25 judged cases have stale labels") == 1  # before the new baseline is committed
     assert stored(museum)["passages"].keys() == before.keys()
     assert stored(museum)["passages"] != before
     run = museum.run(*AGAINST)
