@@ -21,5 +21,5 @@ def stale_text(metric: str, covered: Sequence[Outcome]) -> str:
     stale = len(by_case(outcome for outcome in covered if outcome.scores.get(metric) == STALE_LABELS))
     if not stale:
         return ""
-    have = f"{stale} of {len(by_case(covered))} cases have stale labels"
-    return f"{have} (turn them into quotes with rageval anchor): their ids name other text than in the baseline"
+    where = f"stale labels in {stale} of {len(by_case(covered))} cases"
+    return f"{where} (turn them into quotes with rageval anchor): their ids name other text than in the baseline"

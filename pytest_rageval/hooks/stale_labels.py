@@ -50,7 +50,7 @@ def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry],
         mine = [entry for entry in stale if entry.testbed is testbed]
         first = next(name for name in _judged_ids(mine[0].case) if name in changed)
         counts = f"{_n_cases(mine)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
-        told = f"{counts} judged cases have stale labels: {found(first)} names other text than in the baseline"
+        told = f"stale labels in {counts} judged cases: {found(first)} names other text than in the baseline"
         how = "turn ids into quotes with rageval anchor and the chunking that was labelled"
         how += "" if collected.options.baseline.update else ", or accept the new text with --rag-update-baseline"
         collected.notes.append(f"{testbed.nodeid}: {told}; {how}")

@@ -107,7 +107,7 @@ def test_labels_of_other_chunks_fail_the_gate_and_make_up_no_drop(museum: Projec
     gate = run.gates["R@5 >= baseline - 0.02"]
     assert (gate["status"], gate["verdict"], gate["n"]) == ("failed", None, 1)
     assert gate["reason"] == (
-        "24 of 25 cases have stale labels (turn them into quotes with rageval anchor): "
+        "stale labels in 24 of 25 cases (turn them into quotes with rageval anchor): "
         "their ids name other text than in the baseline"
     )
     answers = run.gates["token_f1 >= baseline"]
@@ -116,7 +116,7 @@ def test_labels_of_other_chunks_fail_the_gate_and_make_up_no_drop(museum: Projec
     compared = {each["metric"]: each for each in run.results["comparison"]["comparisons"]}
     assert (compared["R@5"]["n_pairs"], compared["R@5"]["broken"]) == (1, [])
     run.said(f"*gate R@5 >= baseline - 0.02 failed: {gate['reason']}", "*unscored: 24 stale_labels (R@5)")
-    told = "test_it.py::test_it: 24 of 25 judged cases have stale labels: 'first.md#0' names other text than in the"
+    told = "test_it.py::test_it: stale labels in 24 of 25 judged cases: 'first.md#0' names other text than in the"
     assert run.prose.count(told) == 1
 
 
@@ -126,7 +126,7 @@ def test_a_new_baseline_accepts_the_new_text(museum: Project) -> None:
     run = museum.run(*UPDATE)
     assert run.status == 0
     assert not stale(run)
-    assert run.prose.count("24 of 25 judged cases have stale labels") == 1  # before the new baseline is committed
+    assert run.prose.count("stale labels in 24 of 25 judged cases") == 1  # before the new baseline is committed
     assert stored(museum)["passages"].keys() == before.keys()
     assert stored(museum)["passages"] != before
     run = museum.run(*AGAINST)
@@ -139,7 +139,7 @@ def test_ids_that_the_corpus_no_longer_has_are_stale_too(museum: Project) -> Non
     cut(museum, "tokens 400")
     run = museum.run(*AGAINST, "--rag-gate", "R@5 >= 0.1")
     assert len(stale(run)) == 24
-    assert run.gates["R@5 >= 0.1"]["reason"].startswith("24 of 25 cases have stale labels")
+    assert run.gates["R@5 >= 0.1"]["reason"].startswith("stale labels in 24 of 25 cases")
 
 
 @pytest.mark.parametrize("schema", [1, 2])
