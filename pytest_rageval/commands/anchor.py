@@ -121,7 +121,7 @@ def _share_text(rows: Sequence[_Row], read: ProjectCorpus, *, force: bool) -> st
     judged = [row for row in rows if row.instance.gold]
     of = sum(len(row.result.quotes) for row in judged)
     held = sum(row.result.n_with_answer(row.instance) for row in judged)
-    share = f"{held} of {of} ({held / of:.0%})" if of else ""
+    share = f"{held} of {of} ({held / of:.1%})" if of else ""
     if held < LEAST_SHARE * of and not force:
         why = f"so {found(read.chunking)} is probably not the chunking that was labelled"
         how = "give that one with --chunking, or write the quotes with --force"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from pytest_rageval.commands.quote_text import quote_of
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import found
 from pytest_rageval.metrics.matching import fold, slot_hits
@@ -47,16 +48,20 @@ class LabelledCorpus:
     """
 
     def __init__(self, passages: Iterable[Passage], documents: Iterable[Passage]) -> None:
-        self._names = tuple(document.id for document in documents)
-        known = frozenset(self._names)
-        self._passages = {each.id: (_document_of(each.id, known), each.text) for each in passages}
-        texts = [fold(document.text) for document in documents]
+        self._documents = {document.id: document.text for document in documents}
+        self._names = tuple(self._documents)
+        self._passages = {each.id: (self._document_of(each.id), each.text) for each in passages}
+        texts = [fold(text) for text in self._documents.values()]
         self._text = "\0".join(texts)
         self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
     def chunk(self, name: str) -> tuple[str, str] | None:
         """Return the document and the text of a passage, None where there is none of this id."""
         return self._passages.get(name)
+
+    def quote(self, page: str, text: str, instance: Instance) -> tuple[str, str]:
+        """Return a page and what of a labelled text on it is the quote."""
+        return page, quote_of(text, instance.gold, self._documents[page])
 
     def holders(self, text: str) -> list[str]:
         """Return the ids of the documents that contain a text, folded, each once."""
@@ -68,12 +73,16 @@ class LabelledCorpus:
             at = self._starts[place + 1]
         return list(names)
 
+    def _document_of(self, name: str) -> str:
+        """Return the document of a passage: its own id without chunking, else what stands before the last ``#``."""
+        return name if name in self._documents else name.rpartition("#")[0]
+
 
 def anchored(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> Anchored:
     """Return a record with ``evidence`` in the place of its qrels, else made of its positive passages.
 
-    A quote is the text of the chunk or of the positive passage. Positive passages count only without relevant qrels.
-    A record without labels, with evidence, or with a label that is not in the corpus stays as it is.
+    `quote_of` tells what of a chunk or a positive passage is its quote. Positive passages count only without relevant
+    qrels. A record without labels, with evidence, or with a label that is not in the corpus stays as it is.
     """
     if "evidence" in record:
         return Anchored(record)
@@ -82,12 +91,18 @@ def anchored(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> 
 
 
 def _by_qrels(record: JsonObject, instance: Instance, relevant: Mapping[str, int], corpus: LabelledCorpus) -> Anchored:
-    chunks = {name: corpus.chunk(name) for name in relevant}
-    faults = tuple(f"qrels: {found(name)} is not in the corpus" for name, chunk in chunks.items() if chunk is None)
+    grades: dict[tuple[str, str], int] = {}
+    faults = []
+    for name, grade in relevant.items():
+        chunk = corpus.chunk(name)
+        if chunk is None:
+            faults.append(f"qrels: {found(name)} is not in the corpus")
+            continue
+        unit = corpus.quote(*chunk, instance)
+        grades[unit] = max(grade, grades.get(unit, 0))
     if faults:
-        return Anchored(record, faults=faults)
-    units = [_unit(*chunk, relevant[name]) for name, chunk in chunks.items() if chunk is not None]
-    return replace(_with(record, units, "qrels"), n_irrelevant=len(instance.qrels) - len(relevant))
+        return Anchored(record, faults=tuple(faults))
+    return replace(_with(record, grades, "qrels"), n_irrelevant=len(instance.qrels) - len(relevant))
 
 
 def _by_positives(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> Anchored:
@@ -97,8 +112,9 @@ def _by_positives(record: JsonObject, instance: Instance, corpus: LabelledCorpus
     faults = tuple(f"passages: no document contains the text of {found(p.id)}" for p, names in pairs if not names)
     if faults or not pairs:
         return Anchored(record, faults=faults)
-    units = [_unit(_named(passage, names, corpus), passage.text, 1) for passage, names in pairs]
-    return replace(_with(record, units, "passages"), n_ambiguous=sum(len(names) > 1 for names in holders))
+    grades = {corpus.quote(_named(passage, names, corpus), passage.text, instance): 1 for passage, names in pairs}
+    ambiguous = sum(len(names) > 1 for names in holders)
+    return replace(_with(record, grades, "passages"), n_irrelevant=len(instance.qrels), n_ambiguous=ambiguous)
 
 
 def _named(passage: Passage, names: list[str], corpus: LabelledCorpus) -> str:
@@ -107,22 +123,16 @@ def _named(passage: Passage, names: list[str], corpus: LabelledCorpus) -> str:
     return chunk[0] if chunk is not None and chunk[0] in names else names[0]
 
 
-def _with(record: JsonObject, units: list[JsonObject], labels: str) -> Anchored:
+def _with(record: JsonObject, grades: Mapping[tuple[str, str], int], labels: str) -> Anchored:
     """Return a record with evidence behind the labels that it is made of, and without qrels."""
+    units = [
+        {"page": page, "quote": quote} | ({"grade": grade} if grade != 1 else {})
+        for (page, quote), grade in grades.items()
+    ]
     changed: JsonObject = {}
     for name, value in record.items():
         if name != "qrels":
             changed[name] = value
         if name == labels:
             changed["evidence"] = units
-    return Anchored(changed, tuple(str(unit["quote"]) for unit in units))
-
-
-def _unit(page: str, text: str, grade: int) -> JsonObject:
-    unit: JsonObject = {"page": page, "quote": text.strip()}
-    return unit if grade == 1 else {**unit, "grade": grade}
-
-
-def _document_of(name: str, documents: frozenset[str]) -> str:
-    """Return the document of a passage: its own id without chunking, else what stands before the last ``#``."""
-    return name if name in documents else name.rpartition("#")[0]
+    return Anchored(changed, tuple(quote for _, quote in grades))

@@ -49,7 +49,7 @@ def test_ids_and_positive_passages_become_quotes(museum: Project) -> None:
     status, out, err = rageval(museum, "anchor", "cases.jsonl")
     assert (status, err) == (0, "")
     assert out.splitlines() == [
-        "3 of 4 cases -> cases.anchored.jsonl: 3 quotes, 3 of 3 (100%) with the gold answer",
+        "3 of 4 cases -> cases.anchored.jsonl: 3 quotes, 3 of 3 (100.0%) with the gold answer",
         "left out: 1 qrels of grade 0",
     ]
     opens, ticket, lobby, unlabelled = written(museum)
@@ -57,11 +57,11 @@ def test_ids_and_positive_passages_become_quotes(museum: Project) -> None:
         "id": "opens",
         "question": "When does it open?",
         "answers": ["9:00"],
-        "evidence": [{"page": "visit.md", "quote": "# Visit\n\nThe museum opens at 9:00.", "grade": 2}],
+        "evidence": [{"page": "visit.md", "quote": "The museum opens at 9:00.", "grade": 2}],
         "topic": "Hours",
     }
     assert list(opens) == ["id", "question", "answers", "evidence", "topic"]
-    assert ticket["evidence"] == [{"page": "visit.md", "quote": "# Prices\n\nA ticket costs 12 euros."}]
+    assert ticket["evidence"] == [{"page": "visit.md", "quote": "A ticket costs 12 euros."}]
     assert ticket["weight"] == 0.5
     assert lobby["evidence"] == [{"page": "desk.md", "quote": "The desk is in\nthe  Lobby."}]
     assert lobby["passages"] == ROWS[2]["passages"]
@@ -90,7 +90,7 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
     status, out, err = rageval(museum, *arguments)
     assert (status, out) == (2, "")
     assert err == (
-        "rageval: only 1 of 3 (33%) of the quotes have the gold answer, so 'tokens 4' is probably not the chunking "
+        "rageval: only 1 of 3 (33.3%) of the quotes have the gold answer, so 'tokens 4' is probably not the chunking "
         "that was labelled; give that one with --chunking, or write the quotes with --force\n"
     )
     assert not (museum.path / "cases.anchored.jsonl").exists()
