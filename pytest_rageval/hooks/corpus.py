@@ -168,7 +168,7 @@ def _answered_from_it(collected: Collected, items: Sequence[pytest.Item]) -> Ite
             continue
         place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
         if place not in known:
-            known[place] = reaches_own(OWN, _asked_by(collected, entry, item), item)
+            known[place] = reaches_own("rag_corpus", _asked_by(collected, entry, item), item)
         if known[place]:
             yield entry
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from pytest_rageval.datasets.imports.cells import listed
 from pytest_rageval.datasets.source import JsonObject
@@ -19,23 +20,22 @@ _BETWEEN_PAGES = r"\n|\|"
 _WORD = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 
 
-def evidence_units(texts: object, fields: JsonObject, between: str | None) -> list[JsonObject]:
-    """Return a row's reference texts as evidence, and take the field with their pages out of ``fields``.
+def evidence_units(passages: Sequence[JsonObject], fields: JsonObject, *, in_table: bool) -> list[JsonObject]:
+    """Return a row's reference passages as evidence, and take the field with their pages out of ``fields``.
 
-    One page is that of all texts; several are the pages of as many texts. Without texts or pages, or if the counts
-    differ, there is no evidence, and ``fields`` stays as it is.
+    One page is that of all passages; several are the pages of as many passages. Without passages or pages, or if the
+    counts differ, there is no evidence, and ``fields`` stays as it is.
 
     Args:
-        texts: the reference texts, a list or a cell.
-        fields: the other fields of the row.
-        between: what stands between texts in a cell, as in `listed`.
+        passages: the positive passages of the row.
+        fields: its other fields.
+        in_table: whether these are cells of a table, where pages stand in lines or between "|".
     """
-    quotes = [str(text) for text in listed(texts, between) if str(text).strip()]
+    quotes = [str(passage["text"]) for passage in passages if str(passage.get("text", "")).strip()]
     name = next((name for name in fields if _WORD.sub("_", name).casefold() in PAGES), None)
     if not quotes or name is None:
         return []
-    value = fields[name]
-    pages = listed(value, None if between is None else _BETWEEN_PAGES)
+    pages = listed(fields[name], _BETWEEN_PAGES if in_table else None)
     if not all(isinstance(page, str) and page.strip() for page in pages) or len(pages) not in (1, len(quotes)):
         return []
     del fields[name]

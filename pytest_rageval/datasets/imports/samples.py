@@ -99,7 +99,7 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
         case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
     case |= {name: said[name] for name in ("language", "topic_1", "topic", "task") if name in said}
     between = shape.between if row.in_table else None
-    references = _references(said, rest, between, taken)
+    references = _references(said, rest, between, taken, in_table=row.in_table)
     case |= taken.facets(rest) | references
     if not taken.case(row.where, case):
         return
@@ -114,13 +114,14 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
     taken.answer(row.where, answer)
 
 
-def _references(said: JsonObject, rest: JsonObject, between: str | None, taken: Taken) -> JsonObject:
+def _references(said: JsonObject, rest: JsonObject, between: str | None, taken: Taken, *, in_table: bool) -> JsonObject:
     """Return the labels of a row: positive passages, and evidence if it names their pages, else judged ids."""
     labels: JsonObject = {}
+    units: list[JsonObject] = []
     if "reference" in said:
         reference = taken.ranking(_passages(said["reference"], said.get("reference_ids"), between))
         labels["passages"] = [{**passage, "role": "positive"} for passage in reference]
-    units = evidence_units(said.get("reference"), rest, between)
+        units = evidence_units(reference, rest, in_table=in_table)
     if units:
         labels["evidence"] = units
     elif "reference_ids" in said:

@@ -15,22 +15,24 @@ from pytest_rageval.datasets.imports.samples import deepeval, ragas
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
 
+def passages(*texts: str) -> list[dict[str, object]]:
+    return [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+
+
 @pytest.mark.parametrize(
-    ("texts", "fields", "between", "pages"),
+    ("fields", "in_table", "pages"),
     [
-        ([NOON, THREE], {"source": "ferry.md"}, None, ["ferry.md", "ferry.md"]),
-        ([NOON, THREE], {"sources": ["ferry.md", "tickets.md"]}, None, ["ferry.md", "tickets.md"]),
-        ([NOON, THREE], {"Source File": "ferry.md|tickets.md"}, r"\|", ["ferry.md", "tickets.md"]),
-        (f"{NOON}|{THREE}", {"sourceFile": "ferry.md"}, r"\|", ["ferry.md", "ferry.md"]),
-        ([NOON, NOON], {"来源": "a|b.md"}, None, ["a|b.md"]),
+        ({"source": "ferry.md"}, False, ["ferry.md", "ferry.md"]),
+        ({"sources": ["ferry.md", "tickets.md"]}, False, ["ferry.md", "tickets.md"]),
+        ({"Source File": "ferry.md | tickets.md"}, True, ["ferry.md", "tickets.md"]),
+        ({"sourceFile": "ferry.md\ntickets.md"}, True, ["ferry.md", "tickets.md"]),
+        ({"来源": "a|b.md"}, False, ["a|b.md", "a|b.md"]),
     ],
 )
-def test_each_text_is_a_quote_of_its_page(
-    texts: object, fields: dict[str, Any], between: str | None, pages: list[str]
-) -> None:
+def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool, pages: list[str]) -> None:
     rest = {"kind": "single", **fields}
-    assert evidence_units(texts, rest, between) == [
-        {"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=False)
+    assert evidence_units(passages(NOON, THREE), rest, in_table=in_table) == [
+        {"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=True)
     ]
     assert rest == {"kind": "single"}
 
@@ -40,16 +42,17 @@ def test_each_text_is_a_quote_of_its_page(
     [
         ([NOON], {"kind": "single"}),
         ([], {"source": "ferry.md"}),
-        (None, {"source": "ferry.md"}),
-        ([NOON, THREE, " "], {"source": ["a.md", "b.md", "c.md"]}),
+        ([" "], {"source": "ferry.md"}),
+        ([NOON, THREE], {"source": ["a.md", "b.md", "c.md"]}),
         ([NOON], {"source": None}),
         ([NOON], {"source": [" "]}),
         ([NOON], {"source": [{"name": "ferry.md"}]}),
     ],
 )
-def test_without_a_page_for_each_text_a_row_stays_as_it_is(texts: object, fields: dict[str, Any]) -> None:
+def test_without_a_page_for_each_text_a_row_stays_as_it_is(texts: list[str], fields: dict[str, Any]) -> None:
     rest = dict(fields)
-    assert evidence_units(texts, rest, None) == []
+    assert evidence_units(passages(*texts), rest, in_table=False) == []
+    assert evidence_units([{"id": "d1"}], rest, in_table=False) == []  # known by its id alone
     assert rest == fields
 
 
