@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments, compare_arguments, show_formats
+from pytest_rageval.commands import agreement_arguments, anchor_arguments, compare_arguments, show_formats
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.report.legible import legible
 
@@ -65,8 +65,8 @@ SHOW = "Print what the summary of a run said, of the newest if none is named: co
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with the arguments given, else those of the process, and return its exit status.
 
-    It is 0, or 1 where `lint` found errors or `import` left something, 2 where a command cannot be run, and 130 where
-    it was interrupted; that of `merge` is pytest's.
+    It is 0, or 1 where `lint` found errors, or `import` or `anchor` left something, 2 where a command cannot be run,
+    and 130 where it was interrupted; that of `merge` is pytest's.
     """
     arguments = _parser().parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
@@ -150,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--json", action="store_true", help="as JSON")
     history.set_defaults(run_command=_history, pages=True)
     agreement_arguments.add_to(commands)
+    anchor_arguments.add_to(commands)
     compare_arguments.add_to(commands)
     imports = commands.add_parser(
         "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False

@@ -1,4 +1,4 @@
-"""Whose fault it is that a case broke: retrieval's, as the evidence is gone, or generation's, as it is there."""
+"""What broke a case: retrieval, if its evidence is gone, or generation, if the evidence is there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.model.facets import ABILITIES
 
-__all__ = ["CAUSES", "Cause", "cause_of", "causes_of"]
+__all__ = ["CAUSES", "Cause", "cause_of", "cause_text", "causes_of", "n_by_answer"]
 
 Cause = Literal["retrieval", "generation", "both", "unknown"]
 
@@ -19,24 +19,55 @@ CAUSES: tuple[Cause, ...] = ("retrieval", "generation", "both", "unknown")
 def cause_of(pair: Pair) -> Cause:
     """Return what broke a case, by the share of the evidence that the system had then and has now.
 
-    Now it has none of it, and had some: retrieval. It has as much as then, and answers wrong all the same: generation.
-    Some of it is gone and some is there: both. It never had any, or one of the shares is not known: unknown; but where
-    it has all of it now, whatever it had then is no matter: generation. So it is where an ability's testbed withholds
-    all of it, as what the system is handed is the same, and to notice is what it is asked for.
+    - It has none now and had some: retrieval.
+    - It has as much as then, or all of it, and still answers wrong: generation.
+    - It has some now and had more: both.
+    - It never had any, or a share is unknown: unknown. But if an ability's testbed withholds all evidence, the system
+      was given the same and had to notice: generation.
+
+    Without labels of the evidence the gold answer takes its place: retrieval if the passages that the system saw hold
+    less of it than then, down to nothing; both if they hold some; generation if they hold as much. The cause then is
+    unknown only if their texts are.
     """
     then, now = pair.before.evidence, pair.after.evidence
     if now == 1:
         return "generation"
     if then is None or now is None:
-        return "unknown"
+        return _by_answer(pair)
     if then == now == 0:
         return "generation" if pair.after.facets.get("ability") in ABILITIES else "unknown"
-    if now >= then:
-        return "generation"
-    return "both" if now else "retrieval"
+    return _changed(then, now)
+
+
+def cause_text(pair: Pair) -> str:
+    """Return the cause in words: ``retrieval``, or ``retrieval by answer`` where there are no labels."""
+    return f"{cause_of(pair)} by answer" if _is_by_answer(pair) else cause_of(pair)
 
 
 def causes_of(broken: Iterable[Pair]) -> dict[Cause, int]:
     """Return how many of the broken cases have each cause, all of `CAUSES`."""
     found = Counter(map(cause_of, broken))
     return {cause: found[cause] for cause in CAUSES}
+
+
+def n_by_answer(broken: Iterable[Pair]) -> int:
+    """Return how many of the broken cases have a cause that the gold answer alone tells, as there are no labels."""
+    return sum(map(_is_by_answer, broken))
+
+
+def _by_answer(pair: Pair) -> Cause:
+    then, now = pair.before.answer_seen, pair.after.answer_seen
+    if now == 1:
+        return "generation"
+    return "unknown" if then is None or now is None else _changed(then, now)
+
+
+def _is_by_answer(pair: Pair) -> bool:
+    known = pair.after.evidence == 1 or None not in (pair.before.evidence, pair.after.evidence)
+    return not known and _by_answer(pair) != "unknown"
+
+
+def _changed(then: float, now: float) -> Cause:
+    if now >= then:
+        return "generation"
+    return "both" if now else "retrieval"

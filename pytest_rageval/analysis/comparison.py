@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from pytest_rageval.analysis.attribution import Cause, causes_of
+from pytest_rageval.analysis.attribution import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
 from pytest_rageval.analysis.paired import Paired, paired
@@ -30,6 +30,7 @@ class Compared:
         broken: the cases whose value is worse, the worst first.
         fixed: those whose value is better, the best first.
         causes: how many of the broken ones have each cause.
+        by_answer: how many of these causes are known by the answer alone, without labels.
         p_holm: the two-sided p of a cell, corrected over all cells of the metric; of all cases their own.
         q_value: the share of false alarms among the cells that are called different at this p, for exploration.
     """
@@ -45,6 +46,7 @@ class Compared:
     causes: Mapping[Cause, int] = field(default_factory=dict)
     p_holm: float | None = None
     q_value: float | None = None
+    by_answer: int = 0
 
     def is_beyond_noise(self, alpha: float) -> bool:
         """Return whether it changed, and chance explains that with no more than ``alpha`` after correction."""
@@ -177,7 +179,9 @@ def _compared(
     found = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
     broken = broken_of(scored, metric, higher_is_better=better_up)
     fixed = broken_of(scored, metric, higher_is_better=not better_up)
-    return Compared(testbed, metric, system, where, len(scored), found, broken, fixed, causes_of(broken), found.p_value)
+    causes = causes_of(broken)
+    told = Compared(testbed, metric, system, where, len(scored), found, broken, fixed, causes, found.p_value)
+    return replace(told, by_answer=n_by_answer(broken))
 
 
 def _cells(

@@ -14,7 +14,7 @@ from pytest_rageval.model.outcome import Outcome
 if TYPE_CHECKING:
     from pytest_rageval.analysis.verdicts import MetricInfo
 
-__all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "measured_of"]
+__all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "mean_share", "measured_of"]
 
 DIGITS = 6
 """Of the scores that are compared: enough for any change, and too few for another machine's rounding to be one."""
@@ -37,6 +37,8 @@ class Measured:
         scores: metric -> its value to `DIGITS` digits, the mean over the repeats that have one; no key where none has.
         failed: whether no run of it was scored.
         nodes: the node ids of its runs; () where only its measures are known.
+        answer_seen: if the evidence is unknown, the share of the gold slots that stand in the passages that the system
+            saw, the mean over repeats; None if that is unknown, too.
     """
 
     testbed: str
@@ -49,6 +51,7 @@ class Measured:
     scores: Mapping[str, float] = field(default_factory=dict)
     failed: bool = False
     nodes: tuple[str, ...] = ()
+    answer_seen: float | None = None
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
@@ -82,6 +85,7 @@ class Snapshot:
         testbeds: by node id.
         cases: what was measured, sorted.
         path: where it was read, as it is told.
+        passages: id of each judged passage -> digest of its text; None where no digests were stored.
     """
 
     run: str
@@ -92,6 +96,7 @@ class Snapshot:
     testbeds: Mapping[str, MeasuredTestbed]
     cases: tuple[Measured, ...]
     path: str = ""
+    passages: Mapping[str, str] | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -113,7 +118,6 @@ def facets_of_case(facets: Mapping[str, str]) -> dict[str, str]:
 def _measured(runs: Sequence[Outcome]) -> Measured:
     first = runs[0]
     scored = [run for run in runs if run.status == "scored"]
-    shares = [run.evidence for run in runs if run.evidence is not None]
     names = dict.fromkeys(name for run in scored for name in run.scores)
     values = {name: [v for run in scored if (v := _value(run, name)) is not None] for name in names}
     return Measured(
@@ -123,11 +127,18 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         facets=facets_of_case(first.facets),
         data=next((run.data for run in runs if run.data), ""),
         said=tuple(run.said for run in runs if run.said),
-        evidence=round(fmean(shares), DIGITS) if shares else None,
+        evidence=mean_share(run.evidence for run in runs),
         scores={name: round(fmean(each), DIGITS) for name, each in values.items() if each},
         failed=not scored,
         nodes=tuple(run.nodeid for run in runs),
+        answer_seen=mean_share(run.answer_seen for run in runs),
     )
+
+
+def mean_share(shares: Iterable[float | None]) -> float | None:
+    """Return the mean of the shares that are known, to `DIGITS` digits; None where none is."""
+    known = [share for share in shares if share is not None]
+    return round(fmean(known), DIGITS) if known else None
 
 
 def _value(run: Outcome, name: str) -> float | None:

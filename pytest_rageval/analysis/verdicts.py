@@ -12,6 +12,7 @@ from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
 from pytest_rageval.analysis.regression import Against, Regression, regressions
+from pytest_rageval.analysis.stale import stale_text
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.unscored import n_lost, nothing_scored, reasons_of, unasked_of, unknowable, unscored_of
 from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
@@ -192,6 +193,8 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     result = replace(result, unscored=unscored_of(gate.metric, covered))
     if unasked:
         return replace(result, status="failed", reason=unasked)
+    if stale := stale_text(gate.metric, covered):
+        return replace(result, status="failed", reason=stale)
     if cell.mean is None and gate.metric in LATENCY and all_replayed(answered(covered)):
         return replace(result, status="skipped", reason=REPLAYED)
     if _size(result) < gate.min_n > 1:

@@ -9,6 +9,7 @@ from pytest_rageval.engine.asking import Asked, Examined, Task
 from pytest_rageval.engine.readings import Reading
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, found
+from pytest_rageval.metrics.answer_seen import answer_seen
 from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.metrics.evidence import evidence_of
 from pytest_rageval.metrics.retrieved import NO_TEXTS
@@ -80,7 +81,11 @@ class Runner:
             except CaseError as fault:
                 error = fault
         outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
-        outcome = replace(outcome, said=text_digest(answer.text), evidence=evidence_of(Sample(task.case, answer)))
+        seen = Sample(task.case, answer)
+        evidence = evidence_of(seen)
+        outcome = replace(outcome, said=text_digest(answer.text), evidence=evidence)
+        if evidence is None:
+            outcome = replace(outcome, answer_seen=answer_seen(seen))
         knew = scores.get("closed_book_accuracy")
         if knew is None or knew.value is None:
             return outcome

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.multiplicity import alpha_of
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.analysis.stale import has_stale_score
+from pytest_rageval.errors import RagEvalError, SettingError, found
+from pytest_rageval.report.lines import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_rageval.analysis.gates import Gate
-    from pytest_rageval.analysis.measured import Snapshot
+    from pytest_rageval.analysis.measured import Measured, Snapshot
     from pytest_rageval.analysis.regression import Policy
     from pytest_rageval.report.run import Run
 
@@ -72,18 +74,24 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
     return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), policy)
 
 
-def check_baseline(asked: BaselineAsked) -> None:
-    """Refuse a baseline that cannot be read, is something else, or is not there and not about to be written."""
+def check_baseline(asked: BaselineAsked) -> Snapshot | None:
+    """Return the baseline; None without one, or if one that is written anew cannot be read.
+
+    Refuse one that cannot be read, is something else, or is missing and not about to be written.
+    """
     if asked.path is None or (asked.update and not asked.path.exists()):
-        return
+        return None
     if not asked.path.exists():
         raise SettingError(f"there is no baseline {asked.path} yet; write it with --rag-update-baseline")
     from pytest_rageval.report.baseline_file import read_baseline, refuse_to_replace
 
     if asked.part or not asked.update:
-        read_baseline(asked.path)
-    else:  # what is written anew may have been broken
-        refuse_to_replace(asked.path)
+        return read_baseline(asked.path)
+    refuse_to_replace(asked.path)
+    try:
+        return read_baseline(asked.path)
+    except RagEvalError:  # what is written anew may be broken
+        return None
 
 
 def refuse_baseline(gate: Gate, asked: BaselineAsked, where: str) -> None:
@@ -106,6 +114,10 @@ def why_no_update(run: Run, asked: BaselineAsked) -> str:
         return f"{errors} cases ended in an error" if errors else f"{skipped} cases were skipped"
     if not run.outcomes:
         return "no case ran"
+    if any(map(has_stale_score, run.outcomes.values())):
+        return "cases taken over from another run have stale labels; run all anew"
+    if asked.part and (changed := _changed_passages(run)):
+        return f"{counted(changed, 'judged passage')} changed, and the cases to keep were judged by them; run all tests"
     why = "" if asked.part else run.plan.part or _missing(run)
     return f"{why}; run all tests, or keep the rest with --rag-update-baseline-part" if why else ""
 
@@ -115,11 +127,27 @@ def next_baseline(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
     old = run.baseline
     if not asked.part or old is None:
         return now
-    fresh = {case.key for case in now.cases}
-    kept = [case for case in old.cases if case.key not in fresh]
+    kept = _kept(old, now)
     cases = sorted((*kept, *now.cases), key=lambda case: case.key)
     metrics, testbeds = {**old.metrics, **now.metrics}, {**old.testbeds, **now.testbeds}
-    return replace(now, metrics=metrics, testbeds=testbeds, cases=tuple(cases))
+    passages = now.passages
+    if kept:  # without digests of theirs, cases of an older schema stay unknown
+        passages = None if old.passages is None else {**old.passages, **(now.passages or {})}
+    return replace(now, metrics=metrics, testbeds=testbeds, cases=tuple(cases), passages=passages)
+
+
+def _kept(old: Snapshot, now: Snapshot) -> list[Measured]:
+    """Return the cases of a baseline that a run of a part leaves as they are."""
+    fresh = {case.key for case in now.cases}
+    return [case for case in old.cases if case.key not in fresh]
+
+
+def _changed_passages(run: Run) -> int:
+    """Return how many judged passages have other text than in a baseline of which some cases stay."""
+    old, now = run.baseline, run.snapshot()
+    if old is None or not old.passages or not _kept(old, now):
+        return 0
+    return sum(old.passages.get(name, digest) != digest for name, digest in (now.passages or {}).items())
 
 
 def _missing(run: Run) -> str:

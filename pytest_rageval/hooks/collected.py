@@ -32,6 +32,7 @@ from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.dictionary import user_dictionary
 
 if TYPE_CHECKING:
+    from pytest_rageval.analysis.measured import Snapshot
     from pytest_rageval.engine.recorded import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
@@ -63,6 +64,9 @@ class Collected:
         trust: what judges are held to, once all is collected.
         versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
         identity: what decides the scores, once all is collected.
+        baseline: the committed baseline as it was before; None without one, or if it cannot be read.
+        passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
+        stale: the ordinals of cases whose judged ids name other text than in the baseline.
         taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
@@ -97,6 +101,9 @@ class Collected:
         self.trust = TrustHeld()
         self.fault: str | None = None
         self.identity: Mapping[str, Mapping[str, str]] = {}
+        self.baseline: Snapshot | None = None
+        self.passages: Mapping[str, str] = {}
+        self.stale: frozenset[int] = frozenset()
         self.taken: dict[pytest.Item, Outcome | None] = {}
         self._answering: Answering | None = None
         self._budget = budget
@@ -165,9 +172,10 @@ class Collected:
         }
 
     def session_case(self, entry: Entry) -> Case:
-        """Return an entry's case under its session-wide id."""
+        """Return an entry's case under its session-wide id, marked where its labels are stale."""
         case_id = self.case_ids[entry.source.name, entry.case.id]
-        return entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
+        case = entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
+        return replace(case, stale=True) if entry.ordinal in self.stale else case
 
     @property
     def needs_corpus(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from pytest_rageval.hooks.judged import check_judged
 from pytest_rageval.hooks.keys import CATALOG, COLLECTED, CORPUS, ENTRY
 from pytest_rageval.hooks.overrides import CORPUS_FIXTURE, EMBEDDER, MODELS, PARTS, overridden, reaches_own
 from pytest_rageval.hooks.progress import in_terminal
+from pytest_rageval.hooks.stale_labels import digest_labels
 from pytest_rageval.retrieval import BUILTIN, FAMILIES
 from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
 from pytest_rageval.text.dictionary import use_dictionaries
@@ -142,6 +143,8 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
     read, asking = corpus.passages, set() if collected is None else _asking(collected, items)
     if collected is not None and corpus.locator is not None:
         check_evidence(collected, located, corpus.locator)
+    if collected is not None and read is not None:
+        digest_labels(collected, _answered_from_it(collected, items), read)
     if collected is None or not asking:
         return
     if read is not None:
@@ -176,6 +179,20 @@ def _asking(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
         if ours and CORPUS_FIXTURE in _asked_by(collected, entry, item):
             asking.add(entry.testbed)
     return asking
+
+
+def _answered_from_it(collected: Collected, items: Sequence[pytest.Item]) -> Iterator[Entry]:
+    """Yield the cases whose system is given the corpus of the ini."""
+    known: dict[object, bool] = {}
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None:
+            continue
+        place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+        if place not in known:
+            known[place] = reaches_own("rag_corpus", _asked_by(collected, entry, item), item)
+        if known[place]:
+            yield entry
 
 
 def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:

@@ -36,6 +36,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan = Plan(
         fingerprint=_fingerprint(collected),
         identity=collected.identity,
+        passages=collected.passages,
         notes=(*collected.notes, *unused_answers(collected)),
     )
     plan.notes += tuple(note for source in collected.sources for note in source.notes)

@@ -21,7 +21,7 @@ def check_session(collected: Collected) -> None:
     is elsewhere, and nothing here would have a past.
     """
     options = collected.options
-    check_baseline(options.baseline)
+    collected.baseline = check_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     named = (entry.responder.name for entry in collected.entries if entry.responder.named)
     collected.named.load(named, collected.catalog.systems)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.evidence_ranks import evidence_ranks
 from pytest_rageval.metrics.matching import fold, slot_hits
-from pytest_rageval.metrics.retrieved import NO_QRELS, NO_RANKING, NO_TEXTS, by_rank
+from pytest_rageval.metrics.retrieved import NO_QRELS, NO_RANKING, NO_TEXTS, STALE_LABELS, by_rank
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
@@ -59,7 +59,7 @@ def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
     if ranking is None:
         return NO_RANKING
     if case.relevance == "ids":
-        return case.qrels, ranking
+        return STALE_LABELS if case.stale else (case.qrels, ranking)
     if not all(item.text for item in ranking):
         return NO_TEXTS
     judge = _by_answers if case.relevance == "answers" else _by_overlap

@@ -12,12 +12,14 @@ from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "by_rank", "scored", "supplied_of"]
+__all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "STALE_LABELS", "by_rank", "scored", "supplied_of"]
 
 NO_QRELS = Score.not_applicable("no_qrels")
 NO_RANKING = Score.not_applicable("no_ranking")
 NO_TEXTS = Score(reason="no_texts")
 """What was retrieved is known by its ids alone."""
+STALE_LABELS = Score(reason="stale_labels")
+"""The qrels name other text than in the baseline, so that they judge nothing."""
 
 
 def scored(ranking: Ranking) -> dict[str, float]:

@@ -127,6 +127,7 @@ class Case:
         earlier: the turns before it in its conversation, where the system's own answers to them are its history; None
             where its history is the instance's.
         located: where the corpus holds the evidence; None where no corpus was read.
+        stale: whether an id of its qrels names other text than in the baseline; metrics by ids are then unscored.
     """
 
     id: str
@@ -137,6 +138,7 @@ class Case:
     relevance: Relevance = "ids"
     earlier: tuple[Case, ...] | None = None
     located: LocatedEvidence | None = field(default=None, repr=False, compare=False)
+    stale: bool = False
 
     @property
     def query(self) -> Query:

@@ -47,6 +47,8 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "said": outcome.said,
         "evidence": plain_number(outcome.evidence),
     }
+    if outcome.answer_seen is not None:
+        plain["answer_seen"] = plain_number(outcome.answer_seen)
     return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
 
 
@@ -70,6 +72,7 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         data=plain.get("data", ""),
         said=plain.get("said", ""),
         evidence=plain.get("evidence"),
+        answer_seen=plain.get("answer_seen"),
     )
 
 

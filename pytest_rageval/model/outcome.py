@@ -71,6 +71,8 @@ class Outcome:
         data: digest of what was asked and judged; "" where it is not known.
         said: digest of the answer's text; "" where there is no answer.
         evidence: share in 0..1 of the evidence for the gold answer that the system had; None where it is unknown.
+        answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that stand in the passages that the
+            system saw; None if their texts are unknown, too.
     """
 
     nodeid: str
@@ -89,3 +91,4 @@ class Outcome:
     data: str = ""
     said: str = ""
     evidence: float | None = None
+    answer_seen: float | None = None

@@ -25,7 +25,10 @@ __all__ = [
     "write_baseline",
 ]
 
-BASELINE_SCHEMA = 1
+BASELINE_SCHEMA = 2
+
+READABLE = (1, BASELINE_SCHEMA)
+"""Schema 1 has no digests of judged passages."""
 
 _KEY = re.compile(r'^\s*\{?\s*"(schema|outcomes)"\s*:', re.MULTILINE)
 """Keys at the beginning of a line: in a baseline those of the whole, as a case has a line of its own."""
@@ -66,8 +69,8 @@ def read_baseline(path: Path) -> Snapshot:
     if isinstance(plain, dict) and "outcomes" in plain:
         raise DataError(str(path), "this is a results.json and no baseline; name another file, or compare with rageval")
     version = plain.get("schema") if isinstance(plain, dict) else None
-    if version != BASELINE_SCHEMA:
-        wanted = f"wanted {BASELINE_SCHEMA}; write it anew with --rag-update-baseline"
+    if version not in READABLE:
+        wanted = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
         raise DataError(str(path), f"the baseline's schema is {found(version)}, {wanted}")
     try:
         return snapshot_of(plain, path.name)
@@ -103,6 +106,7 @@ def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
             nodeid: {"name": testbed.name, "metrics": list(testbed.metrics)}
             for nodeid, testbed in sorted(snapshot.testbeds.items())
         },
+        **({} if snapshot.passages is None else {"passages": dict(sorted(snapshot.passages.items()))}),
         "cases": [_plain(case) for case in snapshot.cases],
     }
 
@@ -128,15 +132,16 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         },
         cases=cases,
         path=path,
+        passages=_passages(plain.get("passages")),
     )
 
 
 def _lines(plain: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the file's text: a case a line, and each metric and testbed."""
+    """Yield the file's text: one line for each case, metric, testbed and judged passage."""
     mark = "{\n"
     for key, value in plain.items():
         yield f"{mark}{_line(key)}: "
-        if key in ("metrics", "testbeds") and value:
+        if key in ("metrics", "testbeds", "passages") and value:
             yield "{\n" + ",\n".join(f" {_line(name)}: {_line(each)}" for name, each in value.items()) + "\n}"
         elif key == "cases" and value:
             yield "[\n" + ",\n".join(map(_line, value)) + "\n]"
@@ -157,16 +162,23 @@ def _plain(case: Measured) -> dict[str, Any]:
         "data": case.data,
         "facets": {name: case.facets[name] for name in sorted(case.facets)},
     }
+    if case.answer_seen is not None:
+        plain["answer_seen"] = case.answer_seen
     return plain | ({"failed": True} if case.failed else {})
+
+
+def _passages(plain: Any) -> dict[str, str] | None:
+    if plain is None:
+        return None
+    if not isinstance(plain, dict) or not all(isinstance(digest, str) for digest in plain.values()):
+        raise ValueError("passages are no object of ids and digests")
+    return plain
 
 
 def _measured(plain: Mapping[str, Any]) -> Measured:
     scores = {str(name): float(value) for name, value in plain["scores"].items()}
     if not all(0 <= value <= 1 for value in scores.values()):
         raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
-    evidence = plain["evidence"]
-    if evidence is not None and not 0 <= evidence <= 1:
-        raise ValueError(f"the evidence of the case {plain['case']!r} is not in 0..1")
     return Measured(
         testbed=str(plain["testbed"]),
         case=str(plain["case"]),
@@ -174,7 +186,14 @@ def _measured(plain: Mapping[str, Any]) -> Measured:
         facets={str(name): str(value) for name, value in plain["facets"].items()},
         data=str(plain["data"]),
         said=tuple(map(str, plain["said"])),
-        evidence=None if evidence is None else float(evidence),
+        evidence=_share(plain, "evidence", plain["evidence"]),
         scores=scores,
         failed=bool(plain.get("failed", False)),
+        answer_seen=_share(plain, "answer_seen", plain.get("answer_seen")),
     )
+
+
+def _share(plain: Mapping[str, Any], name: str, value: Any) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(f"the {name} of the case {plain['case']!r} is not in 0..1")
+    return None if value is None else float(value)

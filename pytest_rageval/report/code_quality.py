@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from pytest_rageval.analysis.attribution import cause_of
+from pytest_rageval.analysis.attribution import cause_text
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.gating import reason_of
 from pytest_rageval.report.lines import number
@@ -56,7 +56,7 @@ def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
     for each in comparison.overall:
         for pair in each.broken if comparison.is_primary(each) else ():
             was, now = (number(side.scores[each.metric]) for side in (pair.before, pair.after))
-            told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_of(pair)}"
+            told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_text(pair)}"
             yield _entry("rag-broken", "minor", pair.after.name, told, f"{pair.after.name} {each.metric}")
 
 

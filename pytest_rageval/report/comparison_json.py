@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.analysis.comparison import Compared, Comparison
@@ -20,6 +21,7 @@ def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
     earlier = run.earlier()
     if earlier is None:
         return []
+    earlier = replace(earlier, passages=None)  # only collection compares digests
     comparison = run.comparison(choice)
     told = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
     return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *told]
@@ -83,4 +85,5 @@ def _compared(each: Compared) -> dict[str, Any]:
         "broken": [pair.after.name for pair in each.broken],
         "fixed": [pair.after.name for pair in each.fixed],
         "causes": dict(each.causes),
+        "by_answer": each.by_answer,
     }

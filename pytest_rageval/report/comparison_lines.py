@@ -60,9 +60,12 @@ def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm:
     return f"{name}{where} {verb}{over}, {p_text(p_holm)}{corrected}"
 
 
-def causes_text(causes: Mapping[Cause, int]) -> str:
-    """Return what broke cases, the causes that there are: ``retrieval 5, generation 2``."""
-    return ", ".join(f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause))
+def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
+    """Return what broke cases: ``retrieval 5, generation 2``, and how many causes are known by the answer alone."""
+    parts = [f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause)]
+    if by_answer:
+        parts.append("by answer" if by_answer == sum(causes.values()) else f"{by_answer} of them by answer")
+    return ", ".join(parts)
 
 
 def p_text(p_value: float | None) -> str:
@@ -134,7 +137,7 @@ def told_lines(
     """Yield which cases broke and were mended by the primary metrics, why, and what of all that changed is no noise."""
     for each in (each for each in shown if comparison.is_primary(each)):
         if each.broken:
-            why = f" ({causes_text(each.causes)})"
+            why = f" ({causes_text(each.causes, each.by_answer)})"
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
             yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
@@ -142,7 +145,7 @@ def told_lines(
     for each in sure:
         text = change_text(each, comparison)
         if each.slice and each.broken:
-            text += f"; broke: {causes_text(each.causes)}"
+            text += f"; broke: {causes_text(each.causes, each.by_answer)}"
         yield Line(ascii_safe(text), _style(each, comparison))
     if not sure:
         some = any(each.broken or each.fixed for each in comparison.compared)

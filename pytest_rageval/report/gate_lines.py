@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from pytest_rageval.analysis.attribution import causes_of
+from pytest_rageval.analysis.attribution import causes_of, n_by_answer
 from pytest_rageval.analysis.blame import Flaws
 from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.analysis.verdicts import DESELECTED, GateResult
@@ -135,7 +135,7 @@ def _against(result: GateResult, told: Regression) -> list[str]:
 
 def _broke(told: Regression) -> str:
     """Return how many of the cases that became worse have each cause."""
-    return f"broke: {causes_text(causes_of(told.broken))}"
+    return f"broke: {causes_text(causes_of(told.broken), n_by_answer(told.broken))}"
 
 
 def _undecided_text(result: GateResult) -> str:

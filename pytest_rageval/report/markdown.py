@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pytest_rageval.analysis.attribution import cause_of
+from pytest_rageval.analysis.attribution import cause_text
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.report.comparison_lines import causes_text, change_text
@@ -97,7 +97,7 @@ def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[
 
 
 def _change(each: Compared, comparison: Comparison) -> str:
-    causes = f"; broke: {causes_text(each.causes)}" if each.broken else ""
+    causes = f"; broke: {causes_text(each.causes, each.by_answer)}" if each.broken else ""
     return f"{change_text(each, comparison)}, 95 % {interval(each.found.ci95)}{causes}"
 
 
@@ -140,7 +140,7 @@ def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
     numbers = range(len(head) - 2, len(head))
     more = ["cause", *(["answer"] if run.texts else [])]
     broken = [
-        [*_case_row(pair, each, systems), cause_of(pair), *([_answer(run, pair)] if run.texts else [])]
+        [*_case_row(pair, each, systems), cause_text(pair), *([_answer(run, pair)] if run.texts else [])]
         for each in primary
         for pair in each.broken
     ]

@@ -105,6 +105,7 @@ class Plan:
         inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
         updates: whether the run becomes the baseline, so that its gates have none to be held to.
         identity: what decides the scores, as `Head` has it.
+        passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -125,6 +126,7 @@ class Plan:
     inconclusive: Policy = "warn"
     updates: bool = False
     identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    passages: Mapping[str, str] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -157,6 +159,7 @@ class Plan:
             inconclusive=plain["inconclusive"],
             updates=plain["updates"],
             identity=plain["identity"],
+            passages=plain["passages"],
         )
 
     @property

@@ -34,6 +34,7 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str
             if nodeid not in apart
         },
         cases=measured_of(outcome for outcome in outcomes if outcome.testbed not in apart),
+        passages=plan.passages,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.evidence import evidence_units
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
 from pytest_rageval.datasets.imports.shapes import COLUMNS, DEEPEVAL, METADATA, RAGAS, TABLE, Shape
 from pytest_rageval.datasets.imports.taken import Order, Taken
@@ -36,7 +37,7 @@ def ragas(order: Order, taken: Taken) -> None:
 
     ``reference`` (``ground_truth``, ``ground_truths``) are the answers, ``response`` (``answer``) is what the system
     said, ``retrieved_contexts`` (``contexts``) its ranking, ``reference_contexts`` are positive passages. Texts without
-    ids are named by their content.
+    ids are named by their content. If a row names their pages, as in ``source``, they are also quotes of its evidence.
     """
     for row in _rows(order, taken):
         _take(row, RAGAS, order.system, taken)
@@ -46,7 +47,8 @@ def deepeval(order: Order, taken: Taken) -> None:
     """Take DeepEval's goldens and test cases of one turn.
 
     ``expected_output`` is the answer, ``actual_output`` what the system said, ``retrieval_context`` its ranking,
-    ``context`` positive passages; in a cell of CSV "|" stands between texts, as DeepEval writes them.
+    ``context`` positive passages and, by ``source_file``, quotes of the evidence; in a cell of CSV "|" stands between
+    texts, as DeepEval writes them.
     """
     for row in _rows(order, taken):
         _take(row, DEEPEVAL, order.system, taken)
@@ -96,13 +98,9 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
     if "answerable" in said:
         case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
     case |= {name: said[name] for name in ("language", "topic_1", "topic", "task") if name in said}
-    case |= taken.facets(rest)
     between = shape.between if row.in_table else None
-    if "reference" in said:
-        reference = taken.ranking(_passages(said["reference"], said.get("reference_ids"), between))
-        case["passages"] = [{**passage, "role": "positive"} for passage in reference]
-    if "reference_ids" in said:
-        case["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], between, numbers=True)}
+    references = _references(said, rest, between, taken, in_table=row.in_table)
+    case |= taken.facets(rest) | references
     if not taken.case(row.where, case):
         return
     if "response" not in said:
@@ -114,6 +112,21 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
     if "retrieved" in said or "retrieved_ids" in said:
         answer["ranking"] = taken.ranking(_passages(said.get("retrieved"), said.get("retrieved_ids"), between))
     taken.answer(row.where, answer)
+
+
+def _references(said: JsonObject, rest: JsonObject, between: str | None, taken: Taken, *, in_table: bool) -> JsonObject:
+    """Return the labels of a row: positive passages, and evidence if it names their pages, else judged ids."""
+    labels: JsonObject = {}
+    units: list[JsonObject] = []
+    if "reference" in said:
+        reference = taken.ranking(_passages(said["reference"], said.get("reference_ids"), between))
+        labels["passages"] = [{**passage, "role": "positive"} for passage in reference]
+        units = evidence_units(reference, rest, in_table=in_table)
+    if units:
+        labels["evidence"] = units
+    elif "reference_ids" in said:
+        labels["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], between, numbers=True)}
+    return labels
 
 
 def _picked(values: JsonObject, shape: Shape) -> tuple[JsonObject, JsonObject]:

@@ -74,6 +74,8 @@ def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
 def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
     n_scores = each.get("n", each["n_pairs"])
     causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
+    if by_answer := each.get("by_answer", 0):
+        causes.append("by answer" if by_answer == sum(each["causes"].values()) else f"{by_answer} by answer")
     return {
         "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
         "metric": each["metric"],

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
-from pytest_rageval.analysis.attribution import Cause, cause_of
-from pytest_rageval.analysis.measured import DIGITS, Measured, facets_of_case
+from pytest_rageval.analysis.attribution import cause_text
+from pytest_rageval.analysis.measured import Measured, facets_of_case, mean_share
 from pytest_rageval.analysis.pairing import pair_up
 from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.json_text import from_json
@@ -30,7 +29,7 @@ class BaselineCases:
 
     scored: Mapping[str, Measured]
     known: Mapping[str, Measured]
-    causes: Mapping[str, Cause]
+    causes: Mapping[str, str]
 
 
 def paired_of(results: Mapping[str, Any]) -> BaselineCases | None:
@@ -41,7 +40,7 @@ def paired_of(results: Mapping[str, Any]) -> BaselineCases | None:
     found = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
     scored = {node: pair.before for pair in found.pairs for node in pair.after.nodes}
     known = scored | {node: pair.before for pair in found.failed for node in pair.after.nodes}
-    causes = {node: cause_of(pair) for pair in found.pairs for node in pair.after.nodes}
+    causes = {node: cause_text(pair) for pair in found.pairs for node in pair.after.nodes}
     return BaselineCases(scored, known, causes)
 
 
@@ -53,15 +52,20 @@ def case_key(outcome: Mapping[str, Any]) -> CaseKey:
 
 def _measured(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
     """Yield the cases of outcomes, with no more of them than pairs and causes are found by."""
-    runs: dict[CaseKey, list[tuple[str, str, bool, float | None]]] = {}
+    kept = ("nodeid", "data", "status", "evidence", "answer_seen")
+    runs: dict[CaseKey, list[dict[str, Any]]] = {}
     for outcome in outcomes:
         if outcome["status"] != "skipped":
-            told = outcome["nodeid"], outcome.get("data", ""), outcome["status"] == "scored", outcome.get("evidence")
-            runs.setdefault(case_key(outcome), []).append(told)
+            runs.setdefault(case_key(outcome), []).append({name: outcome.get(name) for name in kept})
     for (testbed, case, system, facets), group in runs.items():
-        data = next((data for _, data, *_ in group if data), "")
-        failed = not any(scored for *_, scored, _ in group)
-        shares = [share for *_, share in group if share is not None]
-        evidence = round(fmean(shares), DIGITS) if shares else None
-        nodes = tuple(node for node, *_ in group)
-        yield Measured(testbed, case, system, dict(facets), data, evidence=evidence, failed=failed, nodes=nodes)
+        yield Measured(
+            testbed,
+            case,
+            system,
+            dict(facets),
+            data=next((run["data"] for run in group if run["data"]), ""),
+            evidence=mean_share(run["evidence"] for run in group),
+            failed=all(run["status"] != "scored" for run in group),
+            nodes=tuple(run["nodeid"] for run in group),
+            answer_seen=mean_share(run["answer_seen"] for run in group),
+        )

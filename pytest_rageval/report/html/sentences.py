@@ -99,7 +99,7 @@ def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator
             yield Piece(f"{between}{verb} ")
             yield from cases.named(cases.by_id(each[key]), NAMED, f"{key}-cases")
             if key == "broken":
-                yield Piece(f" ({causes_text(each['causes'])})")
+                yield Piece(f" ({causes_text(each['causes'], each.get('by_answer', 0))})")
             between = "; "
 
 

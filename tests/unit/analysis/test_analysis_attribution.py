@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.analysis.attribution import cause_of, causes_of
+from pytest_rageval.analysis.attribution import cause_of, cause_text, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Measured
 from pytest_rageval.analysis.pairing import Pair
 
@@ -41,3 +41,35 @@ def test_evidence_that_a_testbed_withholds_is_not_retrievals_to_find(ability: st
 def test_the_causes_of_many_are_counted_and_none_is_left_out() -> None:
     found = causes_of([pair_of(1.0, 0.0), pair_of(1.0, 0.0), pair_of(1.0, 1.0)])
     assert found == {"retrieval": 2, "generation": 1, "both": 0, "unknown": 0}
+
+
+def by_answer(then: float | None, now: float | None) -> Pair:
+    before, after = (Measured("t.py::t", "q", "desk", {}, "d", answer_seen=share) for share in (then, now))
+    return Pair(before, after)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "text"),
+    [
+        (1.0, 0.0, "retrieval by answer"),
+        (1.0, 0.5, "both by answer"),
+        (1.0, 1.0, "generation by answer"),
+        (0.0, 0.0, "generation by answer"),  # what it saw holds no less than then
+        (None, 1.0, "generation by answer"),
+        (None, 0.0, "unknown"),
+        (1.0, None, "unknown"),
+    ],
+)
+def test_without_labels_the_answer_in_what_was_seen_tells_the_cause(
+    then: float | None, now: float | None, text: str
+) -> None:
+    pair = by_answer(then, now)
+    assert cause_text(pair) == text
+    assert cause_of(pair) == text.partition(" ")[0]
+    assert n_by_answer([pair, pair_of(1.0, 0.0), pair_of(None, 1.0)]) == int(text != "unknown")
+
+
+def test_labels_come_before_the_answer() -> None:
+    before = Measured("t.py::t", "q", "desk", {}, "d", evidence=1.0, answer_seen=1.0)
+    after = Measured("t.py::t", "q", "desk", {}, "d", evidence=0.0, answer_seen=1.0)
+    assert cause_text(Pair(before, after)) == "retrieval"

@@ -20,11 +20,11 @@ def test_a_case_measures_its_scores_and_digests_and_not_what_a_single_run_was() 
 
 def test_repeats_are_one_case_with_the_means_of_those_that_have_a_score() -> None:
     runs = repeats("q1", 1.0, 0.0, None, 1.0, "judge_unavailable")
-    runs = [replace(run, said=f"s{at}", evidence=at / 4) for at, run in enumerate(runs)]
+    runs = [replace(run, said=f"s{at}", evidence=at / 4, answer_seen=at / 8) for at, run in enumerate(runs)]
     (case,) = measured_of(runs)
     assert case.scores == {"accuracy": 0.666667}
     assert case.said == ("s0", "s1", "s2", "s3", "s4")
-    assert case.evidence == 0.5
+    assert (case.evidence, case.answer_seen) == (0.5, 0.25)
     assert not case.failed
     assert len(case.nodes) == 5
 

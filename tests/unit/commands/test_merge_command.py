@@ -27,7 +27,7 @@ from pytest_rageval.report.views import MatrixChoice
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"
 BASELINE: dict[str, Any] = {
-    "schema": 1,
+    "schema": 2,
     "run": {"id": "20260101T000000", "started": "2026-01-01T00:00:00+00:00"},
     "fingerprint": "sha256:0",
     "versions": {},

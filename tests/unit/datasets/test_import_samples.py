@@ -111,8 +111,8 @@ def test_deepeval_goldens_and_test_cases_are_read(imports: Path) -> None:
         "answers": ["At 1 am."],
         "topic": "Trams",
         "task": "extractive_qa",
-        "source_file": "trams.md",
         "passages": [{**ranked(stop)[0], "role": "positive"}],
+        "evidence": [{"page": "trams.md", "quote": stop}],
     }
     assert taken.answers == [{"id": "deepeval-1", "answer": "At 1 am.", "ranking": ranked(stop, buses)}]
     assert len(taken.cases) == 2

@@ -84,6 +84,13 @@ def test_an_outcome_is_written_as_the_contract_has_it() -> None:
     }  # fmt: skip
 
 
+def test_the_share_of_the_answer_is_written_only_where_it_is_known() -> None:
+    assert "answer_seen" not in encode_outcome(OUTCOME)
+    seen = replace(OUTCOME, evidence=None, answer_seen=0.5)
+    assert encode_outcome(seen)["answer_seen"] == 0.5
+    assert decode_outcome(encode_outcome(seen)).answer_seen == 0.5
+
+
 def test_an_instance_is_written_with_its_whole_pool() -> None:
     assert encode_instance(INSTANCE) == {
         "question": "Which?",

@@ -19,7 +19,7 @@ CASES = (
     Measured(TESTBED, "q1", "mine", {"topic": "Funds", "task": "qa"}, "d" * 16, ("a" * 16, "b" * 16), 0.5,
              {"f1": 0.333333, "accuracy": 1.0}),
     Measured(TESTBED, "q2", "mine", {}, "", (), None, {}, failed=True),
-    Measured(TESTBED, "基金", "mine", {}, "e" * 16, (), 0.0, {"accuracy": 0.0}),
+    Measured(TESTBED, "基金", "mine", {}, "e" * 16, (), None, {"accuracy": 0.0}, answer_seen=0.5),
 )  # fmt: skip
 SNAPSHOT = Snapshot(
     "20260102T030405",
@@ -64,6 +64,20 @@ def test_it_has_a_line_for_each_case_and_the_same_bytes_again(written: Path) -> 
     assert written.read_text(encoding="utf-8") == text
 
 
+def test_digests_of_judged_passages_are_a_line_each(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    write_baseline(path, replace(SNAPSHOT, passages={"b.md#1": "b" * 16, "a.md#0": "a" * 16}))
+    assert f'"passages": {{\n "a.md#0": "{"a" * 16}",\n "b.md#1": "{"b" * 16}"\n}}' in path.read_text(encoding="utf-8")
+    assert read_baseline(path).passages == {"a.md#0": "a" * 16, "b.md#1": "b" * 16}
+
+
+def test_the_first_schema_is_read_and_has_no_digests(written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    written.write_text(text.replace('"schema": 2', '"schema": 1'), encoding="utf-8")
+    assert read_baseline(written) == replace(SNAPSHOT, path="rag-baseline.json")
+    assert read_baseline(written).passages is None
+
+
 def test_a_run_without_cases_is_written_and_read(tmp_path: Path) -> None:
     empty = replace(SNAPSHOT, cases=(), testbeds={}, metrics={})
     write_baseline(tmp_path / "b.json", empty)
@@ -98,10 +112,10 @@ def doubled(text: str) -> str:
         (marked, f":14: this is no JSON (Expecting value); {AGAIN}"),
         (lambda text: text[: len(text) // 2], "this is no JSON ("),
         (lambda text: "", f":1: this is no JSON (Expecting value); {AGAIN}"),
-        (lambda text: "[]", ": the baseline's schema is None, wanted 1; write it anew with --rag-update-baseline"),
-        (lambda text: "{}", ": the baseline's schema is None, wanted 1; write it anew with --rag-update-baseline"),
-        (lambda text: text.replace('"schema": 1', '"schema": 2'),
-         ": the baseline's schema is 2, wanted 1; write it anew with --rag-update-baseline"),
+        (lambda text: "[]", ": the baseline's schema is None, wanted 1 or 2; write it anew with --rag-update-baseline"),
+        (lambda text: "{}", ": the baseline's schema is None, wanted 1 or 2; write it anew with --rag-update-baseline"),
+        (lambda text: text.replace('"schema": 2', '"schema": 3'),
+         ": the baseline's schema is 3, wanted 1 or 2; write it anew with --rag-update-baseline"),
         (lambda text: '{"schema": 1}', f": this is no baseline (KeyError: 'cases'); {AGAIN}"),
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": 1.5'),
          f": this is no baseline (a score of the case 'q1' is not in 0..1); {AGAIN}"),
@@ -111,9 +125,13 @@ def doubled(text: str) -> str:
         (lambda text: text.replace('"accuracy": 1.0', '"accuracy": "good"'), ": this is no baseline ("),
         (lambda text: text.replace('"evidence": 0.5', '"evidence": 7'),
          f": this is no baseline (the evidence of the case 'q1' is not in 0..1); {AGAIN}"),
+        (lambda text: text.replace('"answer_seen": 0.5', '"answer_seen": -1'),
+         f": this is no baseline (the answer_seen of the case '基金' is not in 0..1); {AGAIN}"),
         (lambda text: text.replace('"cases": [', '"cases": [7,'), ": this is no baseline (TypeError: "),
         (lambda text: text.replace('"facets": {}', '"facets": []'), ": this is no baseline (AttributeError: "),
         (lambda text: text.replace('"binary": true', '"colour": true'), ": this is no baseline (TypeError: "),
+        (lambda text: text.replace('"cases": [', '"passages": {"a": 1}, "cases": ['),
+         f": this is no baseline (passages are no object of ids and digests); {AGAIN}"),
         (doubled, f": this is no baseline (the case 'q1' of {TESTBED} stands twice in it); {AGAIN}"),
     ],
 )  # fmt: skip

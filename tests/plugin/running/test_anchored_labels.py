@@ -1,0 +1,157 @@
+"""``rageval anchor``: chunk ids become quotes, read from the ini as pytest reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from rag_project import QUIET, Project, Row, case
+
+PAGES = {
+    "visit.md": "# Visit\n\nThe museum opens at 9:00.\n\n# Prices\n\nA ticket costs 12 euros.\n",
+    "desk.md": "# Desk\n\nThe desk is in the lobby.\n",
+}
+ROWS = [
+    case("opens", "When does it open?", "9:00", qrels={"visit.md#0": 2, "desk.md#0": 0}, topic="Hours"),
+    case("ticket", "What is a ticket?", "12 euros", qrels={"visit.md#1": 1}, weight=0.5),
+    case("lobby", "Where is the desk?", "in the lobby",
+         passages=[{"id": "d0", "text": "The desk is in\nthe  Lobby.", "role": "positive"}]),
+    case("unlabelled", "Why?", "Because."),
+]  # fmt: skip
+
+
+def rageval(project: Project, *arguments: str) -> tuple[int, str, str]:
+    """Return exit status, output and errors of the command."""
+    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
+    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join(QUIET)}
+    run = subprocess.run(command, cwd=project.path, capture_output=True, text=True, env=quick, check=False)
+    return run.returncode, run.stdout, run.stderr
+
+
+@pytest.fixture
+def museum(project: Project) -> Project:
+    for name, text in PAGES.items():
+        project.file(name, text)
+    project.data(ROWS)
+    project.file("pytest.ini", "[pytest]\nrag_corpus = *.md\nrag_chunking = sections\n")
+    return project
+
+
+def written(project: Project, name: str = "cases.anchored.jsonl") -> list[Row]:
+    return [json.loads(line) for line in (project.path / name).read_text(encoding="utf-8").splitlines()]
+
+
+def test_ids_and_positive_passages_become_quotes(museum: Project) -> None:
+    status, out, err = rageval(museum, "anchor", "cases.jsonl")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "3 of 4 cases -> cases.anchored.jsonl: 3 quotes, 3 of 3 (100.0%) with the gold answer",
+        "left out: 1 qrels of grade 0",
+    ]
+    opens, ticket, lobby, unlabelled = written(museum)
+    assert opens == {
+        "id": "opens",
+        "question": "When does it open?",
+        "answers": ["9:00"],
+        "evidence": [{"page": "visit.md", "quote": "The museum opens at 9:00.", "grade": 2}],
+        "topic": "Hours",
+    }
+    assert list(opens) == ["id", "question", "answers", "evidence", "topic"]
+    assert ticket["evidence"] == [{"page": "visit.md", "quote": "A ticket costs 12 euros."}]
+    assert ticket["weight"] == 0.5
+    assert lobby["evidence"] == [{"page": "desk.md", "quote": "The desk is in\nthe  Lobby."}]
+    assert lobby["passages"] == ROWS[2]["passages"]
+    assert unlabelled == ROWS[3]
+
+
+def test_labels_that_are_not_found_are_listed_and_their_records_left(museum: Project) -> None:
+    lost: list[Row] = [
+        case("gone", qrels={"visit.md#1": 1, "visit.md#7": 1}),
+        case("away", passages=[{"id": "p", "text": "Closed.", "role": "positive"}]),
+    ]
+    museum.data([*ROWS, *lost])
+    status, out, _ = rageval(museum, "anchor", "jsonl:cases.jsonl", "--out", "cases.jsonl")
+    assert status == 1
+    assert out.splitlines()[-2:] == [
+        "left: cases.jsonl:5: qrels: 'visit.md#7' is not in the corpus",
+        "left: cases.jsonl:6: passages: no document contains the text of 'p'",
+    ]
+    rows = written(museum, "cases.jsonl")
+    assert rows[4:] == lost
+    assert "evidence" in rows[0]
+
+
+def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> None:
+    arguments = ("anchor", "cases.jsonl", "--corpus", "*.md", "--chunking", "tokens 4")
+    status, out, err = rageval(museum, *arguments)
+    assert (status, out) == (2, "")
+    assert err == (
+        "rageval: only 1 of 3 (33.3%) of the quotes have the gold answer, so 'tokens 4' is probably not the chunking "
+        "that was labelled; give that one with --chunking, or write the quotes with --force\n"
+    )
+    assert not (museum.path / "cases.anchored.jsonl").exists()
+    assert rageval(museum, *arguments, "--force")[0] == 0
+    assert len(written(museum)) == 4
+    status, _, err = rageval(museum, "anchor", "cases.jsonl")
+    assert (status, err.strip()) == (
+        2,
+        "rageval: cases.anchored.jsonl is there already; name another file with --out, or add --force",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ini", "cases", "problem"),
+    [
+        ("", None, "there is no corpus; give one with --corpus, or name it as rag_corpus in the ini"),
+        ("rag_corpus = *.md", '{"id": "q1"}', "cases.jsonl:1: the field question is missing"),
+        ("rag_corpus = *.rst", None, "'*.rst' matches no file"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(museum: Project, ini: str, cases: str | None, problem: str) -> None:
+    museum.file("pytest.ini", f"[pytest]\n{ini}\n")
+    if cases is not None:
+        museum.file("cases.jsonl", cases)
+    status, out, err = rageval(museum, "anchor", "cases.jsonl")
+    assert (status, out) == (2, "")
+    assert err.startswith("rageval: ")
+    assert problem in err
+    assert err.count("\n") == 1
+
+
+def digests(project: Project, **more: Any) -> None:
+    plain = {
+        "schema": 2, "run": {"id": "r", "started": "2026-01-02T03:04:05+00:00"}, "fingerprint": "", "versions": {},
+        "metrics": {}, "testbeds": {}, "cases": [], **more,
+    }  # fmt: skip
+    project.file("rag-baseline.json", json.dumps(plain))
+
+
+def test_check_lists_the_ids_whose_text_has_changed(museum: Project) -> None:
+    test = 'from pytest_rageval import rag_case\n\n@rag_case("jsonl:cases.jsonl")\ndef test_it(rag):\n    ...\n'
+    museum.file("test_it.py", test)
+    update = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
+    assert museum.run(*update).status == 0
+    check = ("anchor", "cases.jsonl", "--check", "--baseline", "rag-baseline.json")
+    assert rageval(museum, *check)[:2] == (0, "0 of 2 ids changed under 'sections'\n")
+    museum.file("visit.md", PAGES["visit.md"].replace("# Prices\n\n", ""))
+    status, out, _ = rageval(museum, *check)
+    assert (status, out.splitlines()) == (
+        1,
+        [
+            "cases.jsonl:1: 'visit.md#0' names other text than in the baseline",
+            "cases.jsonl:2: 'visit.md#1' is no longer in the corpus",
+            "2 of 2 ids changed under 'sections'",
+        ],
+    )
+    digests(museum, passages={"visit.md#1": "0" * 16})
+    status, out, _ = rageval(museum, *check)
+    assert out.splitlines()[-1] == "1 of 2 ids changed under 'sections'; of 1 the baseline has no digest"
+    digests(museum)
+    status, _, err = rageval(museum, *check)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "the baseline rag-baseline.json has no digests of judged passages" in err
+    assert "there is no baseline to check with" in rageval(museum, *check[:3])[2]

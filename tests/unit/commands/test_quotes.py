@@ -1,0 +1,102 @@
+"""Labels of a record as quotes: what of a labelled text is quoted, and what becomes of the record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_rageval.commands.quote_text import quote_of
+from pytest_rageval.commands.quotes import LabelledCorpus, anchored
+from pytest_rageval.datasets.source import JsonObject
+from pytest_rageval.model.case import Gold, Instance, Passage
+
+HOURS = "We are in the old town. The museum opens at 9:00. It closes at 18:00. There is no parking."
+ZH = "博物馆位于老城区。每天上午9点开门。周一闭馆。"
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "quote"),
+    [
+        (HOURS, (("nine", "9:00"),), "The museum opens at 9:00."),
+        (HOURS, (("9:00",), ("18:00",)), "The museum opens at 9:00. It closes at 18:00."),
+        (HOURS, (("9:00",), ("Sunday",)), "The museum opens at 9:00."),  # what stands elsewhere is another label's
+        (f"  {HOURS}\n", (("old",),), "We are in the old town."),
+        (ZH, (("9点",),), "每天上午9点开门。"),
+    ],
+)
+def test_the_quote_is_the_sentences_with_the_answer(text: str, gold: Gold, quote: str) -> None:
+    assert quote_of(text, gold, f"# Visit\n\n{text}\n\nTickets cost 12 euros.") == quote
+
+
+@pytest.mark.parametrize(
+    ("gold", "document"),
+    [
+        ((), HOURS),
+        ((("Sunday",),), HOURS),  # no sentence has it
+        ((("at",),), HOURS),  # several have it
+        ((("9:00",), ("at",)), HOURS),
+        ((("no",),), HOURS),  # a verdict may stand anywhere
+        ((("use",),), HOURS),  # within "museum" it is no word
+        ((("9:00",),), f"{HOURS} The museum  OPENS at 9:00."),  # the document says it twice
+    ],
+)
+def test_without_certain_sentences_the_quote_is_the_whole_text(gold: Gold, document: str) -> None:
+    assert quote_of(f"\n{HOURS} ", gold, document) == HOURS
+
+
+def corpus(**documents: str) -> LabelledCorpus:
+    """Return a corpus whose documents are cut at line breaks."""
+    whole = [Passage(name, text) for name, text in documents.items()]
+    cut = [Passage(f"{p.id}#{n}", line) for p in whole for n, line in enumerate(p.text.split("\n"))]
+    return LabelledCorpus(cut, whole)
+
+
+def evidence(record: JsonObject, instance: Instance, read: LabelledCorpus) -> Any:
+    return anchored(record, instance, read).record.get("evidence")
+
+
+def test_two_labels_of_the_same_sentences_are_one_quote_of_the_higher_grade() -> None:
+    whole = "Come early. Tea costs 3 euros. Pay in cash."
+    read = LabelledCorpus(
+        [Passage("m#0", "Come early. Tea costs 3 euros."), Passage("m#1", "Tea costs 3 euros. Pay in cash.")],
+        [Passage("m", whole)],
+    )
+    instance = Instance("q", "?", (("3 euros",),), qrels={"m#0": 1, "m#1": 3})
+    assert evidence({"qrels": {}}, instance, read) == [{"page": "m", "quote": "Tea costs 3 euros.", "grade": 3}]
+
+
+def test_relevant_qrels_come_before_positive_passages() -> None:
+    positive = Passage("p", "Cake costs 4 euros.", role="positive")
+    read = corpus(menu="Tea costs 3 euros.\nCake costs 4 euros.")
+    record: JsonObject = {"qrels": {"menu#0": 1}, "passages": []}
+    assert evidence(record, Instance("q", "?", (), (positive,), qrels={"menu#0": 1}), read) == [
+        {"page": "menu", "quote": "Tea costs 3 euros."}
+    ]
+    assert evidence(record, Instance("q", "?", (), (positive,), qrels={"menu#0": 0}), read) == [
+        {"page": "menu", "quote": "Cake costs 4 euros."}
+    ]
+
+
+def test_a_positive_passage_belongs_to_the_document_that_its_id_names_else_to_the_first() -> None:
+    read = corpus(old="Tea costs 3 euros.", new="Tea costs 3 euros.\nCake costs 4 euros.")
+    for name, page in (("new#0", "new"), ("p7", "old"), ("new#1", "new")):
+        positive = Passage(name, "tea COSTS 3 euros.", role="positive")
+        result = anchored({"passages": []}, Instance("q", "?", (), (positive,)), read)
+        assert result.record["evidence"] == [{"page": page, "quote": "tea COSTS 3 euros."}]
+        assert result.n_ambiguous == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "instance"),
+    [
+        ({"evidence": [], "qrels": {"menu#0": 1}}, Instance("q", "?", qrels={"menu#0": 1})),
+        ({"qrels": {"menu#0": 0}}, Instance("q", "?", qrels={"menu#0": 0})),
+        ({"passages": []}, Instance("q", "?", (), (Passage("p", "Tea", role="negative"),))),
+        ({"qrels": {"menu#9": 1}}, Instance("q", "?", qrels={"menu#9": 1})),
+    ],
+)
+def test_other_records_stay_as_they_are(record: JsonObject, instance: Instance) -> None:
+    result = anchored(record, instance, corpus(menu="Tea costs 3 euros."))
+    assert result.record == record
+    assert result.quotes == ()

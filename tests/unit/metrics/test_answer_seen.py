@@ -1,0 +1,41 @@
+"""The share of the gold answer in the passages that a system saw."""
+
+from __future__ import annotations
+
+from pytest_rageval.metrics.answer_seen import answer_seen
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance, Passage
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+GOLD = (("Paris", "the French capital"), ("1889",))
+
+
+def seen(*texts: str, supplied: tuple[Passage, ...] | None = None, ranked: bool = True) -> float | None:
+    ranking = Ranking(tuple(ScoredPassage(f"d{at}", text=text) for at, text in enumerate(texts))) if ranked else None
+    case = Case("q", Instance("q", "Where and when?", GOLD, passages=supplied), supplied, {})
+    return answer_seen(Sample(case, Answer("", ranking)))
+
+
+def test_each_slot_counts_once_by_any_alias_in_any_passage() -> None:
+    assert seen("It stands in the French capital.", "It opened in 1889.") == 1.0
+    assert seen("Paris, Paris, the French capital.") == 0.5
+    assert seen("Lyon.") == 0.0
+    assert seen() == 0.0
+
+
+def test_a_passage_of_unknown_text_may_hold_what_no_other_does() -> None:
+    assert seen("Paris, 1889.", "") == 1.0
+    assert seen("Paris.", "") is None
+
+
+def test_supplied_passages_are_seen_where_nothing_was_retrieved() -> None:
+    supplied = (Passage("p0", "Paris."), Passage("p1", "In 1889."))
+    assert seen(supplied=supplied, ranked=False) == 1.0
+    assert seen("Lyon.", supplied=supplied) == 0.0
+    assert seen(ranked=False) is None
+
+
+def test_without_gold_there_is_no_share() -> None:
+    case = Case("q", Instance("q", "?"), (Passage("p0", "Paris."),), {})
+    assert answer_seen(Sample(case, Answer(""))) is None
