@@ -54,6 +54,7 @@ def add_options(parser: pytest.Parser) -> None:
 def _add_settings(parser: pytest.Parser) -> None:
     parser.addini("rag_baseline", "the committed baseline, as --rag-baseline", default="")
     parser.addini("rag_alpha", "false alarms taken when runs are compared, as a share", default="0.05")
+    parser.addini("rag_min_compared", "share of its baseline that a gate has to be compared with", default="0.5")
     parser.addini("rag_inconclusive", "pass, warn or fail where a drop may be noise", default="warn")
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")

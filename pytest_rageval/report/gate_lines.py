@@ -36,7 +36,7 @@ def gate_failure(result: GateResult) -> str:
         f"bound {result.gate.op} {result.gate.bound_text}",
     ]
     if result.regression is not None:
-        facts[-1:] = [f"bound {result.gate.op} {result.gate.bound_text}", *_against(result, result.regression)]
+        facts += [] if result.not_comparable else _against(result, result.regression)
         if result.regression.broken:
             facts.append(_broke(result.regression))
     if result.cells:
@@ -118,6 +118,8 @@ def _gate_text(result: GateResult, room: int) -> str:
 def _against(result: GateResult, told: Regression) -> list[str]:
     """Return what a gate's pairs say against the baseline, those of the deciding cell where it has several."""
     found = told.found
+    if result.not_comparable:
+        return [ascii_safe(result.reason or "")]
     cells = sum(cell.regression is not None and cell.regression.p_value is not None for cell in result.cells)
     if found.delta is None:
         return ["nothing to compare in the baseline"]

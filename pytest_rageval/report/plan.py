@@ -105,6 +105,9 @@ class Plan:
         inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
         updates: whether the run becomes the baseline, so that its gates have none to be held to.
         identity: what decides the scores, as `Head` has it.
+        min_compared: share of its cases in the baseline that a gate has to be compared with; None, in results of an
+            older version, asks for none.
+        deselected: the cases of the baseline that the session left out, as places in the baseline.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -125,6 +128,8 @@ class Plan:
     inconclusive: Policy = "warn"
     updates: bool = False
     identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    min_compared: float | None = 0.5
+    deselected: tuple[int, ...] = ()
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -157,6 +162,8 @@ class Plan:
             inconclusive=plain["inconclusive"],
             updates=plain["updates"],
             identity=plain["identity"],
+            min_compared=plain["min_compared"],
+            deselected=tuple(plain["deselected"]),
         )
 
     @property

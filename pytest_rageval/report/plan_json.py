@@ -46,6 +46,8 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "alpha": plan.alpha,
         "inconclusive": plan.inconclusive,
         "updates": plan.updates,
+        **({} if plan.min_compared is None else {"min_compared": plan.min_compared}),
+        **({"deselected": list(left_out)} if (left_out := run.deselected()) else {}),
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
 
@@ -84,6 +86,8 @@ def decode_wishes(results: Mapping[str, Any]) -> Plan:
         alpha=plain.get("alpha", 0.05),
         inconclusive=plain.get("inconclusive", "warn"),
         updates=plain.get("updates", False),
+        min_compared=plain.get("min_compared"),
+        deselected=tuple(plain.get("deselected", ())),
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
         identity=plain.get("dealt", {}).get("identity", {}),
