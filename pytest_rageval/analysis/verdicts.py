@@ -18,9 +18,12 @@ from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["DESELECTED", "GateResult", "MetricInfo", "evaluate"]
+__all__ = ["DESELECTED", "NOT_DECIDED", "GateResult", "MetricInfo", "evaluate"]
 
 DESELECTED = "all its cases were deselected"
+
+NOT_DECIDED = "not decided: "
+"""How the reason of a gate begins of which only a part of the cases was selected, by accident."""
 
 REPLAYED = "its answers were replayed, so no time was measured"
 
@@ -97,6 +100,8 @@ class GateResult:
     def bare_reason(self) -> str:
         """The reason without its cause, which stands behind a colon and may quote data."""
         reason, own = self.reason or "", self.own_slice
+        if reason.startswith(NOT_DECIDED):
+            return reason
         what, at, _ = reason.partition(f" at {place_text(own)}" if own else ": ")
         return what + at if own and at and ": " not in what else reason.partition(": ")[0]
 

@@ -53,8 +53,10 @@ def test_labels_made_anew_do_not_hide_a_loss(project: Project, mode: Mode) -> No
     why = "not comparable, 1 of 10 cases compared: 9 changed (rag_min_compared = 0.5)"
     assert gate["reason"] == why
     run.said(f"gate R@5 >= baseline - 0.05 failed: {why}", f"*{why}*")
-    assert "1 of 10 cases compared" in (project.path / "rag.md").read_text("utf-8")
-    assert "1 of 10 cases compared" in (project.path / "rag.html").read_text("utf-8")
+    for page in ("rag.md", "rag.html"):
+        text = (project.path / page).read_text("utf-8")
+        assert "1 of 10 cases compared" in text
+        assert "1 of 1 gate failed (1 not comparable)" in text
     junit = (project.path / "junit.xml").read_text("utf-8")
     assert "1 of 10 cases compared" in junit
     assert "rag.gate.verdict=not_comparable" in junit
