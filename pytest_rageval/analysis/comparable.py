@@ -34,6 +34,7 @@ class HeldCase:
         testbed: node id of the testbed that has it now; of a removed case, the one that would have it.
         system: the system that answers it now.
         fate: whether it can be compared and, if not, why.
+        facets: its facets in the baseline, with the system that answers it now.
         after: the case in this run; None if the run does not have it.
         deselected: whether this session left it out.
     """
@@ -42,6 +43,7 @@ class HeldCase:
     testbed: str
     system: str
     fate: Fate
+    facets: Mapping[str, str]
     after: Measured | None = None
     deselected: bool = False
 
@@ -49,11 +51,6 @@ class HeldCase:
     def counts(self) -> bool:
         """Whether this session should have compared it."""
         return self.fate == "compared" or not self.deselected
-
-    @property
-    def facets(self) -> dict[str, str]:
-        """Its facets in the baseline, with the system that answers it now."""
-        return {**self.before.facets, "system": self.system}
 
     def is_in(self, where: Mapping[str, str], nodes: Collection[str]) -> bool:
         """Return whether it belongs to a slice: by its node id now, or by its facets if the run does not have it."""
@@ -100,7 +97,7 @@ class Held:
             return f"not comparable, {missing}: add it with --rag-update-baseline"
         return _too_few(mine, gate.metric, self.least)
 
-    def lost_cells(self, gate: Gate, scope: Sequence[Outcome]) -> list[dict[str, str]]:
+    def lost_cells(self, gate: Gate, scope: Sequence[Outcome]) -> list[Mapping[str, str]]:
         """Return the facets of cases in a gate's slice that the run should have and does not have at all."""
         if self.least == 0:
             return []
@@ -177,7 +174,9 @@ def held_cases(
     for gone in pairing.gone:
         testbed = moved.get(gone.testbed, gone.testbed)
         fate: Fate = "skipped" if (testbed, gone.case) in not_run else "removed"
-        made.setdefault(testbed, []).append(HeldCase(gone, testbed, system_now or gone.system, fate))
+        system = system_now or gone.system
+        case = HeldCase(gone, testbed, system, fate, {**gone.facets, "system": system})
+        made.setdefault(testbed, []).append(case)
     return {
         testbed: [replace(case, deselected=True) if id(case.before) in left_out else case for case in cases]
         for testbed, cases in made.items()
@@ -207,4 +206,6 @@ def _paired(pairing: Pairing) -> Iterator[HeldCase]:
     }
     for fate, pairs in fates.items():
         for pair in pairs:
-            yield HeldCase(pair.before, pair.after.testbed, pair.after.system, fate, pair.after)
+            system = pair.after.system
+            facets = {**pair.before.facets, "system": system}
+            yield HeldCase(pair.before, pair.after.testbed, system, fate, facets, pair.after)
