@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pytest_rageval.analysis.comparable import Held
 from pytest_rageval.analysis.comparison import both_scored, broken_of, difference
 from pytest_rageval.analysis.gates import LOWER, Gate
 from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired
 from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["INCONCLUSIVE", "Against", "Policy", "Regression", "Verdict", "regressions"]
@@ -20,7 +22,7 @@ Policy = Literal["pass", "warn", "fail"]
 INCONCLUSIVE: tuple[Policy, ...] = ("pass", "warn", "fail")
 """What becomes of a gate whose cases cannot tell a drop from noise."""
 
-Verdict = Literal["worse", "not_worse", "inconclusive"]
+Verdict = Literal["worse", "not_worse", "inconclusive", "not_comparable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +33,25 @@ class Against:
         pairs: node id of a run -> its case, then and now.
         alpha: how many false alarms are taken, as a share.
         inconclusive: what becomes of a drop that cannot be told from noise.
+        held: the cases of the baseline, which say whether a gate can be compared; None compares whatever it has.
+        updates: whether the run is to become the baseline, so that it only reports what cannot be compared.
     """
 
     pairs: Mapping[str, Pair] = field(default_factory=dict)
     alpha: float = 0.05
     inconclusive: Policy = "warn"
+    held: Held | None = None
+    updates: bool = False
 
     def of(self, outcomes: Iterable[Outcome]) -> list[Pair]:
         """Return the pairs of outcomes, each once however often its case was repeated."""
         found = {id(pair): pair for outcome in outcomes if (pair := self.pairs.get(outcome.nodeid)) is not None}
         return list(found.values())
+
+    def why_not(self, cell: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, of: Gate) -> str:
+        """Return why a gate, or one cell of the gate ``of``, cannot be compared with the baseline, or ""."""
+        several = any(value == ANY and name != "system" for name, value in of.slice.items())
+        return "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ class Regression:
         found: what the pairs tell.
         p_value: the one-sided p of its having become worse, corrected (Holm) over the gate's cells; None of no pair.
         verdict: "worse" where the drop is beyond the tolerance and no noise, "inconclusive" where so few pairs cannot
-            tell it from noise.
+            tell it from noise, "not_comparable" where the baseline holds too little to compare with.
         broken: the cases that became worse, the worst first.
     """
 

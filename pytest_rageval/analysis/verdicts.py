@@ -19,9 +19,12 @@ from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["DESELECTED", "GateResult", "MetricInfo", "evaluate"]
+__all__ = ["DESELECTED", "NOT_DECIDED", "GateResult", "MetricInfo", "evaluate"]
 
 DESELECTED = "all its cases were deselected"
+
+NOT_DECIDED = "not decided: "
+"""How the reason of a gate begins of which only a part of the cases was selected, by accident."""
 
 REPLAYED = "its answers were replayed, so no time was measured"
 
@@ -98,6 +101,8 @@ class GateResult:
     def bare_reason(self) -> str:
         """The reason without its cause, which stands behind a colon and may quote data."""
         reason, own = self.reason or "", self.own_slice
+        if reason.startswith(NOT_DECIDED):
+            return reason
         what, at, _ = reason.partition(f" at {place_text(own)}" if own else ": ")
         return what + at if own and at and ": " not in what else reason.partition(": ")[0]
 
@@ -105,6 +110,11 @@ class GateResult:
     def regressed(self) -> bool:
         """Whether this is a gate on the baseline, and it failed."""
         return self.gate.baseline and self.status == "failed"
+
+    @property
+    def not_comparable(self) -> bool:
+        """Whether the baseline holds too little to compare the gate, or its deciding cell, with."""
+        return self.regression is not None and self.regression.verdict == "not_comparable"
 
     @property
     def undecided(self) -> tuple[GateResult, ...]:
@@ -145,10 +155,14 @@ def evaluate(
     free = [name for name, value in gate.slice.items() if value == ANY]
     if gate.baseline and against is None:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
-    parts = list(_apart(gate, free, covered)) if free else [(gate, covered)]
+    held = against.held if gate.baseline and against is not None else None
+    lost = held.lost_cells(gate, outcomes) if held is not None and free else []
+    parts = list(_apart(gate, free, covered, lost)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics) for each, group in parts]
     if gate.baseline and against is not None:
-        cells = _compared(gate, cells, [group for _, group in parts], against)
+        cells = _compared(gate, cells, [group for _, group in parts], against, outcomes)
+        if against.updates:
+            return _becomes(gate, scope, cells)
     if not free:
         return cells[0]
     worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), *_rank(gate, cell)))
@@ -159,14 +173,30 @@ def evaluate(
     return result
 
 
-def _apart(gate: Gate, free: Sequence[str], covered: Sequence[Outcome]) -> Iterator[tuple[Gate, list[Outcome]]]:
+def _becomes(gate: Gate, scope: str, cells: Sequence[GateResult]) -> GateResult:
+    """Return a gate of a run that is to become the baseline: it only says what the old one could not compare."""
+    result = GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
+    for cell in cells:
+        if cell.not_comparable:
+            return replace(result, reason=f"{BECOMES_BASELINE}; {_reason_at(cell, gate)}", regression=cell.regression)
+    return result
+
+
+def _apart(
+    gate: Gate, free: Sequence[str], covered: Sequence[Outcome], lost: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[Gate, list[Outcome]]]:
     """Yield the gate over each cell of its free facets, with the cell's outcomes.
 
+    A cell that only the baseline has, by the facets of its ``lost`` cases, has none.
     Values of one name below two of the facet above are two, as in a matrix; only such cells name what is above.
     """
     groups: dict[tuple[tuple[str, str], ...], list[Outcome]] = {}
     for outcome in covered:
         groups.setdefault(tuple(place_of(outcome.facets, name) for name in free), []).append(outcome)
+    n_lost_there = Counter(tuple(place_of(facets, name) for name in free) for facets in lost)
+    for places, n in n_lost_there.items():
+        if n >= gate.min_n:
+            groups.setdefault(places, [])
     alike = Counter(tuple(value for _, value in places) for places in groups)
     grouped = {name for name in free if present(above(name), covered)}
     for places, group in sorted(groups.items()):
@@ -217,16 +247,35 @@ def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
     regression = cell.regression
     if regression is None or regression.found.delta is None:
         return 1, badness(gate, cell.value)
-    return int(regression.verdict == "not_worse"), badness(gate, regression.found.delta)
+    return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.found.delta)
 
 
 def _compared(
-    gate: Gate, cells: Sequence[GateResult], groups: Sequence[Sequence[Outcome]], against: Against
+    gate: Gate,
+    cells: Sequence[GateResult],
+    groups: Sequence[Sequence[Outcome]],
+    against: Against,
+    scope: Sequence[Outcome],
 ) -> list[GateResult]:
     """Return the cells with what they say against the baseline; those that are not judged say nothing."""
-    judged = [at for at, cell in enumerate(cells) if cell.status == "passed"]
-    told = dict(zip(judged, regressions(gate, [groups[at] for at in judged], against), strict=True))
-    return [_decided(cell, told[at], against) if at in told else cell for at, cell in enumerate(cells)]
+    judged = [at for at, cell in enumerate(cells) if cell.status == "passed" or not groups[at]]
+    lacking = {at: why for at in judged if (why := against.why_not(cells[at].gate, scope, groups[at], of=gate))}
+    alike = [at for at in judged if at not in lacking]
+    told = dict(zip(alike, regressions(gate, [groups[at] for at in alike], against), strict=True))
+    return [
+        _not_comparable(cell, groups[at], against, lacking[at])
+        if at in lacking
+        else _decided(cell, told[at], against)
+        if at in told
+        else cell
+        for at, cell in enumerate(cells)
+    ]
+
+
+def _not_comparable(cell: GateResult, covered: Sequence[Outcome], against: Against, why: str) -> GateResult:
+    (told,) = regressions(cell.gate, [covered], against)
+    told = replace(told, p_value=None, verdict="not_comparable", broken=())
+    return replace(cell, status="failed", reason=why, regression=told)
 
 
 def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult:

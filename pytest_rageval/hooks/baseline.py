@@ -29,7 +29,7 @@ __all__ = [
     "why_no_update",
 ]
 
-BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive")
+BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive", "rag_min_compared")
 """The settings of the ini."""
 
 
@@ -43,6 +43,7 @@ class BaselineAsked:
         part: whether a part of the project may be.
         alpha: how many false alarms are taken, as a share.
         inconclusive: what becomes of a drop that cannot be told from noise.
+        min_compared: share of its cases in the baseline that a gate has to be compared with.
     """
 
     path: Path | None = None
@@ -50,6 +51,7 @@ class BaselineAsked:
     part: bool = False
     alpha: float = 0.05
     inconclusive: Policy = "warn"
+    min_compared: float = 0.5
 
 
 def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineAsked:
@@ -66,12 +68,15 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
         raise SettingError("--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them")
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
+    from pytest_rageval.analysis.comparable import share_of
     from pytest_rageval.analysis.regression import INCONCLUSIVE
 
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in INCONCLUSIVE:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
-    return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), policy)
+    alpha = alpha_of(str(ini["rag_alpha"]), "rag_alpha")
+    min_compared = share_of(str(ini["rag_min_compared"]), "rag_min_compared")
+    return BaselineAsked(path, update, part, alpha, policy, min_compared)
 
 
 def check_baseline(asked: BaselineAsked) -> Snapshot | None:

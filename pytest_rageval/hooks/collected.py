@@ -57,6 +57,8 @@ class Collected:
         entries: every case, in data order.
         session_gates: gates over the session, each with the option that gives it.
         shared: the ordinals of the cases that a session's shards run together; None where this is no shard.
+        made: every test item that was made for a case, collected or not.
+        elsewhere: node ids of the cases that other shards run.
         unmatched: those of them that no case of a partial run can meet.
         panels: judge -> who is asked for its verdicts instead of the session's judge.
         notes: what the summary warns of.
@@ -93,6 +95,8 @@ class Collected:
                 if all(gate != known for known, _ in self.session_gates):
                     self.session_gates.append((gate, where))
         self.shared: frozenset[int] | None = None
+        self.made: list[pytest.Item] = []
+        self.elsewhere: list[str] = []
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics)
         self.notes: list[str] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError
-from pytest_rageval.hooks.keys import CATALOG, COLLECTED, ENTRY
+from pytest_rageval.hooks.keys import CATALOG, COLLECTED, ENTRY, SKIPPED_FILES
 from pytest_rageval.hooks.refusal import REFUSED, raised, refuse
 
 if TYPE_CHECKING:
@@ -51,8 +51,21 @@ def collected_of(config: pytest.Config) -> Collected:
     return config.stash[COLLECTED]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> Generator[None, object, object]:
+    """Let a test use ``rag`` if its marker asks for it, and note the items that are made for its cases."""
+    _use_rag(collector, name, obj)
+    made = yield
+    if COLLECTED in collector.config.stash and isinstance(made, list):
+        from pytest_rageval.hooks.gate_cases import entry_of
+
+        collector.config.stash[COLLECTED].made += [item for item in made if entry_of(item) is not None]
+    return made
+
+
+def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
     """Let a test with ``@rag_case`` that does not ask for ``rag`` be answered and scored all the same."""
     function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
     if not inspect.isfunction(function):
@@ -86,9 +99,12 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Refuse the session as soon as a marker, a suite or a data file turned out to be unusable.
 
-    So too when a conftest that is met on the way registers a name that is taken.
+    So too when a conftest that is met on the way registers a name that is taken. Count the files that another plugin,
+    as that of ``--lf``, skips: they are reported without a call.
     """
     report = yield
+    if isinstance(collector, pytest.File) and report.passed and not hasattr(report, "call"):
+        collector.config.stash[SKIPPED_FILES] = collector.config.stash.get(SKIPPED_FILES, 0) + 1
     refused = collector.config.stash.get(REFUSED, [])
     call: pytest.CallInfo[object] | None = getattr(report, "call", None)
     if not refused and call is not None and call.excinfo is not None and call.excinfo.errisinstance(RagEvalError):
@@ -141,7 +157,10 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     shared = _without(items, dropped)
     if collected.options.shard is not None:
         collected.shared = frozenset(left - dropped)
-        dropped |= of_other_shards(collected.options.shard, collected.entries, collected.shared)
+        others = of_other_shards(collected.options.shard, collected.entries, collected.shared)
+        rag_items = (item for item in shared if ENTRY in item.stash)
+        collected.elsewhere += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
+        dropped |= others
     out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
     if out:
         items[:] = _without(items, dropped)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.analysis.partial import PartPolicy, part_policy
 from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.hooks.baseline import BASELINE, BaselineAsked, baseline_asked
 from pytest_rageval.hooks.judge_options import JUDGES, panels
@@ -59,6 +60,7 @@ class Options:
         rejection, error: language -> the sentence that replaces RGB's.
         trust: how well judges have to agree with people.
         baseline: what the run is compared with.
+        partial_gates: what becomes of a gate with a fixed bound over a part of its cases.
     """
 
     systems: tuple[str, ...]
@@ -100,6 +102,7 @@ class Options:
     error: Mapping[str, str]
     trust: TrustAsked
     baseline: BaselineAsked
+    partial_gates: PartPolicy
 
     @property
     def panelists(self) -> list[str]:
@@ -164,6 +167,7 @@ def read_options(config: pytest.Config) -> Options:
         error=error,
         trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
         baseline=baseline_asked(option, {name: ini_value(config, name) for name in BASELINE}, here, beside),
+        partial_gates=part_policy(str(ini_value(config, "rag_partial_gates")), "rag_partial_gates"),
     )
 
 

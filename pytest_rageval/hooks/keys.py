@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Entry
 
 __all__ = [
-    "CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "RESUMED", "WATCHED",
+    "CATALOG", "COLLECTED", "CORPUS", "ENTRY", "NO_CALL", "RECORDER", "RESULT", "RESUMED", "SKIPPED_FILES",
+    "WATCHED",
     "is_watched_worker", "is_worker",
 ]  # fmt: skip
 
@@ -37,6 +38,9 @@ ENTRY: pytest.StashKey[Entry] = pytest.StashKey()
 
 RESULT: pytest.StashKey[RagResult] = pytest.StashKey()
 """On a test item that has been answered: the result."""
+
+SKIPPED_FILES: pytest.StashKey[int] = pytest.StashKey()
+"""On the config of a process that collects: how many test files another plugin, as that of ``--lf``, skipped."""
 
 RESUMED: pytest.StashKey[Resumed] = pytest.StashKey()
 """On the config of the reporting process, with ``--rag-resume``: what it goes on with."""

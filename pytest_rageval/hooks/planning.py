@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.hooks.answer_files import unused_answers
+from pytest_rageval.hooks.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.settings import testbed_settings
@@ -72,6 +73,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.narrowed = collected.options.narrowed
     asked = collected.options.baseline
     plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
+    plan.partial_gates = collected.options.partial_gates
+    plan.min_compared, plan.deselected = asked.min_compared, deselected_of_baseline(collected, chosen)
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

@@ -54,11 +54,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if COLLECTED not in config.stash or config.option.collectonly or config.option.rag_dry_run:
         return
+    from pytest_rageval.hooks.gate_cases import parts_of_gates
     from pytest_rageval.hooks.planning import plan_of
 
     collected = config.stash[COLLECTED]
     nodes = {item.nodeid: item.stash[ENTRY] for item in (*collected.taken, *session.items) if ENTRY in item.stash}
     plan = plan_of(collected, nodes)
+    plan.partial = parts_of_gates(config, collected, nodes, plan)
+    collected.made.clear()
     if is_worker(config):
         config.stash[PLAN] = plan.dumps()
     else:

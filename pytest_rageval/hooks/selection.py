@@ -11,7 +11,7 @@ from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.shards import Unit, deal, unit_of
 
-__all__ = ["deselected", "left_out", "of_other_shards"]
+__all__ = ["declared", "deselected", "left_out", "of_other_shards"]
 
 
 def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]) -> set[int]:
@@ -32,6 +32,11 @@ def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]
         kept = _chosen(kept, options.limit, options.sample, testbed.seed)
         staying.update(entry.ordinal for same in kept for entry in same)
     return set(left) - staying
+
+
+def declared(entries: Sequence[Entry]) -> list[int]:
+    """Return the ordinals of the cases that the markers of their testbeds select, in data order."""
+    return sorted(entry.ordinal for group in _own(entries).values() for same in group for entry in same)
 
 
 def left_out(entries: Sequence[Entry], running: Collection[int]) -> int:

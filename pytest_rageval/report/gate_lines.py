@@ -7,6 +7,7 @@ from itertools import chain
 
 from pytest_rageval.analysis.attribution import causes_of, n_by_answer
 from pytest_rageval.analysis.blame import Flaws
+from pytest_rageval.analysis.partial import is_not_decided
 from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.analysis.verdicts import DESELECTED, GateResult
 from pytest_rageval.errors import ascii_safe
@@ -21,6 +22,7 @@ NAMED = 10  # cases of each kind that a failed gate names
 INDENT = 12  # columns before a gate, and before what is said of it
 FEW = 3  # gates whose cases were all deselected, which are shown
 WIDTH = 80  # columns of a failure, which is written before anybody knows the terminal
+_PART = "not decided: only a part of their cases was selected"
 FACTS = 42  # columns that a gate's state, value, n and interval take
 
 
@@ -36,7 +38,7 @@ def gate_failure(result: GateResult) -> str:
         f"bound {result.gate.op} {result.gate.bound_text}",
     ]
     if result.regression is not None:
-        facts[-1:] = [f"bound {result.gate.op} {result.gate.bound_text}", *_against(result, result.regression)]
+        facts += [] if result.not_comparable else _against(result, result.regression)
         if result.regression.broken:
             facts.append(_broke(result.regression))
     if result.cells:
@@ -62,17 +64,19 @@ def cells_text(result: GateResult) -> str:
 def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:
     """Yield the gates under their scopes; under one what it says against the baseline, and of its cases' repeats.
 
-    Many whose cases were all deselected are counted, unless ``every`` one is wanted.
+    Many whose cases were all deselected, or of which only a part was selected, are counted, unless ``every`` one is
+    wanted.
     """
     if not results:
         return
     yield Line("")
     yield Line("gates")
-    shown = [result for result in results if not (result.status == "skipped" and result.reason == DESELECTED)]
-    if every or len(results) - len(shown) <= FEW:
-        shown = list(results)
-    if len(shown) < len(results):
-        yield Line(f"  {len(results) - len(shown)} gates skipped: all their cases were deselected", "yellow")
+    shown = list(results)
+    for belongs, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_part, _PART)):
+        those = [result for result in shown if belongs(result)]
+        if not every and len(those) > FEW:
+            shown = [result for result in shown if not belongs(result)]
+            yield Line(f"  {len(those)} gates {what}", "yellow")
     room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS))
     scope = ""
     for result in shown:
@@ -81,6 +85,14 @@ def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False
             yield Line(ascii_safe(f"  {scope}"))
         for line in _gate_lines(result, room):
             yield from wrapped(line, width, between="  ", indent=INDENT)
+
+
+def _is_deselected(result: GateResult) -> bool:
+    return result.status == "skipped" and result.reason == DESELECTED
+
+
+def _is_part(result: GateResult) -> bool:
+    return is_not_decided(result.status, result.reason)
 
 
 def _gate_lines(result: GateResult, room: int) -> Iterator[Line]:
@@ -118,6 +130,8 @@ def _gate_text(result: GateResult, room: int) -> str:
 def _against(result: GateResult, told: Regression) -> list[str]:
     """Return what a gate's pairs say against the baseline, those of the deciding cell where it has several."""
     found = told.found
+    if result.not_comparable:
+        return [ascii_safe(result.reason or "")]
     cells = sum(cell.regression is not None and cell.regression.p_value is not None for cell in result.cells)
     if found.delta is None:
         return ["nothing to compare in the baseline"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
+from pytest_rageval.analysis.partial import not_decided
 from pytest_rageval.analysis.regression import Against
 from pytest_rageval.analysis.verdicts import GateResult, evaluate
 from pytest_rageval.model.facets import ANY
@@ -14,7 +15,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
 from pytest_rageval.report.plan import Plan
 
-__all__ = ["NamedGate", "evaluated", "reason_of", "ungated"]
+__all__ = ["NamedGate", "covers", "evaluated", "reason_of", "session_node", "testbed_node", "ungated"]
 
 SESSION = "session"
 
@@ -41,11 +42,13 @@ def evaluated(
     """
     groups = views.groups(outcomes)
 
-    def result_of(gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult:
+    def result_of(node: str, gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult:
         why = f"this is {plan.shard}; rageval merge decides it" if plan.shard else ""
         why = "the session was interrupted" if interrupted else why
         if why:
             return GateResult(gate, scope, "skipped", slice=gate.slice, reason=why)
+        if (result := not_decided(gate, scope, plan.partial.get(node), plan.partial_gates)) is not None:
+            return result
         apart = "system" not in gate.slice and len({outcome.system for outcome in mine}) > 1
         each = replace(gate, slice={**gate.slice, "system": ANY}) if apart else gate  # systems are never averaged
         return replace(evaluate(each, scope, mine, plan.metrics, left, against), gate=gate)
@@ -53,16 +56,17 @@ def evaluated(
     gates = []
     for nodeid, testbed in plan.testbeds.items():
         for text in testbed.gates:
-            result = result_of(parse_gate(text), testbed.name, groups.get(nodeid, []), unfinished[nodeid])
-            gates.append(NamedGate(f"{nodeid}[gate: {text}]", result))
+            gate, node = parse_gate(text), testbed_node(nodeid, text)
+            result = result_of(node, gate, testbed.name, groups.get(nodeid, []), unfinished[nodeid])
+            gates.append(NamedGate(node, result))
     for text in plan.session_gates:
         gate = parse_gate(text)
-        covered = [nodeid for nodeid in plan.testbeds if _covers(plan, gate, nodeid)]
+        covered = [nodeid for nodeid in plan.testbeds if covers(plan, gate, nodeid)]
         mine = [outcome for nodeid in covered for outcome in groups.get(nodeid, ())]
-        result = result_of(gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
+        result = result_of(session_node(text), gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
         if text in plan.unmatched_gates:
             result = replace(result, reason="no case of this session matches it")
-        gates.append(NamedGate(f"rag::{SESSION}[gate: {text}]", result))
+        gates.append(NamedGate(session_node(text), result))
     return gates
 
 
@@ -78,11 +82,21 @@ def ungated(plan: Plan) -> list[str]:
         testbed.name
         for nodeid, testbed in plan.testbeds.items()
         if not (testbed.gates or testbed.asserts or testbed.labelled)
-        and not any(_covers(plan, gate, nodeid) for gate in session)
+        and not any(covers(plan, gate, nodeid) for gate in session)
     ]
 
 
-def _covers(plan: Plan, gate: Gate, testbed: str) -> bool:
+def testbed_node(testbed: str, gate: object) -> str:
+    """Return the node id that a testbed's gate is reported under."""
+    return f"{testbed}[gate: {gate}]"
+
+
+def session_node(gate: object) -> str:
+    """Return the node id that a gate over the session is reported under."""
+    return f"rag::{SESSION}[gate: {gate}]"
+
+
+def covers(plan: Plan, gate: Gate, testbed: str) -> bool:
     """Return whether a session gate is over a testbed: its metric is computed there, or counted anywhere."""
     if testbed in plan.apart:
         return False

@@ -131,6 +131,8 @@ _COMMON: dict[str, Callable[[Part], object]] = {
     "the metrics of their gates": lambda part: part.run.plan.metrics,
     "the selected part of the project": lambda part: (part.run.plan.unselected, part.run.plan.unmatched_gates),
     "rag_alpha or rag_inconclusive": lambda part: (part.run.plan.alpha, part.run.plan.inconclusive),
+    "rag_partial_gates": lambda part: part.run.plan.partial_gates,
+    "rag_min_compared": lambda part: part.run.plan.min_compared,
     "the matrix that was asked for": lambda part: part.results["plan"]["view"],
     "rag_judge_min_kappa": lambda part: part.run.plan.least_kappas,
     "rag_judge_labels": lambda part: part.run.plan.labels,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pytest_rageval.analysis.attribution import cause_text
 from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.partial import is_not_decided
 from pytest_rageval.report.comparison_lines import causes_text, change_text
 from pytest_rageval.report.lines import counted, few_of, interval, number
 from pytest_rageval.report.markdown_gates import gate_parts, worst_parts
@@ -55,6 +56,8 @@ def _verdict(run: Run) -> str:
     verdict = verdict_of(
         Counter(gate.status for gate in gates),
         inconclusive=sum(bool(gate.undecided) for gate in gates),
+        not_comparable=sum(gate.status == "failed" and gate.not_comparable for gate in gates),
+        not_decided=sum(is_not_decided(gate.status, gate.reason) for gate in gates),
         tests=len(run.failed),
         errors=sum(outcome.status == "error" for outcome in run.outcomes.values()),
         cases=len(run.outcomes),

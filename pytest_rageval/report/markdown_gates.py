@@ -59,8 +59,8 @@ def _rows(gates: Sequence[GateResult], *, texts: bool) -> Iterator[Row]:
 
 def _against(gate: GateResult) -> str:
     told = gate.regression
-    if told is None or told.found.delta is None:
-        return ""
+    if told is None or told.found.delta is None or gate.not_comparable:
+        return "not comparable" if gate.not_comparable else ""
     return f"{signed(told.found.delta)} {interval(told.found.ci95)}, {p_text(told.p_value)}"
 
 

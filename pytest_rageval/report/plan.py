@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pytest_rageval.analysis.partial import PartPolicy, SelectedPart
 from pytest_rageval.analysis.regression import Policy
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
@@ -106,6 +107,12 @@ class Plan:
         updates: whether the run becomes the baseline, so that its gates have none to be held to.
         identity: what decides the scores, as `Head` has it.
         passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
+        min_compared: share of its cases in the baseline that a gate has to be compared with; None, in results of an
+            older version, asks for none.
+        deselected: the cases of the baseline that the session left out, as places in the baseline.
+        partial: node id of a gate with a fixed bound -> the part of its cases that is selected, where by accident it is
+            not all of them.
+        partial_gates: what becomes of these gates: ``skip``, ``decide`` or ``fail``.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -127,6 +134,10 @@ class Plan:
     updates: bool = False
     identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
+    min_compared: float | None = 0.5
+    deselected: tuple[int, ...] = ()
+    partial: Mapping[str, SelectedPart] = field(default_factory=dict)
+    partial_gates: PartPolicy = "skip"
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -160,6 +171,10 @@ class Plan:
             updates=plain["updates"],
             identity=plain["identity"],
             passages=plain["passages"],
+            min_compared=plain["min_compared"],
+            deselected=tuple(plain["deselected"]),
+            partial={node: SelectedPart(*part) for node, part in plain["partial"].items()},
+            partial_gates=plain["partial_gates"],
         )
 
     @property

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.analysis.labelled import stand_in
+from pytest_rageval.analysis.partial import SelectedPart
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.report.plan import TO_AGREE, Plan, Shard, TestbedPlan
@@ -46,6 +47,10 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "alpha": plan.alpha,
         "inconclusive": plan.inconclusive,
         "updates": plan.updates,
+        **({} if plan.min_compared is None else {"min_compared": plan.min_compared}),
+        "partial_gates": plan.partial_gates,
+        **({"partial": {node: part._asdict() for node, part in plan.partial.items()}} if plan.partial else {}),
+        **({"deselected": list(left_out)} if (left_out := run.deselected()) else {}),
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
 
@@ -84,6 +89,10 @@ def decode_wishes(results: Mapping[str, Any]) -> Plan:
         alpha=plain.get("alpha", 0.05),
         inconclusive=plain.get("inconclusive", "warn"),
         updates=plain.get("updates", False),
+        min_compared=plain.get("min_compared"),
+        deselected=tuple(plain.get("deselected", ())),
+        partial={node: SelectedPart(**part) for node, part in plain.get("partial", {}).items()},
+        partial_gates=plain.get("partial_gates", "decide"),
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
         identity=plain.get("dealt", {}).get("identity", {}),

@@ -123,7 +123,7 @@ def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": pair_of(c.ci95)}
             | cases_of(c.n_cases)
-            | ({"reason": c.reason} if c.status == "skipped" else {})
+            | ({"reason": c.reason} if c.status == "skipped" or c.not_comparable else {})
             | ({} if c.regression is None else encode_regression(c.regression))
             for c in result.cells
         ],

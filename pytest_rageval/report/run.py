@@ -14,6 +14,7 @@ from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.regression import Against
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.usage import calls_of
@@ -156,8 +157,8 @@ class Run:
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, keep the results, and return them."""
-        earlier = None if self.plan.updates else self.earlier()
-        held_to = None if earlier is None else against(earlier, self.snapshot(), self.plan)
+        earlier = self.earlier()
+        held_to = None if earlier is None else self._against(earlier)
         self.gates = evaluated(self.plan, self.ordered(), self.unfinished(), held_to, interrupted=self.interrupted)
         return self.gates
 
@@ -173,6 +174,15 @@ class Run:
         testbeds = {name: each for name, each in self.baseline.testbeds.items() if name in self.plan.testbeds}
         cases = tuple(case for case in self.baseline.cases if case.testbed in testbeds)
         return replace(self.baseline, testbeds=testbeds, cases=cases)
+
+    def deselected(self) -> tuple[int, ...]:
+        """Return the cases that the session left out, as places in `earlier`."""
+        earlier, left_out = self.earlier(), set(self.plan.deselected)
+        if self.baseline is None or earlier is None or not left_out:
+            return ()
+        kept = {id(case): at for at, case in enumerate(earlier.cases)}
+        found = (kept.get(id(case)) for at, case in enumerate(self.baseline.cases) if at in left_out)
+        return tuple(at for at in found if at is not None)
 
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
         """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
@@ -229,6 +239,11 @@ class Run:
     def calls(self) -> Calls:
         """Return what models were asked in the whole session."""
         return calls_of(self.ordered(), self.unclaimed)
+
+    def _against(self, earlier: Snapshot) -> Against:
+        """Return what gates compare with."""
+        skipped = [outcome for outcome in self.outcomes.values() if outcome.status == "skipped"]
+        return against(earlier, self.snapshot(), self.plan, self.deselected(), skipped)
 
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once, as they are wanted in several reports."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from pytest_rageval.analysis.comparable import Held, held_cases
 from pytest_rageval.analysis.measured import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.analysis.pairing import pair_up
 from pytest_rageval.analysis.regression import Against
@@ -38,7 +39,23 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str
     )
 
 
-def against(baseline: Snapshot, now: Snapshot, plan: Plan) -> Against:
-    """Return what a run's gates compare with."""
-    pairs = pair_up(baseline.cases, now.cases).pairs
-    return Against({node: pair for pair in pairs for node in pair.after.nodes}, plan.alpha, plan.inconclusive)
+def against(
+    baseline: Snapshot, now: Snapshot, plan: Plan, deselected: Collection[int], skipped: Iterable[Outcome]
+) -> Against:
+    """Return what a run's gates compare with.
+
+    Args:
+        baseline: the baseline, as far as the run could have its testbeds.
+        now: the run.
+        plan: what was to be run.
+        deselected: the cases that the session left out, as places in ``baseline``.
+        skipped: the outcomes of cases whose tests were skipped.
+    """
+    pairing = pair_up(baseline.cases, now.cases)
+    names = {nodeid: testbed.name for nodeid, testbed in now.testbeds.items()}
+    held = None
+    if plan.min_compared is not None:
+        cases = held_cases(baseline.cases, pairing, now.cases, deselected, skipped)
+        held = Held(cases, names, plan.min_compared)
+    pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
+    return Against(pairs, plan.alpha, plan.inconclusive, held, plan.updates)

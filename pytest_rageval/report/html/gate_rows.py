@@ -10,7 +10,7 @@ from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.against import delta_text
 from pytest_rageval.report.lines import counted, interval, number
 
-__all__ = ["gates_of", "in_order", "is_undecided"]
+__all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
 
 _ORDER = {"failed": 0, "undecided": 1, "skipped": 2, "passed": 3}
 
@@ -24,6 +24,11 @@ def is_undecided(gate: Mapping[str, Any]) -> bool:
     """Return whether a gate, or a cell, that holds may hide a drop; `GateResult.undecided` of what results.json has."""
     cells = gate.get("cells") or [gate]
     return gate["status"] == "passed" and any(cell.get("verdict") == "inconclusive" for cell in cells)
+
+
+def is_not_comparable(gate: Mapping[str, Any]) -> bool:
+    """Return whether a gate fails because the baseline holds too little to compare it with."""
+    return gate["status"] == "failed" and gate.get("verdict") == "not_comparable"
 
 
 def gates_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.report.html.gate_rows import is_undecided
+from pytest_rageval.analysis.partial import is_not_decided
+from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided
 from pytest_rageval.report.html.linking import Cases, listed
 from pytest_rageval.report.lines import counted, dollars
 from pytest_rageval.report.plan_json import decode_wishes
@@ -22,6 +23,8 @@ def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
     found = verdict_of(
         Counter(gate["status"] for gate in results["gates"]),
         inconclusive=sum(map(is_undecided, results["gates"])),
+        not_comparable=sum(is_not_comparable(gate) for gate in results["gates"]),
+        not_decided=sum(is_not_decided(gate["status"], gate.get("reason")) for gate in results["gates"]),
         tests=len(results["run"].get("failed", ())),
         errors=errors,
         cases=len(results["outcomes"]),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.analysis.partial import is_not_decided
 from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, UNCHANGED, causes_text, moved_text, row_text
 from pytest_rageval.report.html.against import alpha_of, is_beyond_noise, is_primary
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
@@ -58,6 +59,8 @@ def _fate(gate: Row) -> str:
     state = _state(gate)
     reason = "too few cases to tell a drop from noise" if state == "undecided" else (gate["reason"] or "")
     why = reason if len(reason) <= REASON else f"{reason[: REASON - 3]}..."
+    if is_not_decided(state, why):
+        return f"is {why}"
     return f"{_VERBS[state]}{_FATES[state]}" + (f": {why}" if why else "")
 
 

@@ -1,0 +1,211 @@
+"""How much of the baseline a gate is compared with, and whether that is enough to decide it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.measured import Measured
+from pytest_rageval.analysis.pairing import Pair, Pairing
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.model.facets import ANY, KNEW, matches
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["MIN_COMPARED", "Held", "HeldCase", "held_cases", "share_of"]
+
+MIN_COMPARED = 0.5
+"""Share of the baseline's cases that a gate has to be compared with, by default."""
+
+Fate = Literal["compared", "changed", "in error", "skipped", "removed"]
+
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCase:
+    """A case of the baseline, and what this run made of it.
+
+    Attributes:
+        before: the case in the baseline.
+        testbed: node id of the testbed that has it now; of a removed case, the one that would have it.
+        system: the system that answers it now.
+        fate: whether it can be compared and, if not, why.
+        facets: its facets in the baseline, with the system that answers it now.
+        after: the case in this run; None if the run does not have it.
+        deselected: whether this session left it out.
+    """
+
+    before: Measured
+    testbed: str
+    system: str
+    fate: Fate
+    facets: Mapping[str, str]
+    after: Measured | None = None
+    deselected: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether this session should have compared it."""
+        return self.fate == "compared" or not self.deselected
+
+    def is_in(self, where: Mapping[str, str], nodes: Collection[str]) -> bool:
+        """Return whether it belongs to a slice: by its node id now, or by its facets if the run does not have it."""
+        if self.after is not None:
+            return any(node in nodes for node in self.after.nodes)
+        return matches(self.facets, where)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The cases of a baseline, as the gates of one run look at them.
+
+    Attributes:
+        cases: testbed's node id -> its cases in the baseline.
+        testbeds: node id -> name of each testbed of the run that a baseline can hold.
+        least: share of its cases in the baseline that a gate has to be compared with.
+    """
+
+    cases: Mapping[str, Sequence[HeldCase]] = field(default_factory=dict)
+    testbeds: Mapping[str, str] = field(default_factory=dict)
+    least: float = MIN_COMPARED
+
+    def why_not(self, gate: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, cell: bool) -> str:
+        """Return why a gate, or one cell of it, cannot be compared with the baseline, or "".
+
+        A case of the baseline counts if it has a value of the gate's metric and the session did not deselect it. A cell
+        of new cases only is no reason: new cases do not make a gate less comparable.
+
+        Args:
+            gate: the gate; its slice is that of the cell.
+            scope: all outcomes of the gate's testbeds.
+            covered: the outcomes in the slice.
+            cell: whether it is one cell of a ``facet=*`` gate.
+        """
+        testbeds = self._of_run(scope)
+        if not testbeds:
+            return ""
+        mine, missing = self._held(gate, testbeds, {outcome.system for outcome in scope})
+        if not missing:
+            nodes = {outcome.nodeid for outcome in covered}
+            mine = [case for case in mine if case.is_in(gate.slice, nodes)]
+            missing = "" if mine or cell or KNEW in gate.slice else "the baseline holds no case of this slice"
+        if missing:
+            return f"not comparable, {missing}: add it with --rag-update-baseline"
+        return _too_few(mine, gate.metric, self.least)
+
+    def lost_cells(self, gate: Gate, scope: Sequence[Outcome]) -> list[Mapping[str, str]]:
+        """Return the facets of cases in a gate's slice that the run should have and does not have at all."""
+        if self.least == 0:
+            return []
+        mine, _ = self._held(gate, self._of_run(scope), {outcome.system for outcome in scope})
+        lost = [case for case in mine if case.after is None and case.counts]
+        return [case.facets for case in lost if case.is_in(gate.slice, ())]
+
+    def _of_run(self, scope: Iterable[Outcome]) -> list[str]:
+        return [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
+
+    def _held(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[HeldCase], str]:
+        """Return the cases with a value of a gate's metric, and what the baseline lacks if there is none."""
+        names = ", ".join(self.testbeds[nodeid] for nodeid in testbeds[:3])
+        mine = [case for nodeid in testbeds for case in self.cases.get(nodeid, ())]
+        if not mine:
+            return [], f"the baseline does not hold {names}"
+        wanted = gate.slice.get("system", ANY)
+        asked = [wanted] if wanted != ANY else sorted(systems)
+        mine = [case for case in mine if case.system in asked]
+        if not mine:
+            return [], f"the baseline does not hold the system {', '.join(asked[:3])} of {names}"
+        mine = [case for case in mine if gate.metric in case.before.scores]
+        return mine, "" if mine else f"the baseline holds no {gate.metric} of {names}"
+
+
+def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:
+    """Return that too few of the cases are compared, with the counts, or "".
+
+    Nobody knows whether a part of the cases, as ``-k`` selects one, would have had those that were removed. So they
+    count in proportion to the part.
+    """
+    fates = Counter(
+        "unscored" if case.fate == "compared" and case.after and metric not in case.after.scores else case.fate
+        for case in cases
+        if case.counts
+    )
+    left = sum(not case.counts for case in cases)
+    there = sum(fates.values()) - fates["removed"]
+    fates["removed"] = round(fates["removed"] * (there / (there + left) if left else 1))
+    total, n_compared = sum(fates.values()), fates.pop("compared", 0)
+    if n_compared + _TOLERANCE >= least * total:
+        return ""
+    lost = ", ".join(f"{n} {fate}" for fate, n in fates.most_common() if n)
+    of = f"{total} case{'' if total == 1 else 's'}"
+    return f"not comparable, {n_compared} of {of} compared: {lost} (rag_min_compared = {least:g})"
+
+
+def held_cases(
+    before: Sequence[Measured],
+    pairing: Pairing,
+    after: Sequence[Measured],
+    deselected: Collection[int],
+    skipped: Iterable[Outcome] = (),
+) -> dict[str, list[HeldCase]]:
+    """Return the cases of a baseline by the testbed of the run that has them, or would have them.
+
+    Args:
+        before: the cases of the baseline.
+        pairing: which of them are which of ``after``.
+        after: the cases of the run.
+        deselected: places in ``before`` of those that the session left out.
+        skipped: the outcomes of cases whose tests were skipped.
+    """
+    left_out = {id(before[at]) for at in deselected if at < len(before)}
+    moved = {pair.before.testbed: pair.after.testbed for pair in pairing.pairs}
+    moved |= {testbed: testbed for testbed in {case.testbed for case in after}}
+    systems = {case.system for case in after}
+    same = len(systems) == len({case.system for case in before}) == 1  # then they are compared, whatever their names
+    system_now = next(iter(systems)) if same else ""
+    not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
+    made: dict[str, list[HeldCase]] = {}
+    for case in _paired(pairing):
+        made.setdefault(case.testbed, []).append(case)
+    for gone in pairing.gone:
+        testbed = moved.get(gone.testbed, gone.testbed)
+        fate: Fate = "skipped" if (testbed, gone.case) in not_run else "removed"
+        system = system_now or gone.system
+        case = HeldCase(gone, testbed, system, fate, {**gone.facets, "system": system})
+        made.setdefault(testbed, []).append(case)
+    return {
+        testbed: [replace(case, deselected=True) if id(case.before) in left_out else case for case in cases]
+        for testbed, cases in made.items()
+    }
+
+
+def share_of(text: str, where: str) -> float:
+    """Return the share that is written, 0..1.
+
+    Raises:
+        SettingError: it is none.
+    """
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise SettingError(f"{where} is {found(text.strip())}; write a share from 0 to 1, such as {MIN_COMPARED}")
+    return share
+
+
+def _paired(pairing: Pairing) -> Iterator[HeldCase]:
+    fates: dict[Fate, tuple[Pair, ...]] = {
+        "compared": pairing.pairs,
+        "changed": pairing.changed,
+        "in error": pairing.failed,
+    }
+    for fate, pairs in fates.items():
+        for pair in pairs:
+            system = pair.after.system
+            facets = {**pair.before.facets, "system": system}
+            yield HeldCase(pair.before, pair.after.testbed, system, fate, facets, pair.after)

@@ -1,0 +1,59 @@
+"""Gates with a fixed bound over a part of their cases that was selected by accident: they are not decided."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.verdicts import NOT_DECIDED, GateResult
+from pytest_rageval.errors import SettingError, found
+
+__all__ = ["PARTIAL_GATES", "PartPolicy", "SelectedPart", "is_not_decided", "not_decided", "part_policy"]
+
+PartPolicy = Literal["skip", "decide", "fail"]
+
+PARTIAL_GATES: tuple[PartPolicy, ...] = ("skip", "decide", "fail")
+"""What becomes of such a gate."""
+
+
+class SelectedPart(NamedTuple):
+    """Which part of a gate's cases a session selects.
+
+    Attributes:
+        selected: how many of its cases are selected.
+        cases: how many it has, as far as they were collected.
+        files: how many test files were not collected that may have more of them.
+    """
+
+    selected: int
+    cases: int
+    files: int = 0
+
+    def __str__(self) -> str:
+        of = f"{self.cases} case{'' if self.cases == 1 else 's'}"
+        left = f", {self.files} file{'' if self.files == 1 else 's'} not collected" if self.files else ""
+        return f"{NOT_DECIDED}{self.selected} of {of} selected{left}"
+
+
+def not_decided(gate: Gate, scope: str, part: SelectedPart | None, policy: PartPolicy) -> GateResult | None:
+    """Return the result of a gate that a part of its cases must not decide, or None if it is to be decided."""
+    if part is None or gate.baseline or policy == "decide":
+        return None
+    return GateResult(gate, scope, "failed" if policy == "fail" else "skipped", slice=gate.slice, reason=str(part))
+
+
+def is_not_decided(status: str, reason: str | None) -> bool:
+    """Return whether a gate was skipped because only a part of its cases was selected."""
+    return status == "skipped" and (reason or "").startswith(NOT_DECIDED)
+
+
+def part_policy(text: str, where: str) -> PartPolicy:
+    """Return the policy that is written.
+
+    Raises:
+        SettingError: it is none.
+    """
+    for policy in PARTIAL_GATES:
+        if text.strip() == policy:
+            return policy
+    raise SettingError(f"{where} is {found(text.strip())}; write skip, decide or fail")

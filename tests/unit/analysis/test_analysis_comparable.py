@@ -1,0 +1,141 @@
+"""How much of the baseline a gate is compared with, and whether that is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from measured_samples import TESTBED, measured
+from outcome_samples import failed, outcome, skipped
+
+from pytest_rageval.analysis.comparable import Held, held_cases, share_of
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.measured import Measured, measured_of
+from pytest_rageval.analysis.pairing import pair_up
+from pytest_rageval.analysis.regression import Against
+from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.errors import SettingError
+from pytest_rageval.model.outcome import Outcome
+
+
+def before(n: int, first: int = 0, topic: str = "A") -> list[Measured]:
+    """Return cases of a baseline, all right; the data of the outcomes is not known, so that ids pair them."""
+    return [measured(f"q{at}", 1.0, system="rag_system", topic=topic) for at in range(first, first + n)]
+
+
+def now(n: int, first: int = 0, topic: str = "A") -> list[Outcome]:
+    return [outcome(f"q{at}", 1.0, topic=topic) for at in range(first, first + n)]
+
+
+def decided(
+    gate: str,
+    cases: Sequence[Measured],
+    outcomes: Sequence[Outcome],
+    deselected: Sequence[int] = (),
+    least: float = 0.5,
+) -> GateResult:
+    """Return what becomes of a gate over outcomes against the cases of a baseline."""
+    after = measured_of(outcomes)
+    pairing = pair_up(cases, after)
+    absent = [each for each in outcomes if each.status == "skipped"]
+    held = Held(held_cases(cases, pairing, after, deselected, absent), {TESTBED: "test_a"}, least)
+    pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
+    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=Against(pairs, held=held))
+
+
+GATE = "accuracy >= baseline"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "counts"),
+    [
+        (now(5), ""),
+        (now(4), "4 of 10 cases compared: 6 removed"),
+        ([*now(4), *now(20, first=50)], "4 of 10 cases compared: 6 removed"),
+        ([*now(4), *(replace(each, data="another") for each in now(6, first=4))], "4 of 10 cases compared: 6 changed"),
+        ([*now(4), *(failed(f"q{at}", topic="A") for at in range(4, 10))], "4 of 10 cases compared: 6 in error"),
+        (
+            [*now(4), *(outcome(f"q{at}", "stale_labels", topic="A") for at in range(4, 9)), skipped("q9", topic="A")],
+            "4 of 10 cases compared: 5 unscored, 1 skipped",
+        ),
+    ],
+    ids=["enough", "removed", "new", "changed", "failed", "unscored"],
+)
+def test_what_cannot_be_compared_lowers_the_share(outcomes: Sequence[Outcome], counts: str) -> None:
+    result = decided(GATE, before(10), outcomes)
+    assert (result.status, result.not_comparable) == (("failed", True) if counts else ("passed", False))
+    assert result.reason == (f"not comparable, {counts} (rag_min_compared = 0.5)" if counts else None)
+    assert result.bare_reason == (f"not comparable, {counts.partition(':')[0]}" if counts else "")
+
+
+def test_deselected_cases_do_not_count() -> None:
+    assert decided(GATE, before(10), now(2), deselected=range(2, 10)).status == "passed"
+    assert decided(GATE, before(10), now(2), deselected=range(2, 6)).status == "passed"  # a third of four removed ones
+    result = decided(GATE, before(20), now(2), deselected=range(2, 6))
+    assert result.reason == "not comparable, 2 of 7 cases compared: 5 removed (rag_min_compared = 0.5)"
+
+
+def test_a_value_that_the_baseline_never_had_is_not_missed() -> None:
+    cases = [
+        *before(3),
+        *(measured(f"q{at}", system="rag_system", scores={"f1": 1.0}, topic="A") for at in range(3, 20)),
+    ]
+    assert decided(GATE, cases, now(3)).status == "passed"
+    result = decided(GATE, [replace(case, scores={"f1": 1.0}) for case in cases], now(3))
+    why = "not comparable, the baseline holds no accuracy of test_a: add it with --rag-update-baseline"
+    assert (result.status, result.reason) == ("failed", why)
+
+
+def test_a_baseline_of_other_testbeds_or_systems_is_not_compared() -> None:
+    result = decided(GATE, [replace(case, testbed="test_b.py::test_b", data="other") for case in before(3)], now(3))
+    assert result.reason == "not comparable, the baseline does not hold test_a: add it with --rag-update-baseline"
+    others = [replace(case, system=name) for case in before(3) for name in ("one", "two")]
+    told = "not comparable, the baseline does not hold the system rag_system of test_a"
+    assert (decided(GATE, others, now(3)).reason or "").startswith(told)
+    assert decided(GATE, [replace(case, system="one") for case in before(3)], now(3)).status == "passed"
+
+
+def test_a_cell_counts_its_own_cases() -> None:
+    cases = [*before(10, topic="A"), *before(10, first=10, topic="B")]
+    outcomes = [*now(10, topic="A"), *now(3, first=10, topic="B")]
+    assert decided(GATE, cases, outcomes).status == "passed"
+    result = decided("accuracy[topic=*] >= baseline", cases, outcomes)
+    why = "not comparable, 3 of 10 cases compared at topic=B: 7 removed (rag_min_compared = 0.5)"
+    assert (result.slice, result.reason) == ({"topic": "B"}, why)
+    assert decided("accuracy[topic=B] >= baseline", cases, outcomes).not_comparable
+    assert decided("accuracy[topic=A] >= baseline", cases, outcomes).status == "passed"
+
+
+def test_a_cell_of_the_baseline_that_is_gone_fails_unless_it_was_too_small_to_judge() -> None:
+    cases = [*before(10, topic="A"), *before(2, first=10, topic="B")]
+    result = decided("accuracy[topic=*] >= baseline", cases, now(10, topic="A"))
+    assert (result.status, [cell.not_comparable for cell in result.cells]) == ("failed", [False, True])
+    small = decided("accuracy[topic=*, min_n=3] >= baseline", cases, now(10, topic="A"))
+    assert (small.status, len(small.cells)) == ("passed", 1)
+    assert decided("accuracy[topic=*] >= baseline", cases, now(10, topic="A"), least=0.0).status == "passed"
+    assert decided("accuracy[topic=*] >= baseline", cases, now(10, topic="A"), deselected=(10, 11)).status == "passed"
+
+
+def test_a_case_counts_where_it_stands_now() -> None:
+    outcomes = [*now(10, topic="A"), *now(10, first=10, topic="C")]
+    cases = [*before(10, topic="A"), *before(10, first=10, topic="B")]
+    outcomes = [replace(each, data=f"data of {each.case_id}") for each in outcomes]
+    for gate in ("accuracy[topic=*] >= baseline", "accuracy[topic=C] >= baseline"):
+        assert decided(gate, cases, outcomes).status == "passed"
+
+
+def test_a_slice_that_the_baseline_has_no_case_of_fails() -> None:
+    result = decided("accuracy[topic=C] >= baseline", before(3, topic="A"), now(3, first=5, topic="C"))
+    assert (result.reason or "").startswith("not comparable, the baseline holds no case of this slice")
+
+
+@pytest.mark.parametrize(("text", "share"), [("0", 0.0), ("0.25", 0.25), ("1", 1.0)])
+def test_a_share_is_read(text: str, share: float) -> None:
+    assert share_of(text, "rag_min_compared") == share
+
+
+@pytest.mark.parametrize("text", ["", "1.01", "-0.1", "50%", "nan", "inf"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(SettingError, match="write a share from 0 to 1, such as"):
+        share_of(text, "rag_min_compared")

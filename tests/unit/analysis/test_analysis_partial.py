@@ -1,0 +1,45 @@
+"""Gates with a fixed bound over a part of their cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.partial import PartPolicy, SelectedPart, is_not_decided, not_decided, part_policy
+from pytest_rageval.errors import SettingError
+
+GATE = parse_gate("accuracy >= 0.9")
+PART = SelectedPart(1, 60)
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (PART, "not decided: 1 of 60 cases selected"),
+        (SelectedPart(1, 1, 1), "not decided: 1 of 1 case selected, 1 file not collected"),
+        (SelectedPart(3, 60, 2), "not decided: 3 of 60 cases selected, 2 files not collected"),
+    ],
+)
+def test_the_reason_counts_the_selected_cases(part: SelectedPart, text: str) -> None:
+    result = not_decided(GATE, "test_a", part, "skip")
+    assert result is not None
+    assert (result.status, result.reason, result.bare_reason) == ("skipped", text, text)
+    assert is_not_decided(result.status, result.reason)
+
+
+@pytest.mark.parametrize(("policy", "status"), [("skip", "skipped"), ("fail", "failed"), ("decide", None)])
+def test_the_policy_decides(policy: PartPolicy, status: str | None) -> None:
+    result = not_decided(GATE, "test_a", PART, policy)
+    assert (None if result is None else result.status) == status
+    assert is_not_decided("failed", "not decided: 1 of 60 cases selected") is False
+
+
+def test_only_a_part_and_a_fixed_bound_are_left_open() -> None:
+    assert not_decided(GATE, "test_a", None, "fail") is None
+    assert not_decided(parse_gate("accuracy >= baseline"), "test_a", PART, "fail") is None
+
+
+def test_a_policy_is_one_of_three() -> None:
+    assert [part_policy(f" {text} ", "rag_partial_gates") for text in ("skip", "decide", "fail")]
+    with pytest.raises(SettingError, match="rag_partial_gates is 'warn'; write skip, decide or fail"):
+        part_policy("warn", "rag_partial_gates")
