@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_rageval.analysis.gates import Gate
     from pytest_rageval.analysis.measured import Snapshot
-    from pytest_rageval.analysis.regression import Policy
+    from pytest_rageval.analysis.regression import AlphaPer, Policy
     from pytest_rageval.report.run import Run
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "why_no_update",
 ]
 
-BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive")
+BASELINE = ("rag_baseline", "rag_alpha", "rag_alpha_per", "rag_inconclusive")
 """The settings of the ini."""
 
 
@@ -41,6 +41,7 @@ class BaselineAsked:
         part: whether a part of the project may be.
         alpha: how many false alarms are taken, as a share.
         inconclusive: what becomes of a drop that cannot be told from noise.
+        alpha_per: what alpha holds for.
     """
 
     path: Path | None = None
@@ -48,6 +49,7 @@ class BaselineAsked:
     part: bool = False
     alpha: float = 0.05
     inconclusive: Policy = "warn"
+    alpha_per: AlphaPer = "session"
 
 
 def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineAsked:
@@ -64,12 +66,15 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
         raise SettingError("--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them")
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
-    from pytest_rageval.analysis.regression import INCONCLUSIVE
+    from pytest_rageval.analysis.regression import ALPHA_PER, INCONCLUSIVE
 
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in INCONCLUSIVE:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
-    return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), policy)
+    per = str(ini["rag_alpha_per"]).strip()
+    if per not in ALPHA_PER:
+        raise SettingError(f"rag_alpha_per is {found(per)}; write session or gate")
+    return BaselineAsked(path, update, part, alpha_of(str(ini["rag_alpha"]), "rag_alpha"), policy, per)
 
 
 def check_baseline(asked: BaselineAsked) -> None:

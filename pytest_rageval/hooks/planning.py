@@ -71,6 +71,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.narrowed = collected.options.narrowed
     asked = collected.options.baseline
     plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
+    plan.alpha_per = asked.alpha_per
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

@@ -45,6 +45,7 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "narrowed": plan.narrowed,
         "alpha": plan.alpha,
         "inconclusive": plan.inconclusive,
+        "alpha_per": plan.alpha_per,
         "updates": plan.updates,
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
@@ -83,6 +84,7 @@ def decode_wishes(results: Mapping[str, Any]) -> Plan:
         narrowed=plain.get("narrowed", False),
         alpha=plain.get("alpha", 0.05),
         inconclusive=plain.get("inconclusive", "warn"),
+        alpha_per=plain.get("alpha_per", "gate"),
         updates=plain.get("updates", False),
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),

@@ -39,5 +39,5 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str
 
 def against(baseline: Snapshot, now: Snapshot, plan: Plan) -> Against:
     """Return what a run's gates compare with."""
-    pairs = pair_up(baseline.cases, now.cases).pairs
-    return Against({node: pair for pair in pairs for node in pair.after.nodes}, plan.alpha, plan.inconclusive)
+    pairs = {node: pair for pair in pair_up(baseline.cases, now.cases).pairs for node in pair.after.nodes}
+    return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per)
