@@ -38,7 +38,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
-    """Yield how many cases each primary metric needs to find a drop, and the smallest detectable drop of these cases."""
+    """Yield how many cases each primary metric needs to find a drop, and what these cases can find."""
     names = [row_name(each.compared, comparison) for each in plan]
     columns = [
         ["cases", *(str(each.compared.found.n_pairs) for each in plan)],

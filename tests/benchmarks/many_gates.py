@@ -120,9 +120,9 @@ def red(session: Session, drop: float, experiments: int) -> dict[str, float]:
 
 
 def detected(session: Session, experiments: int) -> tuple[float, float]:
-    """Return the mean smallest detectable drop of the first gate at the true share of change, and how often it is found.
+    """Return the first gate's mean smallest detectable drop at the true share of change, and how often it is found.
 
-    The level is what the session leaves: the drop is one that the gate reports beside unchanged others.
+    The level is the one in force in a session without a drop.
     """
     drops, hits = list[float](), 0
     for draw in _draws(experiments):

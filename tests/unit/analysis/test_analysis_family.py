@@ -7,7 +7,7 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -23,7 +23,8 @@ def compared(changes: Mapping[str, float], n: int = 20) -> Paired:
     """Return a comparison of ``n`` cases of which some changed, by whole steps or less, positive for the worse."""
     values = [*changes.values(), *[0.0] * (n - len(changes))]
     found = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
-    return replace(found, changes=dict(changes))
+    units: dict[Hashable, float] = {**changes}
+    return replace(found, changes=units)
 
 
 def steps(name: str, worse: int, better: int = 0) -> Paired:
