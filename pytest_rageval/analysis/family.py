@@ -34,7 +34,7 @@ __all__ = ["Adjusted", "adjusted", "smallest_p"]
 ENUMERATED = 13  # units, up to which every way of giving them signs is tried
 DRAWS, FIRST = 9_999, 1_999  # draws of signs; after the first ones a family that is far from alpha is done
 AT_A_TIME = 8_000_000  # signs
-HIGHEST, HALVINGS = 8.0, 40  # z, beyond which no level is sought, and steps in which it is sought
+HIGHEST, HALVINGS = 8.0, 24  # z, beyond which no level is sought, and steps in which it is sought
 
 _NORMAL = NormalDist()
 
@@ -80,11 +80,16 @@ def adjusted(found: Sequence[Paired], alpha: float) -> list[Adjusted]:
     changes = [found[at].changes for at in active]
     z, shares = _flipped(changes, alpha)
     p_values = [each.p_worse for each in found]
-    levels = [_level(highest := z.max(axis=1), None, alpha)] * len(found)
+    highest = z.max(axis=1)
+    highest.sort()
+    levels = [_level(highest, highest[:0], alpha)] * len(found)
+    shares[-1] = 0.0  # nothing is left below the last one: its own p holds, which may be exact
     least = 0.0
     for rank, (at, share) in enumerate(zip(active, shares, strict=True)):
         p_values[at] = least = max(least, share, found[at].p_worse or 0.0)
-        levels[at] = _level(highest, z[:, rank], alpha)
+        own = z[:, rank].copy()
+        own.sort()
+        levels[at] = _level(highest, own, alpha)
     return [Adjusted(p_value, level) for p_value, level in zip(p_values, levels, strict=True)]
 
 
@@ -136,12 +141,17 @@ def _signs(units: int) -> Iterator[Floats]:
         left -= some
 
 
-def _level(highest: Floats, own: Floats | None, alpha: float) -> float:
-    """Return the highest p for which p and the chance that only others reach its z are at most alpha together."""
+def _level(highest: Floats, own: Floats, alpha: float) -> float:
+    """Return the highest p for which p and the chance that only others reach its z are at most alpha together.
+
+    Args:
+        highest: the highest z of each draw, sorted.
+        own: the z of the comparison itself in these draws, sorted; empty if it has none.
+        alpha: the wanted chance of any false alarm.
+    """
 
     def chance(z: float) -> float:
-        others = (highest >= z) if own is None else (highest >= z) & (own < z)
-        return float(others.mean())
+        return float((len(highest) - highest.searchsorted(z)) - (len(own) - own.searchsorted(z))) / len(highest)
 
     low, high = _NORMAL.inv_cdf(1 - alpha), HIGHEST
     if not chance(low):
