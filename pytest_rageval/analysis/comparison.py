@@ -9,7 +9,7 @@ from statistics import fmean
 from pytest_rageval.analysis.attribution import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
-from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.paired import ROUNDING, Paired, paired
 from pytest_rageval.analysis.pairing import Pair, Pairing, pair_up
 from pytest_rageval.model.facets import above, place_of, sort_key
 
@@ -154,7 +154,10 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
         settings.setdefault(ids, []).append(pair)
     before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
     after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
-    return paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
+    found = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
+    sign = -1 if higher_is_better else 1
+    worse = {unit: sign * (b - a) for unit, a, b in zip(settings, before, after, strict=True)}
+    return replace(found, changes={unit: change for unit, change in worse.items() if abs(change) > ROUNDING})
 
 
 def broken_of(pairs: Iterable[Pair], metric: str, *, higher_is_better: bool) -> tuple[Pair, ...]:

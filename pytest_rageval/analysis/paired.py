@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from pytest_rageval.analysis.planning import at_least, least_drop
+from pytest_rageval.analysis.planning import at_least, chance_share, least_drop
 from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval
 
-__all__ = ["Paired", "paired"]
+__all__ = ["ROUNDING", "Paired", "paired"]
 
 ROUNDING = 1e-9
+"""A change up to which two values are the same."""
+
 ENUMERATED = 13  # pairs that differ, up to which every way of giving them signs is tried
 FIRST = 2_000  # draws, after which a test that is far from alpha is done
 FOR_EACH = 20  # draws that are expected below alpha / cells
@@ -40,12 +42,13 @@ class Paired:
         p_worse: one-sided: how likely chance alone makes it this much worse.
         n_worse: cases that became worse, beyond rounding.
         n_better: cases that became better.
-        least_drop: the smallest true drop that so many pairs, with as much change, show with 80 % power, see
-            `pytest_rageval.analysis.planning`; None where no drop can be shown.
-        changing: share of the cases that change by chance, 0..1, as `cases_needed` takes it: of 0/1 values that of all
-            that changed, of graded ones the mean square of the changes in steps.
+        least_drop: the smallest detectable drop, see `pytest_rageval.analysis.planning`; None if no drop is detectable.
+        changing: estimated share of the cases that change by chance, 0..1, see `planning.chance_share`.
         step: by how much a case falls that breaks for good, 0..1, likewise: of 0/1 values 1, of graded ones the mean
             of what the cases have to lose, weighted by it.
+        n_units: how many independent units the cases form.
+        changes: unit -> the sum of its cases' changes, positive for the worse. Sums of zero are left out. Empty if
+            no units were given.
     """
 
     n_pairs: int
@@ -60,6 +63,12 @@ class Paired:
     least_drop: float | None
     changing: float = 0.0
     step: float = 1.0
+    n_units: int = 0
+    changes: Mapping[Hashable, float] = field(default_factory=dict, hash=False)
+
+    def at_level(self, alpha: float) -> Paired:
+        """Return the same with the smallest detectable drop of a test at this level."""
+        return replace(self, least_drop=least_drop(self.n_units, changing=self.changing, step=self.step, alpha=alpha))
 
 
 def paired(
@@ -94,7 +103,7 @@ def paired(
     worse = sorted((-c if higher_is_better else c for c in changes if abs(c) > ROUNDING), key=lambda c: (abs(c), c))
     n_worse = sum(c > 0 for c in worse)
     step = _step([*baseline, *value] if higher_is_better else [1 - x for x in (*baseline, *value)])
-    changing = min(1.0, math.fsum(c * c for c in worse) / n / step**2)
+    changing = chance_share([change / step for change in worse], n)
     p_value, p_worse = _p_values(worse, alpha, cells)
     return Paired(
         n_pairs=n,
@@ -109,6 +118,7 @@ def paired(
         least_drop=least_drop(n, changing=changing, step=step, alpha=alpha / cells),
         changing=changing,
         step=step,
+        n_units=n,
     )
 
 

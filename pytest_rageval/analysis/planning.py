@@ -2,10 +2,9 @@
 
 The model: a share of the pairs changes by chance, as many up as down, and a drop makes more of them go down, all by the
 same step. The test is the exact one-sided sign test of the pairs that changed, which for 0/1 values (step 1) is
-McNemar's. For graded values the step is by how much a case falls that breaks for good, and the share that changes by
-chance is that whose changes have the variance which the changes have: a drop that is spread over more cases is found
-more easily. A test of changes that are all for the worse needs five of them at 0.05, so that even of runs that never
-vary a drop has to be that great.
+McNemar's. For graded values the step is by how much a case falls that breaks for good, and changes count by their
+squares in steps, so a drop that is spread over more cases is easier to find. At 0.05 the test needs five changes if all
+are for the worse, so the smallest detectable drop is never below that.
 
 Sources: R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
 (1987); Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
@@ -16,12 +15,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from statistics import NormalDist
 
-__all__ = ["POWER", "at_least", "cases_needed", "least_drop", "power_of"]
+__all__ = ["POWER", "at_least", "cases_needed", "chance_share", "least_drop", "power_of"]
 
 POWER = 0.8
 """How likely a drop should be found."""
@@ -34,6 +33,23 @@ NOTHING = 1e-9  # a probability that adds nothing
 MOST = 10_000_000  # cases, beyond which a plan is none
 
 _NORMAL = NormalDist()
+
+
+def chance_share(changes: Sequence[float], n: int) -> float:
+    """Return the share of units that change by chance, estimated from two runs.
+
+    Chance moves as many units up as down, and a drop moves units down only. The rarer direction therefore shows the
+    chance, and a drop does not raise the estimate. Two more changes in each direction stand for what was not seen.
+
+    Formula: 2 (min(worse, better) + 2) / (n + 4), at most 1, where worse and better are the numbers of units that
+    changed by one step; changes of other sizes count by their squares.
+
+    Args:
+        changes: how much each unit changed, in steps, positive for the worse; units without a change may be missing.
+        n: how many units there are.
+    """
+    worse, better = (math.fsum(change * change for change in changes if change * sign > 0) for sign in (1, -1))
+    return min(1.0, 2 * (min(worse, better) + 2) / (n + 4))
 
 
 def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> float:
@@ -57,16 +73,16 @@ def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> fl
 def least_drop(
     n: int, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> float | None:
-    """Return the smallest drop, in 0..1 and above 0, that ``n`` pairs show with this power; None where none is shown.
+    """Return the smallest detectable drop, in 0..1 and above 0: ``n`` pairs find it with this power; None if none is.
 
     Args:
         n: pairs.
-        changing: share of pairs that change by chance, in 0..1.
+        changing: share of pairs that change by chance, in 0..1, as `chance_share` estimates it.
         step: by how much a pair changes, in 0..1 and above 0.
-        alpha: level of the one-sided test; of a family of m under Holm, alpha / m is on the safe side.
+        alpha: level of the one-sided test.
         power: how likely it should be found, in 0..1.
     """
-    share = _least_share(n, changing, alpha, power)
+    share = _least_share(n, changing, alpha, power) if n else None
     return None if share is None else share * step
 
 

@@ -1,28 +1,59 @@
-"""Gates against a baseline: a drop fails one only where it passes the tolerance and chance does not explain it."""
+"""Gates against a baseline: a drop fails a gate only if it is beyond the tolerance and significant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_rageval.analysis.comparable import Held
 from pytest_rageval.analysis.comparison import both_scored, broken_of, difference
+from pytest_rageval.analysis.family import Adjusted, adjusted
 from pytest_rageval.analysis.gates import LOWER, Gate
-from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["INCONCLUSIVE", "Against", "Policy", "Regression", "Verdict", "regressions"]
+__all__ = [
+    "ALPHA_PER", "INCONCLUSIVE", "Against", "AlphaPer", "BaselineComparison", "Policy", "Regression", "Verdict",
+    "not_comparable", "regressions",
+]  # fmt: skip
 
 Policy = Literal["pass", "warn", "fail"]
 
 INCONCLUSIVE: tuple[Policy, ...] = ("pass", "warn", "fail")
 """What becomes of a gate whose cases cannot tell a drop from noise."""
 
+AlphaPer = Literal["session", "gate"]
+
+ALPHA_PER: tuple[AlphaPer, ...] = ("session", "gate")
+"""What the level holds for: all baseline gates of a session together, or each gate alone."""
+
 Verdict = Literal["worse", "not_worse", "inconclusive", "not_comparable"]
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineComparison:
+    """The cases that one gate, in one cell and under one system, compares with the baseline.
+
+    Attributes:
+        gate: the gate.
+        pairs: its cases, then and now, that have a value of its metric on both sides.
+    """
+
+    gate: Gate
+    pairs: tuple[Pair, ...]
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a lower value is a worse one, as the gate's operator says."""
+        return self.gate.op in LOWER
+
+    @property
+    def hypothesis(self) -> Hashable:
+        """What it tests. Gates over the same pairs, metric and direction test the same, whatever their tolerance."""
+        return self.gate.metric, self.higher_is_better, frozenset(map(id, self.pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +62,9 @@ class Against:
 
     Attributes:
         pairs: node id of a run -> its case, then and now.
-        alpha: how many false alarms are taken, as a share.
+        alpha: the wanted chance of a false alarm.
         inconclusive: what becomes of a drop that cannot be told from noise.
+        per: what alpha holds for.
         held: the cases of the baseline, which say whether a gate can be compared; None compares whatever it has.
         updates: whether the run is to become the baseline, so that it only reports what cannot be compared.
     """
@@ -40,6 +72,7 @@ class Against:
     pairs: Mapping[str, Pair] = field(default_factory=dict)
     alpha: float = 0.05
     inconclusive: Policy = "warn"
+    per: AlphaPer = "session"
     held: Held | None = None
     updates: bool = False
 
@@ -53,45 +86,61 @@ class Against:
         several = any(value == ANY and name != "system" for name, value in of.slice.items())
         return "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several)
 
+    def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
+        """Return what a baseline gate compares over the outcomes of one of its cells."""
+        return BaselineComparison(gate, tuple(both_scored(self.of(outcomes), gate.metric)))
+
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """What a gate's cases, or those of one of its cells, say against the baseline.
+    """What a baseline comparison says.
 
     Attributes:
-        found: what the pairs tell.
-        p_value: the one-sided p of its having become worse, corrected (Holm) over the gate's cells; None of no pair.
-        verdict: "worse" where the drop is beyond the tolerance and no noise, "inconclusive" where so few pairs cannot
-            tell it from noise, "not_comparable" where the baseline holds too little to compare with.
+        found: what its pairs say. The smallest detectable drop is that of the level in force.
+        p_value: the one-sided p of its having become worse, adjusted for its family; None if there is no pair.
+        verdict: "worse" if the drop is beyond the tolerance and significant, "inconclusive" if it is beyond the
+            tolerance and not significant, "not_comparable" if the baseline holds too little to compare with.
         broken: the cases that became worse, the worst first.
+        family: how many comparisons were decided together, this one included.
     """
 
     found: Paired
     p_value: float | None
     verdict: Verdict
     broken: tuple[Pair, ...] = ()
+    family: int = 1
 
 
-def regressions(gate: Gate, cells: Sequence[Sequence[Outcome]], against: Against) -> list[Regression]:
-    """Return what each cell of a baseline gate says, decided together.
+def regressions(comparisons: Sequence[BaselineComparison], alpha: float) -> list[Regression]:
+    """Decide a family of comparisons together and return what each says, in the same order.
+
+    Drops inside the tolerance belong to the family; comparisons without a pair do not. Comparisons that test the same
+    hypothesis count once.
 
     Args:
-        gate: the gate; the operator says what is worse.
-        cells: the outcomes of each of its cells.
-        against: the baseline.
+        comparisons: the family.
+        alpha: the wanted chance that any of them says "worse" if nothing became worse.
     """
-    up = gate.op in LOWER
-    pairs = [both_scored(against.of(outcomes), gate.metric) for outcomes in cells]
-    told = [difference(each, gate.metric, higher_is_better=up, alpha=against.alpha, cells=len(cells)) for each in pairs]
-    return [
-        Regression(
-            found,
-            p_value,
-            _verdict(gate, found, p_value, against.alpha),
-            broken_of(each, gate.metric, higher_is_better=up),
-        )
-        for found, p_value, each in zip(told, holm([found.p_worse for found in told]), pairs, strict=True)
-    ]
+    hypotheses = {each.hypothesis: each for each in comparisons if each.pairs}
+    found = [_difference(each, alpha, len(hypotheses)) for each in hypotheses.values()]
+    decided = dict(zip(hypotheses, zip(found, adjusted(found, alpha), strict=True), strict=True))
+    told: list[Regression] = []
+    for each in comparisons:
+        what, its = decided.get(each.hypothesis) or (_difference(each, alpha, 1), Adjusted(None, alpha))
+        broken = broken_of(each.pairs, each.gate.metric, higher_is_better=each.higher_is_better)
+        verdict = _verdict(each.gate, what, its.p_value, alpha)
+        told.append(Regression(what.at_level(its.level), its.p_value, verdict, broken, max(1, len(found))))
+    return told
+
+
+def not_comparable(comparison: BaselineComparison, alpha: float) -> Regression:
+    """Return what a comparison says that has too little of the baseline to be decided."""
+    return Regression(_difference(comparison, alpha, 1), None, "not_comparable")
+
+
+def _difference(each: BaselineComparison, alpha: float, family: int) -> Paired:
+    up = each.higher_is_better
+    return difference(each.pairs, each.gate.metric, higher_is_better=up, alpha=alpha, cells=family)
 
 
 def _verdict(gate: Gate, found: Paired, p_value: float | None, alpha: float) -> Verdict:

@@ -1,4 +1,4 @@
-"""Gates against outcomes: does each bound hold, on how many cases, and which are the worst."""
+"""Gates against outcomes: whether each bound holds, on how many cases, and what is left to decide with other gates."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pytest_rageval.analysis.blame import WORST, Flaws, badness, flaws_of, worst_of
+from pytest_rageval.analysis.blame import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
-from pytest_rageval.analysis.regression import Against, Regression, regressions
+from pytest_rageval.analysis.regression import Against, BaselineComparison, Regression, not_comparable
 from pytest_rageval.analysis.stale import stale_text
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.unscored import n_lost, nothing_scored, reasons_of, unasked_of, unknowable, unscored_of
@@ -19,7 +19,16 @@ from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["DESELECTED", "NOT_DECIDED", "GateResult", "MetricInfo", "evaluate"]
+__all__ = [
+    "BECOMES_BASELINE",
+    "DESELECTED",
+    "NOT_DECIDED",
+    "GateResult",
+    "MetricInfo",
+    "Undecided",
+    "measure",
+    "size_of",
+]
 
 DESELECTED = "all its cases were deselected"
 
@@ -29,8 +38,6 @@ NOT_DECIDED = "not decided: "
 REPLAYED = "its answers were replayed, so no time was measured"
 
 BECOMES_BASELINE = "this run is to become the baseline"
-
-_WORSE_FIRST = ("failed", "passed", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,7 @@ class GateResult:
     @property
     def small(self) -> tuple[GateResult, ...]:
         """The cells of a ``facet=*`` gate that were not judged, as they have fewer cases than the gate asks for."""
-        return tuple(cell for cell in self.cells if cell.status == "skipped" and _size(cell) < self.gate.min_n)
+        return tuple(cell for cell in self.cells if cell.status == "skipped" and size_of(cell) < self.gate.min_n)
 
     @property
     def own_slice(self) -> dict[str, str]:
@@ -123,15 +130,32 @@ class GateResult:
         return tuple(cell for cell in judged if cell.regression and cell.regression.verdict == "inconclusive")
 
 
-def evaluate(
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A gate whose cells are measured. What they say against the baseline is decided together with other gates.
+
+    Attributes:
+        gate: the gate.
+        scope: name of the testbed, or "session".
+        cells: its cells; the gate itself if it has no ``facet=*``.
+        comparisons: what each cell compares with the baseline; None for a cell that compares nothing.
+    """
+
+    gate: Gate
+    scope: str
+    cells: tuple[GateResult, ...]
+    comparisons: tuple[BaselineComparison | None, ...]
+
+
+def measure(
     gate: Gate,
     scope: str,
     outcomes: Sequence[Outcome],
     metrics: Mapping[str, MetricInfo],
     unasked: int = 0,
     against: Against | None = None,
-) -> GateResult:
-    """Return what becomes of ``gate`` over ``outcomes``, the ones in its scope.
+) -> GateResult | Undecided:
+    """Return the cells of ``gate`` over ``outcomes``, the ones in its scope, or its result if nothing can be measured.
 
     Args:
         gate: the gate.
@@ -159,27 +183,34 @@ def evaluate(
     lost = held.lost_cells(gate, outcomes) if held is not None and free else []
     parts = list(_apart(gate, free, covered, lost)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics) for each, group in parts]
-    if gate.baseline and against is not None:
-        cells = _compared(gate, cells, [group for _, group in parts], against, outcomes)
-        if against.updates:
-            return _becomes(gate, scope, cells)
-    if not free:
-        return cells[0]
-    worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), *_rank(gate, cell)))
-    result = replace(worst, gate=gate, reason=_reason_at(worst, gate), cells=tuple(cells))
-    if len(result.small) == len(cells) > 1:
-        most = max(map(_size, cells))
-        return replace(result, reason=f"too few in each of {len(cells)} cells: at most n {most} < {gate.min_n}")
-    return result
+    if not gate.baseline or against is None:
+        return Undecided(gate, scope, tuple(cells), (None,) * len(cells))
+    return _compared(gate, scope, cells, [group for _, group in parts], against, outcomes)
 
 
-def _becomes(gate: Gate, scope: str, cells: Sequence[GateResult]) -> GateResult:
-    """Return a gate of a run that is to become the baseline: it only says what the old one could not compare."""
-    result = GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
-    for cell in cells:
-        if cell.not_comparable:
-            return replace(result, reason=f"{BECOMES_BASELINE}; {_reason_at(cell, gate)}", regression=cell.regression)
-    return result
+def _compared(
+    gate: Gate,
+    scope: str,
+    cells: Sequence[GateResult],
+    groups: Sequence[Sequence[Outcome]],
+    against: Against,
+    outcomes: Sequence[Outcome],
+) -> Undecided:
+    """Return the cells of a baseline gate with what they compare; one that cannot be compared fails with the reason."""
+    compared: list[GateResult] = []
+    comparisons: list[BaselineComparison | None] = []
+    for cell, group in zip(cells, groups, strict=True):
+        judged = cell.status == "passed" or not group
+        comparison = against.comparison(gate, group) if judged else None
+        why = against.why_not(cell.gate, outcomes, group, of=gate) if judged else ""
+        if comparison is not None and why:
+            regression = not_comparable(comparison, against.alpha)
+            compared.append(replace(cell, status="failed", reason=why, regression=regression))
+            comparisons.append(None)
+        else:
+            compared.append(cell)
+            comparisons.append(comparison)
+    return Undecided(gate, scope, tuple(compared), tuple(comparisons))
 
 
 def _apart(
@@ -206,14 +237,6 @@ def _apart(
         yield replace(gate, slice={**names, **gate.slice, **own}), group
 
 
-def _reason_at(worst: GateResult, gate: Gate) -> str | None:
-    """Return why the worst cell of a gate fails, and which it is, ahead of what caused it."""
-    if worst.status != "failed" or worst.reason is None:
-        return worst.reason
-    what, colon, cause = worst.reason.partition(": ")
-    return f"{what} at {place_text(replace(worst, gate=gate).own_slice)}{colon}{cause}"
-
-
 def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:
     errors = sum(outcome.status == "error" for outcome in covered)
     unasked = unasked_of(covered)
@@ -227,10 +250,10 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
         return replace(result, status="failed", reason=stale)
     if cell.mean is None and gate.metric in LATENCY and all_replayed(answered(covered)):
         return replace(result, status="skipped", reason=REPLAYED)
-    if _size(result) < gate.min_n > 1:
+    if size_of(result) < gate.min_n > 1:
         missing = n_lost(gate.metric, covered)
-        few = f"too few: n {_size(result)} < {gate.min_n}"
-        if _size(result) + missing < gate.min_n:
+        few = f"too few: n {size_of(result)} < {gate.min_n}"
+        if size_of(result) + missing < gate.min_n:
             return replace(result, status="skipped", reason=few)
         why = f"{few}, as {missing} more could not be scored{reasons_of(gate.metric, covered)}"
         return replace(result, status="failed", reason=why)
@@ -242,58 +265,6 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
 
 
-def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
-    """Return what sorts cells of one status, the worst first: by their fall where they are compared, else by value."""
-    regression = cell.regression
-    if regression is None or regression.found.delta is None:
-        return 1, badness(gate, cell.value)
-    return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.found.delta)
-
-
-def _compared(
-    gate: Gate,
-    cells: Sequence[GateResult],
-    groups: Sequence[Sequence[Outcome]],
-    against: Against,
-    scope: Sequence[Outcome],
-) -> list[GateResult]:
-    """Return the cells with what they say against the baseline; those that are not judged say nothing."""
-    judged = [at for at, cell in enumerate(cells) if cell.status == "passed" or not groups[at]]
-    lacking = {at: why for at in judged if (why := against.why_not(cells[at].gate, scope, groups[at], of=gate))}
-    alike = [at for at in judged if at not in lacking]
-    told = dict(zip(alike, regressions(gate, [groups[at] for at in alike], against), strict=True))
-    return [
-        _not_comparable(cell, groups[at], against, lacking[at])
-        if at in lacking
-        else _decided(cell, told[at], against)
-        if at in told
-        else cell
-        for at, cell in enumerate(cells)
-    ]
-
-
-def _not_comparable(cell: GateResult, covered: Sequence[Outcome], against: Against, why: str) -> GateResult:
-    (told,) = regressions(cell.gate, [covered], against)
-    told = replace(told, p_value=None, verdict="not_comparable", broken=())
-    return replace(cell, status="failed", reason=why, regression=told)
-
-
-def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult:
-    result = replace(cell, regression=told)
-    fails = told.verdict == "worse" or (told.verdict == "inconclusive" and against.inconclusive == "fail")
-    if not fails:
-        return result
-    found, gate = told.found, cell.gate
-    if found.delta is None:
-        why = f"nothing to compare: none of its {_size(cell)} cases is in the baseline"
-    else:
-        p_text = f", one-sided p {told.p_value:.2g}" if told.p_value is not None else ""
-        why = f"{gate.metric} changed by {found.delta:+.4g} against the baseline{p_text} over {found.n_pairs} cases"
-        why += ", too few to tell it from noise" if told.verdict == "inconclusive" else ""
-    worst = tuple((pair.after.name, pair.after.scores[gate.metric]) for pair in told.broken[:WORST])
-    return replace(result, status="failed", reason=why, worst=worst)
-
-
-def _size(result: GateResult) -> int:
+def size_of(result: GateResult) -> int:
     """Return how many cases were scored, each counted once however often it was repeated."""
     return result.n if result.n_cases is None else result.n_cases

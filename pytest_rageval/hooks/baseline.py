@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_rageval.analysis.gates import Gate
     from pytest_rageval.analysis.measured import Measured, Snapshot
-    from pytest_rageval.analysis.regression import Policy
+    from pytest_rageval.analysis.regression import AlphaPer, Policy
     from pytest_rageval.report.run import Run
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "why_no_update",
 ]
 
-BASELINE = ("rag_baseline", "rag_alpha", "rag_inconclusive", "rag_min_compared")
+BASELINE = ("rag_baseline", "rag_alpha", "rag_alpha_per", "rag_inconclusive", "rag_min_compared")
 """The settings of the ini."""
 
 
@@ -44,6 +44,7 @@ class BaselineAsked:
         alpha: how many false alarms are taken, as a share.
         inconclusive: what becomes of a drop that cannot be told from noise.
         min_compared: share of its cases in the baseline that a gate has to be compared with.
+        alpha_per: what alpha holds for.
     """
 
     path: Path | None = None
@@ -52,6 +53,7 @@ class BaselineAsked:
     alpha: float = 0.05
     inconclusive: Policy = "warn"
     min_compared: float = 0.5
+    alpha_per: AlphaPer = "session"
 
 
 def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineAsked:
@@ -69,14 +71,17 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
     from pytest_rageval.analysis.comparable import share_of
-    from pytest_rageval.analysis.regression import INCONCLUSIVE
+    from pytest_rageval.analysis.regression import ALPHA_PER, INCONCLUSIVE
 
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in INCONCLUSIVE:
         raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
     alpha = alpha_of(str(ini["rag_alpha"]), "rag_alpha")
+    per = str(ini["rag_alpha_per"]).strip()
+    if per not in ALPHA_PER:
+        raise SettingError(f"rag_alpha_per is {found(per)}; write session or gate")
     min_compared = share_of(str(ini["rag_min_compared"]), "rag_min_compared")
-    return BaselineAsked(path, update, part, alpha, policy, min_compared)
+    return BaselineAsked(path, update, part, alpha, policy, min_compared, per)
 
 
 def check_baseline(asked: BaselineAsked) -> Snapshot | None:

@@ -53,7 +53,8 @@ def add_options(parser: pytest.Parser) -> None:
 
 def _add_settings(parser: pytest.Parser) -> None:
     parser.addini("rag_baseline", "the committed baseline, as --rag-baseline", default="")
-    parser.addini("rag_alpha", "false alarms taken when runs are compared, as a share", default="0.05")
+    parser.addini("rag_alpha", "chance of a false alarm when runs are compared, as a share", default="0.05")
+    parser.addini("rag_alpha_per", "session or gate: what rag_alpha holds for", default="session")
     parser.addini("rag_min_compared", "share of its baseline that a gate has to be compared with", default="0.5")
     parser.addini("rag_inconclusive", "pass, warn or fail where a drop may be noise", default="warn")
     parser.addini("rag_partial_gates", "skip, decide or fail a gate with a fixed bound over a part of its cases "

@@ -38,7 +38,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
-    """Yield of each primary metric how many cases a drop needs to be shown, and what those at hand can show."""
+    """Yield how many cases each primary metric needs to find a drop, and what these cases can find."""
     names = [row_name(each.compared, comparison) for each in plan]
     columns = [
         ["cases", *(str(each.compared.found.n_pairs) for each in plan)],
@@ -47,7 +47,7 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
         [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
     ]
     yield Line("")
-    yield Line(f"cases that a drop of {drop:g} needs to be shown with 80 % power, where as many change as here")
+    yield Line(f"cases that a drop of {drop:g} needs to be found with 80 % power, if as many change by chance as here")
     yield from table(["", *names], columns, width)
 
 

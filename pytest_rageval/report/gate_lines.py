@@ -132,7 +132,6 @@ def _against(result: GateResult, told: Regression) -> list[str]:
     found = told.found
     if result.not_comparable:
         return [ascii_safe(result.reason or "")]
-    cells = sum(cell.regression is not None and cell.regression.p_value is not None for cell in result.cells)
     if found.delta is None:
         return ["nothing to compare in the baseline"]
     least = [f"could show {'no drop' if found.least_drop is None else f'{found.least_drop:.3g}'}"]
@@ -143,7 +142,7 @@ def _against(result: GateResult, told: Regression) -> list[str]:
     change = f"was {number(found.baseline)}{now}, {found.delta:+.3g} {interval(found.ci95)}"
     if result.status == "passed" and not result.undecided:
         return [f"{change} over {over}", *least]
-    corrected = f", corrected over {cells} cells" if cells > 1 else ""
+    corrected = f", corrected over {told.family} comparisons" if told.family > 1 else ""
     return [change, f"one-sided {p_text(told.p_value)} over {over}{corrected}", *least]
 
 

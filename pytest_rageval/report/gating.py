@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pytest_rageval.analysis.decisions import decide
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.partial import not_decided
 from pytest_rageval.analysis.regression import Against
-from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.analysis.verdicts import GateResult, Undecided, measure
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
@@ -33,6 +34,8 @@ def evaluated(
 ) -> list[NamedGate]:
     """Return what becomes of each gate: those of testbeds, then those over the session.
 
+    All are measured first, because baseline gates are decided together.
+
     Args:
         plan: what was to be run.
         outcomes: what came of it, in the order of the data.
@@ -42,7 +45,7 @@ def evaluated(
     """
     groups = views.groups(outcomes)
 
-    def result_of(node: str, gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult:
+    def measured(node: str, gate: Gate, scope: str, mine: Sequence[Outcome], left: int) -> GateResult | Undecided:
         why = f"this is {plan.shard}; rageval merge decides it" if plan.shard else ""
         why = "the session was interrupted" if interrupted else why
         if why:
@@ -51,23 +54,26 @@ def evaluated(
             return result
         apart = "system" not in gate.slice and len({outcome.system for outcome in mine}) > 1
         each = replace(gate, slice={**gate.slice, "system": ANY}) if apart else gate  # systems are never averaged
-        return replace(evaluate(each, scope, mine, plan.metrics, left, against), gate=gate)
+        return measure(each, scope, mine, plan.metrics, left, against)
 
-    gates = []
+    named: list[tuple[str, Gate]] = []
+    gates: list[GateResult | Undecided] = []
     for nodeid, testbed in plan.testbeds.items():
         for text in testbed.gates:
             gate, node = parse_gate(text), testbed_node(nodeid, text)
-            result = result_of(node, gate, testbed.name, groups.get(nodeid, []), unfinished[nodeid])
-            gates.append(NamedGate(node, result))
+            named.append((node, gate))
+            gates.append(measured(node, gate, testbed.name, groups.get(nodeid, []), unfinished[nodeid]))
     for text in plan.session_gates:
-        gate = parse_gate(text)
+        gate, node = parse_gate(text), session_node(text)
+        named.append((node, gate))
         covered = [nodeid for nodeid in plan.testbeds if covers(plan, gate, nodeid)]
         mine = [outcome for nodeid in covered for outcome in groups.get(nodeid, ())]
-        result = result_of(session_node(text), gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
-        if text in plan.unmatched_gates:
-            result = replace(result, reason="no case of this session matches it")
-        gates.append(NamedGate(session_node(text), result))
-    return gates
+        each = measured(node, gate, SESSION, mine, sum(unfinished[nodeid] for nodeid in covered))
+        if text in plan.unmatched_gates and isinstance(each, GateResult):
+            each = replace(each, reason="no case of this session matches it")
+        gates.append(each)
+    results = zip(named, decide(gates, against), strict=True)
+    return [NamedGate(nodeid, replace(result, gate=gate)) for (nodeid, gate), result in results]
 
 
 def reason_of(result: GateResult, *, texts: bool) -> str:

@@ -123,6 +123,10 @@ def _to_agree(one: Part, other: Part) -> Iterator[tuple[str, object, object]]:
         yield what, read(one), read(other)
 
 
+def _policy(plan: Plan) -> tuple[object, ...]:
+    return plan.alpha, plan.alpha_per, plan.inconclusive
+
+
 _COMMON: dict[str, Callable[[Part], object]] = {
     "the number of shards": lambda part: part.results["run"]["shard"]["of"],
     "the data or the settings that cases are made with": lambda part: part.results["run"]["fingerprint"],
@@ -130,7 +134,7 @@ _COMMON: dict[str, Callable[[Part], object]] = {
     "their testbeds or gates": lambda part: (part.run.plan.testbeds, part.run.plan.session_gates),
     "the metrics of their gates": lambda part: part.run.plan.metrics,
     "the selected part of the project": lambda part: (part.run.plan.unselected, part.run.plan.unmatched_gates),
-    "rag_alpha or rag_inconclusive": lambda part: (part.run.plan.alpha, part.run.plan.inconclusive),
+    "rag_alpha, rag_alpha_per or rag_inconclusive": lambda part: _policy(part.run.plan),
     "rag_partial_gates": lambda part: part.run.plan.partial_gates,
     "rag_min_compared": lambda part: part.run.plan.min_compared,
     "the matrix that was asked for": lambda part: part.results["plan"]["view"],

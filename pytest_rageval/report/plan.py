@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_rageval.analysis.partial import PartPolicy, SelectedPart
-from pytest_rageval.analysis.regression import Policy
+from pytest_rageval.analysis.regression import AlphaPer, Policy
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
@@ -104,6 +104,7 @@ class Plan:
         narrowed: whether it may not have all testbeds of the project, as paths are given.
         alpha: how many false alarms a comparison with the baseline takes, as a share.
         inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
+        alpha_per: what alpha holds for: ``session``, all baseline gates together, or ``gate``, each alone.
         updates: whether the run becomes the baseline, so that its gates have none to be held to.
         identity: what decides the scores, as `Head` has it.
         passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
@@ -131,6 +132,7 @@ class Plan:
     narrowed: bool = False
     alpha: float = 0.05
     inconclusive: Policy = "warn"
+    alpha_per: AlphaPer = "session"
     updates: bool = False
     identity: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
@@ -168,6 +170,7 @@ class Plan:
             narrowed=plain["narrowed"],
             alpha=plain["alpha"],
             inconclusive=plain["inconclusive"],
+            alpha_per=plain["alpha_per"],
             updates=plain["updates"],
             identity=plain["identity"],
             passages=plain["passages"],

@@ -122,7 +122,7 @@ def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
 
     def told(then: list[Measured]) -> str:
         pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
-        (found,) = regressions(gate, [outcomes], Against(pairs))
+        (found,) = regressions([Against(pairs).comparison(gate, outcomes)], 0.05)
         assert found.found.delta is not None
         assert (found.verdict == "not_worse") == gate.holds(found.found.delta)
         return found.verdict

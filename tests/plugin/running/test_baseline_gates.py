@@ -64,11 +64,11 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(
     assert overall["p_value"] == 0.0625
     assert (overall["baseline"], overall["delta"]) == pytest.approx((11 / 12, -5 / 12))
     assert (cells["status"], cells["slice"], cells["verdict"]) == ("failed", {"topic": "Loans"}, "worse")
-    assert cells["p_value"] == 2 * 0.5**6
+    assert cells["p_value"] == 0.5**6  # the other comparisons reach this only if the six cases do
     assert [cell["verdict"] for cell in cells["cells"]] == ["not_worse", "worse"]
     run.said(
         "gate accuracy[[]topic=[*][]] >= baseline - 0.02 failed: accuracy changed by -1 against the baseline, "
-        "one-sided p 0.031 over 6 cases at topic=Loans",
+        "one-sided p 0.016 over 6 cases at topic=Loans",
         "*broke: generation 6*fails in 1 of 2 cells*",
         "against rag-baseline.json, of *: 12 cases compared",
         "test_it accuracy: broke q11, q1, q3, q5, q7, q9 (generation 6)",
@@ -142,6 +142,23 @@ def test_a_level_of_the_ini_decides(project: Project) -> None:
     breaks(project, "q1", "q2", "q3")
     assert project.run(*AGAINST, "-o", "rag_alpha=0.13").status == 1
     assert project.run(*AGAINST, "-o", "rag_alpha=0.12").status == 0
+
+
+def test_gates_of_a_session_are_decided_together(project: Project, mode: Mode) -> None:
+    project.says(rows(12), 'gates=["accuracy[topic=Funds] >= baseline", "accuracy[topic=Loans] >= baseline"]')
+    breaks(project, "q1", "q3", "q5", "q7")
+    project.run(*UPDATE, *mode)
+    breaks(project, "q2", "q4", "q6", "q8", "q10", "q9")
+    run = project.run(*AGAINST, *mode)
+    funds, loans = run.gates.values()
+    assert (run.status, funds["verdict"], loans["verdict"]) == (0, "inconclusive", "not_worse")
+    assert funds["p_value"] == 1 - (31 / 32) ** 2  # each of the two could have had five cases of five broken
+    run.said("*one-sided p 0.062 over 6 cases, corrected over 2 comparisons*")
+    run = project.run(*AGAINST, "-o", "rag_alpha_per=gate", *mode)
+    funds, loans = run.gates.values()
+    assert (run.status, funds["verdict"], loans["verdict"]) == (1, "worse", "not_worse")
+    assert funds["p_value"] == 1 / 32
+    assert "corrected" not in run.text
 
 
 def test_repeats_and_two_systems_are_compared_case_by_case(project: Project) -> None:
@@ -222,6 +239,7 @@ def test_a_baseline_that_cannot_be_read_is_a_usage_error(project: Project, kind:
         (["--rag-baseline", "."], " is a directory; name a file"),
         ([*AGAINST, "-o", "rag_alpha=5%"], "rag_alpha is '5%'; write a share above 0 and below 0.5, such as 0.05"),
         ([*AGAINST, "-o", "rag_inconclusive=maybe"], "rag_inconclusive is 'maybe'; write pass, warn or fail"),
+        ([*AGAINST, "-o", "rag_alpha_per=run"], "rag_alpha_per is 'run'; write session or gate"),
     ],
 )
 def test_settings_that_are_none_are_usage_errors(project: Project, arguments: Sequence[str], problem: str) -> None:

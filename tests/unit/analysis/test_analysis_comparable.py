@@ -10,11 +10,12 @@ from measured_samples import TESTBED, measured
 from outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.comparable import Held, held_cases, share_of
+from pytest_rageval.analysis.decisions import evaluate
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.measured import Measured, measured_of
 from pytest_rageval.analysis.pairing import pair_up
 from pytest_rageval.analysis.regression import Against
-from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.outcome import Outcome
 
@@ -56,7 +57,7 @@ GATE = "accuracy >= baseline"
         ([*now(4), *(replace(each, data="another") for each in now(6, first=4))], "4 of 10 cases compared: 6 changed"),
         ([*now(4), *(failed(f"q{at}", topic="A") for at in range(4, 10))], "4 of 10 cases compared: 6 in error"),
         (
-            [*now(4), *(outcome(f"q{at}", "stale_labels", topic="A") for at in range(4, 9)), skipped("q9", topic="A")],
+            [*now(4), *(outcome(f"q{at}", "judge_unavailable", topic="A") for at in range(4, 9)), skipped("q9", topic="A")],
             "4 of 10 cases compared: 5 unscored, 1 skipped",
         ),
     ],

@@ -13,7 +13,7 @@ from scipy import stats
 
 from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.planning import least_drop
+from pytest_rageval.analysis.planning import chance_share, least_drop, power_of
 from pytest_rageval.analysis.statistics import bootstrap_interval
 
 
@@ -43,13 +43,13 @@ def test_0_1_values_have_the_exact_test_of_mcnemar(worse: int, better: int) -> N
     assert told.p_value == pytest.approx(stats.binomtest(worse, changed).pvalue, rel=1e-9)
     assert told.p_worse == pytest.approx(stats.binomtest(worse, changed, alternative="greater").pvalue, rel=1e-9)
     assert told.delta == pytest.approx((better - worse) / 2_000)
-    assert (told.step, told.changing) == (1, changed / 2_000)
+    assert (told.step, told.changing) == (1, 2 * (min(worse, better) + 2) / 2_004)
 
 
-def test_a_run_against_itself_finds_nothing_and_tells_what_it_could_have_found() -> None:
+def test_a_run_against_itself_finds_nothing_and_says_what_it_could_have_found() -> None:
     told = paired(*rates(100, 0, 0))
     assert (told.delta, told.p_value, told.p_worse, told.n_worse, told.n_better) == (0, 1, 1, 0, 0)
-    assert stats.binom.sf(4, 100, told.least_drop) == pytest.approx(0.8, abs=1e-4)  # five of five are at most 0.05
+    assert power_of(100, share_of(told.least_drop), changing=4 / 104) == pytest.approx(0.8, abs=1e-4)
     assert told.ci95 is not None
     assert told.ci95[0] == -told.ci95[1] < -0.01
 
@@ -103,12 +103,12 @@ def test_the_mean_of_repeats_is_a_graded_value() -> None:
     assert (told.n_worse, told.n_better, told.p_worse, told.p_value) == (4, 0, 1 / 16, 1 / 8)
     squares = [sum(x * x for x in side) for side in (before, after)]
     assert told.step == pytest.approx(sum(squares) / (sum(before) + sum(after)))
-    assert told.changing == pytest.approx((1 / 9 + 4 / 9 + 1 + 1 / 9) / 6 / told.step**2)
+    assert told.changing == pytest.approx(2 * 2 / 10)  # none became better
 
 
 def test_what_differs_by_rounding_only_is_no_change() -> None:
     told = paired([0.1 + 0.2, 0.5], [0.3, 0.5])
-    assert (told.n_worse, told.n_better, told.p_value, told.changing) == (0, 0, 1, 0)
+    assert (told.n_worse, told.n_better, told.p_value, told.changing) == (0, 0, 1, 4 / 6)
 
 
 def test_a_metric_of_which_less_is_better_is_worse_when_it_rises() -> None:
@@ -135,12 +135,35 @@ def test_the_least_drop_of_graded_values_is_that_of_cases_that_lose_all_they_hav
     before, after = graded(300, 0.0)
     told = paired(before, after)
     assert told.step == pytest.approx(0.5, abs=0.02)
-    assert told.changing == pytest.approx(0.05**2 / 0.5**2, rel=0.2)
+    assert told.changing == pytest.approx((300 * 0.05**2 / 0.5**2 + 4) / 304, rel=0.2)
     assert told.least_drop == least_drop(300, changing=told.changing, step=told.step)
     rarely = paired([0.3] * 300, [0.3] * 300, higher_is_better=False)
     assert rarely.step == pytest.approx(0.7)
-    assert rarely.changing == 0
-    assert rarely.least_drop == pytest.approx(0.7 * 0.0223, abs=1e-4)
+    assert rarely.changing == 4 / 304
+    assert rarely.least_drop == pytest.approx(0.7 * share_of(least_drop(300, changing=4 / 304)))
+
+
+def test_the_smallest_detectable_drop_does_not_grow_because_the_system_got_worse() -> None:
+    same, worse = paired(*rates(60, 0, 0)), paired(*rates(60, 13, 0))
+    assert (worse.delta, worse.least_drop) == (-13 / 60, same.least_drop)
+    assert share_of(worse.least_drop) == pytest.approx(0.1553, abs=1e-4)
+    flat, fell = paired([0.8] * 60, [0.8] * 60), paired([0.8] * 60, [0.5] * 60)
+    assert fell.changing == flat.changing
+    assert share_of(fell.least_drop) < share_of(flat.least_drop)  # 0.5 is less to lose
+
+
+def test_the_share_that_changes_by_chance_is_that_of_the_rarer_direction() -> None:
+    assert chance_share([1, 1, 1, -1, -1], 56) == 2 * (2 + 2) / 60
+    assert chance_share([-1, -1, -1, 1, 1], 56) == 2 * (2 + 2) / 60
+    assert chance_share([1] * 13, 60) == chance_share([], 60) == 0.0625
+    assert chance_share([0.5, -0.5, -0.5], 6) == 2 * (0.25 + 2) / 10  # by the squares of the changes
+    assert chance_share([], 0) == 1
+
+
+def test_the_smallest_detectable_drop_is_that_of_the_level_in_force() -> None:
+    told = paired(*rates(300, 10, 10))
+    assert told.at_level(0.05) == told
+    assert told.at_level(0.05 / 80) == paired(*rates(300, 10, 10), cells=80)
 
 
 def test_a_drop_within_many_cells_must_be_greater_to_be_found() -> None:

@@ -6,11 +6,11 @@ import pytest
 from measured_samples import measured
 from outcome_samples import outcome, repeats
 
+from pytest_rageval.analysis.decisions import decide, evaluate
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.pairing import Pair
-from pytest_rageval.analysis.regression import Against, Policy, regressions
-from pytest_rageval.analysis.verdicts import GateResult, evaluate
+from pytest_rageval.analysis.regression import ALPHA_PER, Against, AlphaPer, Policy, regressions
+from pytest_rageval.analysis.verdicts import GateResult, measure
 from pytest_rageval.model.outcome import Outcome
 
 
@@ -84,17 +84,63 @@ def test_an_upper_bound_is_broken_by_rising() -> None:
     assert verdict(decided("accuracy <= baseline + 0.3", (outcomes, pairs))) == "not_worse"
 
 
-def test_cells_are_decided_together_by_holm() -> None:
+def test_cells_are_decided_together() -> None:
     alone = decided("accuracy >= baseline", changed(20, 5))
     assert verdict(alone) == "worse"
-    cells = [changed(20, 5, topic="A"), changed(20, 0, topic="B"), changed(20, 7, topic="C")]
+    cells = [changed(20, 5, topic="A"), changed(20, 0, topic="B"), changed(20, 4, 1, topic="C")]
     result = decided("accuracy[topic=*] >= baseline", *cells)
     told = [cell.regression for cell in result.cells]
-    assert [each.verdict for each in told if each] == ["inconclusive", "not_worse", "worse"]
-    assert [each.p_value for each in told if each] == holm([each.found.p_worse for each in told if each])
-    assert (result.status, result.slice) == ("failed", {"topic": "C"})
-    (a, _, _) = result.cells
-    assert a.status == "passed"
+    assert [each.verdict for each in told if each] == ["inconclusive", "not_worse", "inconclusive"]
+    assert [each.p_value for each in told if each] == [1 - (31 / 32) ** 2, 1, 6 / 32]
+    assert [each.family for each in told if each] == [3, 3, 3]
+
+
+def test_a_cell_that_cannot_be_significant_costs_the_others_nothing() -> None:
+    cells = [changed(20, 5, topic="A"), changed(20, 2, 2, topic="B"), changed(20, 4, topic="C")]
+    result = decided("accuracy[topic=*] >= baseline", *cells)
+    told = [cell.regression for cell in result.cells]
+    assert [each.p_value for each in told if each] == [1 / 32, 11 / 16, 1 - (15 / 16) ** 2]
+    assert (result.status, result.slice) == ("failed", {"topic": "A"})
+    assert result.cells[0].status == "failed"
+    assert result.cells[2].status == "passed"
+
+
+def session(per: AlphaPer, *gates: str) -> list[GateResult]:
+    """Return what becomes of gates over 20 cases of A, of which 5 broke, and 20 of B: 1 broke and 4 were fixed."""
+    parts = changed(20, 5, topic="A"), changed(20, 1, 4, topic="B")
+    outcomes = [each for part, _ in parts for each in part]
+    against = Against({nodeid: pair for _, part in parts for nodeid, pair in part.items()}, per=per)
+    return decide([measure(parse_gate(gate), "test_a", outcomes, {}, against=against) for gate in gates], against)
+
+
+@pytest.mark.parametrize(
+    ("per", "p_value", "wanted"), [("session", 1 - (31 / 32) ** 2, "inconclusive"), ("gate", 1 / 32, "worse")]
+)
+def test_the_gates_of_a_session_are_decided_together_or_each_alone(per: AlphaPer, p_value: float, wanted: str) -> None:
+    a, b = session(per, "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline")
+    assert a.regression is not None
+    assert (a.regression.p_value, verdict(a), verdict(b)) == (p_value, wanted, "not_worse")
+
+
+def test_gates_that_test_the_same_count_once() -> None:
+    same = ["accuracy[topic=A] >= baseline", "accuracy[topic=A] >= baseline - 0.1", "accuracy[topic=*] >= baseline"]
+    told = [result.regression for result in session("session", *same, "accuracy[topic=A] <= baseline")]
+    assert [each.family for each in told if each] == [3, 3, 3, 3]  # A down, B down, A up
+    assert len({each.p_value for each in told[:3] if each}) == 1
+
+
+def test_a_drop_inside_the_tolerance_stays_a_member() -> None:
+    a, b = session("session", "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline - 0.5")
+    assert (verdict(a), verdict(b)) == ("inconclusive", "not_worse")
+
+
+def test_the_smallest_detectable_drop_is_that_of_the_family() -> None:
+    found = {}
+    for per in ALPHA_PER:
+        (a, _) = session(per, "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline")
+        assert a.regression is not None
+        found[per] = a.regression.found.least_drop or 0
+    assert found["session"] > found["gate"] > 0
 
 
 def test_the_deciding_cell_is_the_one_that_fell_most() -> None:
@@ -120,7 +166,8 @@ def test_a_gate_of_a_run_that_becomes_the_baseline_is_skipped() -> None:
 def test_repeats_of_a_case_are_one_pair() -> None:
     runs = [run for n in range(6) for run in repeats(f"q{n}", 0.0, 0.5, 1.0)]
     pairs = {run.nodeid: pair for run, pair in zip(runs, thrice(6), strict=True)}
-    (found,) = regressions(parse_gate("accuracy >= baseline"), [runs], Against(pairs))
+    against = Against(pairs)
+    (found,) = regressions([against.comparison(parse_gate("accuracy >= baseline"), runs)], 0.05)
     assert (found.found.n_pairs, found.found.delta, found.verdict) == (6, -0.5, "worse")
 
 

@@ -210,7 +210,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "another policy": (
         changed(lambda results: results["plan"].update(inconclusive="fail")),
-        "1.json and 2.json differ in rag_alpha or rag_inconclusive; merge the shards of one run",
+        "1.json and 2.json differ in rag_alpha, rag_alpha_per or rag_inconclusive; merge the shards of one run",
     ),
     "other gates": (
         changed(lambda results: results["testbeds"][TESTBED].update(gates=[])),

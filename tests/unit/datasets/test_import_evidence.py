@@ -77,7 +77,8 @@ def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: di
     assert case["evidence"] == [{"page": "ferry.md", "quote": NOON}]
     assert case["kind"] == "x"
     assert not case.keys() & {"qrels", "source", "source_file"}
-    (passage,) = case["passages"]  # type: ignore[misc]
+    passages: Any = case["passages"]
+    (passage,) = passages
     assert (passage["text"], passage["role"]) == (NOON, "positive")
 
 

@@ -1,0 +1,119 @@
+"""Gates that are measured, decided: baseline gates as one family, and the worst cell of each gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_rageval.analysis.blame import WORST, badness
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.analysis.regression import Against, Regression, regressions
+from pytest_rageval.analysis.verdicts import (
+    BECOMES_BASELINE,
+    GateResult,
+    MetricInfo,
+    Undecided,
+    measure,
+    size_of,
+)
+from pytest_rageval.model.facets import ANY, place_text
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["decide", "evaluate"]
+
+_WORSE_FIRST = ("failed", "passed", "skipped")
+
+
+def evaluate(
+    gate: Gate,
+    scope: str,
+    outcomes: Sequence[Outcome],
+    metrics: Mapping[str, MetricInfo],
+    unasked: int = 0,
+    against: Against | None = None,
+) -> GateResult:
+    """Return what becomes of a single gate; the arguments are those of `measure`."""
+    return decide([measure(gate, scope, outcomes, metrics, unasked, against)], against)[0]
+
+
+def decide(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:
+    """Return what becomes of the gates of a session, in the same order.
+
+    Args:
+        gates: the gates, measured.
+        against: what baseline gates compare with. It says whether all gates or the cells of each are one family.
+    """
+    if against is None or against.per == "session":
+        return _decided_together(gates, against)
+    return [result for gate in gates for result in _decided_together([gate], against)]
+
+
+def _decided_together(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:
+    measured = [gate.comparisons if isinstance(gate, Undecided) else () for gate in gates]
+    family = [comparison for comparisons in measured for comparison in comparisons if comparison is not None]
+    told = iter(regressions(family, against.alpha) if against is not None else ())
+    said = [[None if comparison is None else next(told) for comparison in comparisons] for comparisons in measured]
+    return [
+        _result(gate, its, against) if isinstance(gate, Undecided) else gate
+        for gate, its in zip(gates, said, strict=True)
+    ]
+
+
+def _result(of: Undecided, told: Sequence[Regression | None], against: Against | None) -> GateResult:
+    """Return what becomes of a gate, given what each of its cells says against the baseline."""
+    cells = [
+        cell if regression is None or against is None else _decided(cell, regression, against)
+        for cell, regression in zip(of.cells, told, strict=True)
+    ]
+    gate = of.gate
+    if gate.baseline and against is not None and against.updates:
+        return _becomes(gate, of.scope, cells)
+    if ANY not in gate.slice.values():
+        return cells[0]
+    worst = min(cells, key=lambda cell: (_WORSE_FIRST.index(cell.status), *_rank(gate, cell)))
+    result = replace(worst, gate=gate, reason=_reason_at(worst, gate), cells=tuple(cells))
+    if len(result.small) == len(cells) > 1:
+        most = max(map(size_of, cells))
+        return replace(result, reason=f"too few in each of {len(cells)} cells: at most n {most} < {gate.min_n}")
+    return result
+
+
+def _becomes(gate: Gate, scope: str, cells: Sequence[GateResult]) -> GateResult:
+    """Return a gate of a run that is to become the baseline: it only says what the old one could not compare."""
+    result = GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
+    for cell in cells:
+        if cell.not_comparable:
+            return replace(result, reason=f"{BECOMES_BASELINE}; {_reason_at(cell, gate)}", regression=cell.regression)
+    return result
+
+
+def _reason_at(worst: GateResult, gate: Gate) -> str | None:
+    """Return why the worst cell of a gate fails, and which it is, ahead of what caused it."""
+    if worst.status != "failed" or worst.reason is None:
+        return worst.reason
+    what, colon, cause = worst.reason.partition(": ")
+    return f"{what} at {place_text(replace(worst, gate=gate).own_slice)}{colon}{cause}"
+
+
+def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
+    """Return what sorts cells of one status, the worst first: by their fall where they are compared, else by value."""
+    regression = cell.regression
+    if regression is None or regression.found.delta is None:
+        return 1, badness(gate, cell.value)
+    return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.found.delta)
+
+
+def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult:
+    result = replace(cell, regression=told)
+    fails = told.verdict == "worse" or (told.verdict == "inconclusive" and against.inconclusive == "fail")
+    if not fails:
+        return result
+    found, gate = told.found, cell.gate
+    if found.delta is None:
+        why = f"nothing to compare: none of its {size_of(cell)} cases is in the baseline"
+    else:
+        p_text = f", one-sided p {told.p_value:.2g}" if told.p_value is not None else ""
+        why = f"{gate.metric} changed by {found.delta:+.4g} against the baseline{p_text} over {found.n_pairs} cases"
+        why += ", too few to tell it from noise" if told.verdict == "inconclusive" else ""
+    worst = tuple((pair.after.name, pair.after.scores[gate.metric]) for pair in told.broken[:WORST])
+    return replace(result, status="failed", reason=why, worst=worst)

@@ -1,0 +1,145 @@
+"""Sessions of many baseline gates, for `regressions.py`: how often they turn red, and which drops they find.
+
+Each case of an unchanged system changes with the same chance, up or down alike. Gates have cases of their own, or share
+them: then they are metrics that follow a case's own change in seven of ten cases. A drop breaks cases for good.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_rageval.analysis.family import adjusted, smallest_p
+from pytest_rageval.analysis.multiplicity import holm
+from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.planning import least_drop
+
+__all__ = ["METHODS", "Session", "detected", "red"]
+
+ALPHA = 0.05
+AGREE = 0.7  # share of cases in which a metric follows what happened to the case
+
+Changes = NDArray[np.floating[Any]]
+
+
+def alone(found: Sequence[Paired]) -> list[float]:
+    """Return the p of each gate, as if there were no other."""
+    return [1.0 if each.p_worse is None else each.p_worse for each in found]
+
+
+def plain_holm(found: Sequence[Paired]) -> list[float]:
+    """Return Holm's p-values over all gates."""
+    return [1.0 if p is None else p for p in holm(alone(found))]
+
+
+def tarone_holm(found: Sequence[Paired]) -> list[float]:
+    """Return p-values by Holm, of m - k + 1 counting only gates whose smallest attainable p is as small (Tarone)."""
+    p_values, smallest = alone(found), [smallest_p(len(each.changes)) for each in found]
+    order = sorted(range(len(found)), key=lambda at: p_values[at])
+    made, least = list(p_values), 0.0
+    for rank, at in enumerate(order):
+        able = sum(smallest[other] <= p_values[at] for other in order[rank:])
+        made[at] = least = max(least, min(1.0, p_values[at] * max(1, able)))
+    return made
+
+
+def joint_flips(found: Sequence[Paired]) -> list[float]:
+    """Return the p-values of the plugin: Westfall and Young's step-down."""
+    return [1.0 if each.p_value is None else each.p_value for each in adjusted(found, ALPHA)]
+
+
+METHODS: dict[str, Callable[[Sequence[Paired]], list[float]]] = {
+    "each alone": alone,
+    "Holm": plain_holm,
+    "Tarone + Holm": tarone_holm,
+    "joint flips": joint_flips,
+}
+"""Ways to decide the gates of a session; the last one is what the plugin does."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """Gates over cases.
+
+    Attributes:
+        gates: how many.
+        cases: of each.
+        changing: share of cases that change by chance.
+        shared: whether all gates are over the same cases.
+        graded: whether changes have sizes of 0..1, or all 1.
+    """
+
+    gates: int
+    cases: int
+    changing: float
+    shared: bool = False
+    graded: bool = False
+
+    def changes(self, drop: float, draw: np.random.Generator) -> Changes:
+        """Return the change of each case in one gate, positive for the worse."""
+        at = draw.random(self.cases)
+        signs = 1.0 * (at < self.changing / 2 + drop) - ((at >= self.changing / 2 + drop) & (at < self.changing + drop))
+        made: Changes = signs * draw.random(self.cases) if self.graded else signs
+        return made
+
+    def found(self, drop: float, draw: np.random.Generator) -> list[Paired]:
+        """Return what the gates find; the drop is in the first one or, if they share their cases, in these."""
+        if not self.shared:
+            each = [self.changes(drop if not gate else 0.0, draw) for gate in range(self.gates)]
+            return [compared(changes, f"{gate}-") for gate, changes in enumerate(each)]
+        own, found = self.changes(drop, draw), []
+        for _ in range(self.gates):
+            follows = draw.random(self.cases) < AGREE
+            found.append(compared(np.where(follows, own, self.changes(0.0, draw)), ""))
+        return found
+
+
+def compared(changes: Changes, prefix: str) -> Paired:
+    """Return two runs with these changes, compared; each case is a unit."""
+    values = changes.tolist()
+    found = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values], alpha=ALPHA)
+    return replace(found, changes={f"{prefix}{at}": value for at, value in enumerate(values) if value})
+
+
+def red(session: Session, drop: float, experiments: int) -> dict[str, float]:
+    """Return the share of sessions that turn red; with a drop and separate cases, in which the gate with it does."""
+    shares = dict.fromkeys(METHODS, 0.0)
+    for draw in _draws(experiments):
+        found = session.found(drop, draw)
+        for name, method in METHODS.items():
+            p_values = method(found)
+            lowest = p_values[0] if drop and not session.shared else min(p_values)
+            shares[name] += (lowest <= ALPHA) / experiments
+    return shares
+
+
+def detected(session: Session, experiments: int) -> tuple[float, float]:
+    """Return the first gate's mean smallest detectable drop at the true share of change, and how often it is found.
+
+    The level is the one in force in a session without a drop.
+    """
+    drops, hits = list[float](), 0
+    for draw in _draws(experiments):
+        found = session.found(0.0, draw)
+        drop = least_drop(session.cases, changing=session.changing, alpha=adjusted(found, ALPHA)[0].level)
+        if drop is None:
+            raise SystemExit(f"{session.cases} cases are too few")
+        drops.append(drop)
+        found[0] = compared(session.changes(drop, draw), "0-")
+        hits += joint_flips(found)[0] <= ALPHA
+    return fmean(drops), hits / experiments
+
+
+def share(of: float, experiments: int) -> str:
+    """Return a share with its standard error."""
+    return f"{of:.1%} ± {math.sqrt(of * (1 - of) / experiments):.1%}"
+
+
+def _draws(experiments: int) -> Iterator[np.random.Generator]:
+    return map(np.random.default_rng, range(experiments))

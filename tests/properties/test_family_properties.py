@@ -1,0 +1,61 @@
+"""Laws of comparisons that are decided together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rageval.analysis.family import adjusted
+from pytest_rageval.analysis.paired import Paired, paired
+
+CHANGES = st.dictionaries(st.integers(0, 9), st.sampled_from([-1.0, -0.5, 0.5, 1.0]), max_size=8)
+FAMILIES = st.lists(CHANGES, min_size=1, max_size=5)
+
+
+def compared(changes: Mapping[int, float]) -> Paired:
+    """Return ten cases, some of which changed; positive is worse."""
+    worse = [changes.get(unit, 0.0) for unit in range(10)]
+    found = paired([max(0.0, change) for change in worse], [max(0.0, -change) for change in worse])
+    units: dict[Hashable, float] = dict(changes.items())
+    return replace(found, changes=units)
+
+
+def p_values(family: Sequence[Paired]) -> list[float]:
+    return [each.p_value or 0 for each in adjusted(family, 0.05)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(FAMILIES)
+def test_an_adjusted_p_is_never_below_its_own(changes: list[dict[int, float]]) -> None:
+    family = [compared(each) for each in changes]
+    for found, each in zip(family, adjusted(family, 0.05), strict=True):
+        assert each.p_value is not None
+        assert found.p_worse is not None
+        assert found.p_worse <= each.p_value <= 1
+        assert 0 < each.level <= 0.05
+
+
+@settings(max_examples=50, deadline=None)
+@given(FAMILIES)
+def test_the_order_of_the_comparisons_changes_nothing(changes: list[dict[int, float]]) -> None:
+    family = [compared(each) for each in changes]
+    assert p_values(family[::-1]) == p_values(family)[::-1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(FAMILIES, CHANGES)
+def test_another_comparison_makes_no_p_smaller(changes: list[dict[int, float]], other: dict[int, float]) -> None:
+    family = [compared(each) for each in changes]
+    assert all(
+        more >= less - 1e-12 for more, less in zip(p_values([*family, compared(other)]), p_values(family), strict=False)
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(CHANGES, st.integers(2, 5))
+def test_the_same_comparison_again_costs_nothing(changes: dict[int, float], times: int) -> None:
+    alone = compared(changes)
+    assert p_values([alone] * times) == p_values([alone]) * times

@@ -1,0 +1,134 @@
+"""P-values of comparisons that are decided together, against hand-worked values and every way of giving signs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from pytest_rageval.analysis.family import adjusted, smallest_p
+from pytest_rageval.analysis.paired import Paired, paired
+
+ALPHA = 0.05
+
+
+def compared(changes: Mapping[str, float], n: int = 20) -> Paired:
+    """Return a comparison of ``n`` cases of which some changed, by whole steps or less, positive for the worse."""
+    values = [*changes.values(), *[0.0] * (n - len(changes))]
+    found = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
+    units: dict[Hashable, float] = dict(changes.items())
+    return replace(found, changes=units)
+
+
+def steps(name: str, worse: int, better: int = 0) -> Paired:
+    """Return a comparison with units of its own."""
+    return compared({f"{name}{at}": 1.0 if at < worse else -1.0 for at in range(worse + better)})
+
+
+def p_values(*found: Paired) -> list[float | None]:
+    return [each.p_value for each in adjusted(found, ALPHA)]
+
+
+@pytest.mark.parametrize(("units", "wanted"), [(0, 1), (1, 0.5), (4, 0.0625), (5, 0.03125)])
+def test_the_smallest_p_is_that_of_units_that_all_became_worse(units: int, wanted: float) -> None:
+    assert smallest_p(units) == wanted == paired([1.0] * units + [0.0], [0.0] * (units + 1)).p_worse
+
+
+def test_a_comparison_alone_keeps_its_p_and_its_level() -> None:
+    (alone,) = adjusted([steps("a", 5)], ALPHA)
+    assert (alone.p_value, alone.level) == (1 / 32, ALPHA)
+    assert adjusted([], ALPHA) == []
+
+
+def test_comparisons_whose_smallest_p_is_too_large_cost_nothing() -> None:
+    """Tarone: of ten comparisons, nine with one or four changes cannot have a p of 1/128; Holm would give 10/128."""
+    others = [steps(name, 1) for name in "bcd"] + [steps("e", 2, 1)]
+    first, *rest = adjusted([steps("a", 7), *others], ALPHA)
+    assert first.p_value == 1 / 128
+    assert first.level == ALPHA
+    assert min(each.p_value or 0 for each in rest) > ALPHA
+
+
+def test_separate_comparisons_count_one_by_one_and_shared_ones_once() -> None:
+    separate = Fraction(1) - Fraction(31, 32) ** 2  # either of them has five of five
+    assert p_values(steps("a", 5), steps("b", 5)) == [separate, separate]
+    assert p_values(steps("a", 5), steps("a", 5)) == [1 / 32, 1 / 32]
+
+
+def test_the_step_down_leaves_out_what_is_decided_already() -> None:
+    """The z of a (7 of 7) is out of reach for b (5 of 5); then b is alone."""
+    assert p_values(steps("b", 5), steps("a", 7)) == [1 / 32, 1 / 128]
+    assert p_values(steps("a", 6), steps("b", 5, 1)) == [1 - (1 - 1 / 64) ** 2, 7 / 64]
+
+
+def test_nothing_that_changed_is_nothing_to_adjust() -> None:
+    assert p_values(steps("a", 0), steps("b", 0)) == [1, 1]
+    assert p_values(steps("a", 0), steps("b", 5), paired([], [])) == [1, 1 / 32, None]
+
+
+def every_way(family: Sequence[Mapping[str, float]]) -> list[float]:
+    """Return the adjusted p-values from their definition."""
+
+    def z(changes: Mapping[str, float], signs: Mapping[str, int]) -> float:
+        total = math.fsum(change * signs[unit] for unit, change in changes.items()) - min(map(abs, changes.values()))
+        return total / math.sqrt(math.fsum(change**2 for change in changes.values()))
+
+    units = sorted(set().union(*family))
+    ways = [dict(zip(units, signs, strict=True)) for signs in itertools.product((1, -1), repeat=len(units))]
+    order = sorted(family, key=lambda changes: -z(changes, ways[0]))
+    p_of: dict[int, float] = {}
+    least = 0.0
+    for rank, changes in enumerate(order):
+        reached = [max(z(each, way) for each in order[rank:]) >= z(changes, ways[0]) - 1e-9 for way in ways]
+        least = max(least, sum(reached) / len(ways), compared(changes).p_worse or 0)
+        p_of[id(changes)] = least
+    return [p_of[id(changes)] for changes in family]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("graded", [False, True])
+def test_few_units_have_signs_in_every_way(seed: int, graded: bool) -> None:
+    draw = random.Random(seed)
+    sizes = (0.2, 0.5, 1.0) if graded else (1.0,)
+    family = []
+    for _ in range(draw.randint(2, 5)):
+        units = draw.sample("abcdefghij", draw.randint(1, 8))
+        family.append({unit: draw.choice(sizes) * draw.choice((1, 1, 1, -1)) for unit in units})
+    assert p_values(*map(compared, family)) == pytest.approx(every_way(family))
+
+
+def test_more_units_have_signs_at_random_and_the_same_ones_each_time() -> None:
+    family = [steps("a", 8, 1), steps("b", 8, 1), steps("c", 3, 5)]
+    of_two = 1 - (1 - 10 / 512) ** 2
+    of_three = 1 - (1 - 10 / 512) ** 2 * (1 - 1 / 256)  # of c, all eight
+    first, second, third = p_values(*family)
+    assert first == second == pytest.approx(of_three, abs=0.006)
+    assert of_two < of_three < ALPHA < (third or 0)
+    assert p_values(*reversed(family)) == [third, second, first]
+
+
+def test_a_level_is_what_the_others_leave() -> None:
+    alone, separate, shared = (
+        adjusted([steps("a", 5), *others], ALPHA)[0].level
+        for others in ([steps("b", 1)], [steps("b", 4, 4)] * 3, [steps("a", 5)] * 3)
+    )
+    assert alone == shared == ALPHA
+    assert separate < ALPHA
+    unchanged, other = adjusted([steps("a", 0), steps("b", 4, 8)], ALPHA)
+    assert ALPHA / 2 < unchanged.level < ALPHA == other.level
+
+
+def test_families_without_a_change_need_no_library() -> None:
+    code = (
+        "import sys; from pytest_rageval.analysis.family import adjusted; "
+        "from pytest_rageval.analysis.paired import paired; "
+        "adjusted([paired([1.0] * 9, [1.0] * 9)] * 9, 0.05); sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
