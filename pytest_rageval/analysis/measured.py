@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.clusters import REPEAT, by_case
-from pytest_rageval.model.facets import KNEW
+from pytest_rageval.model.facets import DIALOGUE, KNEW
 from pytest_rageval.model.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Measured:
         scores: metric -> its value to `DIGITS` digits, the mean over the repeats that have one; no key where none has.
         failed: whether no run of it was scored.
         nodes: the node ids of its runs; () where only its measures are known.
+        cluster: the facet whose value it shares with cases that it depends on.
     """
 
     testbed: str
@@ -49,6 +50,7 @@ class Measured:
     scores: Mapping[str, float] = field(default_factory=dict)
     failed: bool = False
     nodes: tuple[str, ...] = ()
+    cluster: str = DIALOGUE
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
@@ -63,10 +65,17 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTestbed:
-    """A testbed's short name, and its metrics, the primary one first."""
+    """A testbed as others are compared with it.
+
+    Attributes:
+        name: its short name.
+        metrics: its metrics, the primary one first.
+        cluster: the facet whose value its dependent cases share.
+    """
 
     name: str
     metrics: tuple[str, ...]
+    cluster: str = DIALOGUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         scores={name: round(fmean(each), DIGITS) for name, each in values.items() if each},
         failed=not scored,
         nodes=tuple(run.nodeid for run in runs),
+        cluster=first.cluster,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Turn
+from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.judging import Verdict
 
 __all__ = ["Outcome", "Score", "Status"]
@@ -71,6 +72,7 @@ class Outcome:
         data: digest of what was asked and judged; "" where it is not known.
         said: digest of the answer's text; "" where there is no answer.
         evidence: share in 0..1 of the evidence for the gold answer that the system had; None where it is unknown.
+        cluster: the facet whose value it shares with cases that it depends on. The plan knows it, so it is not written.
     """
 
     nodeid: str
@@ -89,3 +91,4 @@ class Outcome:
     data: str = ""
     said: str = ""
     evidence: float | None = None
+    cluster: str = DIALOGUE

@@ -1,0 +1,100 @@
+"""Independent units: groups of cases that depend on each other.
+
+Two cases depend on each other if they share a link: their id, their dialogue or the value of the facet that their
+testbed names as its cluster. The units are the connected components of cases under these links, within one system.
+A case without a dialogue and without that facet is a unit of its own. Intervals, paired tests and resamples count
+units, because the turns of one conversation or five questions about one document are not five independent facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["Link", "Units", "links_of", "units_of", "units_of_outcomes"]
+
+CASE = ""
+"""The kind of the link that every case has: its id."""
+
+SEVERAL = "unit"
+"""What units are called if more than one facet joins them."""
+
+Link = tuple[str, ...]
+"""Its kind (the facet, or `CASE`), then the system and the value."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of some cases.
+
+    Attributes:
+        names: the unit of each case, in the order of the cases. A unit is named by its smallest link, so its name does
+            not depend on the order of the cases.
+        n: how many units there are.
+        facet: the facet that joins different cases; `SEVERAL` for more than one facet, "" if nothing joins them.
+    """
+
+    names: tuple[Link, ...]
+    n: int
+    facet: str
+
+    def grouped(self, values: Iterable[Value]) -> dict[Hashable, list[Value]]:
+        """Return the values of each unit, from one value for each case."""
+        found: dict[Hashable, list[Value]] = {}
+        for name, value in zip(self.names, values, strict=True):
+            found.setdefault(name, []).append(value)
+        return found
+
+
+def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) -> tuple[Link, ...]:
+    """Return the links of one case.
+
+    Args:
+        case: its id, unique in the session.
+        system: the system that answered it.
+        facets: its facets. A dialogue belongs to its dataset; the value of another facet means the same everywhere.
+        cluster: the facet that its testbed names as its cluster.
+    """
+    links: list[Link] = [(CASE, system, case)]
+    if DIALOGUE in facets:
+        links.append((DIALOGUE, system, facets[DIALOGUE], facets.get("dataset", "")))
+    if cluster != DIALOGUE and cluster in facets:
+        links.append((cluster, system, facets[cluster]))
+    return tuple(links)
+
+
+def units_of(cases: Sequence[Sequence[Link]]) -> Units:
+    """Return the units of cases, each given by its links (at least one)."""
+    first: dict[Link, int] = {}
+    parents = list(range(len(cases)))
+    kinds: dict[str, None] = {}
+    for at, links in enumerate(cases):
+        for link in links:
+            other = first.setdefault(link, at)
+            if other != at:
+                parents[_root(parents, at)] = _root(parents, other)
+                if link[0] != CASE and cases[other][0] != links[0]:
+                    kinds[link[0]] = None
+    names: dict[int, Link] = {}
+    for at, links in enumerate(cases):
+        root = _root(parents, at)
+        names[root] = min((*links, names[root]) if root in names else links)
+    facet = (next(iter(kinds)) if len(kinds) == 1 else SEVERAL) if kinds else ""
+    return Units(tuple(names[_root(parents, at)] for at in range(len(cases))), len(names), facet)
+
+
+def units_of_outcomes(outcomes: Sequence[Outcome]) -> Units:
+    """Return the units of outcomes."""
+    return units_of([links_of(each.case_id, each.system, each.facets, each.cluster) for each in outcomes])
+
+
+def _root(parents: list[int], at: int) -> int:
+    while parents[at] != at:
+        parents[at] = at = parents[parents[at]]
+    return at
