@@ -37,7 +37,7 @@ class Units:
         names: the unit of each case, in the order of the cases. A unit is named by its smallest link, so its name does
             not depend on the order of the cases.
         n: how many units there are.
-        facet: the facet that joins different cases; `SEVERAL` for more than one facet, "" if nothing joins them.
+        facet: the facet that joins different cases; `SEVERAL` if it takes more than one, "" if nothing joins them.
     """
 
     names: tuple[Link, ...]
@@ -85,12 +85,28 @@ def units_of(cases: Sequence[Sequence[Link]]) -> Units:
     for at, links in enumerate(cases):
         root = _root(parents, at)
         names[root] = min((*links, names[root]) if root in names else links)
-    facet = (next(iter(kinds)) if len(kinds) == 1 else SEVERAL) if kinds else ""
-    return Units(tuple(names[_root(parents, at)] for at in range(len(cases))), len(names), facet)
+    return Units(
+        tuple(names[_root(parents, at)] for at in range(len(cases))), len(names), _facet(cases, kinds, len(names))
+    )
+
+
+def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str:
+    """Return the facet whose values are the ``n`` units; `SEVERAL` if it takes more than one facet to join them."""
+    joining = list(kinds)
+    if len(joining) < 2:
+        return joining[0] if joining else ""
+    for kind in joining:
+        values = [link for links in cases for link in links if link[0] == kind]
+        if len(values) == len(cases) and len(set(values)) == n:
+            return kind
+    return SEVERAL
 
 
 def units_of_outcomes(outcomes: Sequence[Outcome]) -> Units:
     """Return the units of outcomes."""
+    if not any(DIALOGUE in each.facets or each.cluster in each.facets for each in outcomes):
+        names = tuple((CASE, each.system, each.case_id) for each in outcomes)
+        return Units(names, len(set(names)), "")
     return units_of([links_of(each.case_id, each.system, each.facets, each.cluster) for each in outcomes])
 
 

@@ -84,3 +84,8 @@ def test_no_case_has_no_unit() -> None:
 def test_a_facet_that_holds_one_case_joins_nothing() -> None:
     links = links_of("a", "mine", {"dialogue": "d", "document": "x"}, "document")
     assert units_of([links, links]).facet == ""
+
+
+def test_documents_that_hold_whole_dialogues_are_the_units() -> None:
+    cases = [of_cluster(str(at), "document", dialogue=str(at // 2), document=str(at // 4)) for at in range(8)]
+    assert (units_of_outcomes(cases).n, units_of_outcomes(cases).facet) == (2, "document")
