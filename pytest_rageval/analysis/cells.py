@@ -81,7 +81,7 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
         system: one of them.
 
     Returns:
-        The mean difference in -1..1, of the cases that both were scored on, and the bootstrap's interval over their
+        The mean difference in -1..1, of the cases that both were scored on, and the interval over their
         independent units; a repeated case has the mean of its repeats.
     """
     pairs = pairs_of(outcomes, system)

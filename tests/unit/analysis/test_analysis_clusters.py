@@ -14,6 +14,7 @@ from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.analysis.statistics import (
     Interval,
     Mean,
+    bonett_price_interval,
     bootstrap_interval,
     clustered_interval,
     mean_of,
@@ -159,7 +160,7 @@ def test_the_difference_of_systems_is_over_cases_too() -> None:
     ]
     found = difference_of("accuracy", outcomes, "new")
     assert (found.mean, found.n, found.n_unscored) == (0.5, 6, 0)
-    assert found.ci95 == pytest.approx(bootstrap_interval([1.0, 0.5, 0.0], -1.0))
+    assert found.ci95 == clustered_interval([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]], binary=False, low=-1.0)
 
 
 def rounded(interval: Interval | None) -> tuple[float, float] | None:
@@ -213,4 +214,21 @@ def test_the_difference_of_systems_is_over_dialogues_too() -> None:
     ]
     found = difference_of("accuracy", outcomes, "new")
     assert (found.n, found.n_units, found.unit) == (6, 3, "dialogue")
-    assert found.ci95 == pytest.approx(bootstrap_interval([1.0, 0.0, 1.0], -1.0))
+    assert found.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
+
+
+def test_dialogues_that_change_as_wholes_have_bonett_and_prices_interval() -> None:
+    changes = [[-1.0, -1.0]] * 4 + [[1.0, 1.0]] + [[0.0, 0.0]] * 10
+    assert clustered_interval(changes, binary=False, low=-1.0) == pytest.approx(bonett_price_interval(1, 4, 15))
+    assert clustered_interval([[0.0, 0.0]] * 15, binary=False, low=-1.0) == pytest.approx(
+        bonett_price_interval(0, 0, 15)
+    )
+
+
+def test_changes_of_a_tenth_have_an_interval_of_a_tenth() -> None:
+    """Two units of -0.1 and one of 0.1, then two invented ones of ±0.1: c = -0.02, and 1.96 sqrt(0.01 - c^2) / sqrt(5).
+
+    Of their squares 0.05 / 5 is the mean; so the half is 1.96 * 0.09798 / 2.23607 = 0.08588.
+    """
+    found = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
+    assert found == pytest.approx((-0.10588, 0.06588), abs=1e-5)
