@@ -34,8 +34,9 @@ class Units:
     """The units of some cases.
 
     Attributes:
-        names: the unit of each case, in the order of the cases. A unit is named by its smallest link, so its name does
-            not depend on the order of the cases.
+        names: the unit of each case, in the order of the cases. A unit is named by one of its links: of a cluster, else
+            of a dialogue, else of a case. So the order of the cases does not matter, and the unit of a dialogue has one
+            name in every cell.
         n: how many units there are.
         facet: the facet that joins different cases; `SEVERAL` if it takes more than one, "" if nothing joins them.
     """
@@ -84,10 +85,14 @@ def units_of(cases: Sequence[Sequence[Link]]) -> Units:
     names: dict[int, Link] = {}
     for at, links in enumerate(cases):
         root = _root(parents, at)
-        names[root] = min((*links, names[root]) if root in names else links)
+        names[root] = min((*links, names[root]) if root in names else links, key=_rank)
     return Units(
         tuple(names[_root(parents, at)] for at in range(len(cases))), len(names), _facet(cases, kinds, len(names))
     )
+
+
+def _rank(link: Link) -> tuple[bool, bool, Link]:
+    return link[0] == CASE, link[0] == DIALOGUE, link
 
 
 def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str:

@@ -89,3 +89,8 @@ def test_a_facet_that_holds_one_case_joins_nothing() -> None:
 def test_documents_that_hold_whole_dialogues_are_the_units() -> None:
     cases = [of_cluster(str(at), "document", dialogue=str(at // 2), document=str(at // 4)) for at in range(8)]
     assert (units_of_outcomes(cases).n, units_of_outcomes(cases).facet) == (2, "document")
+
+
+def test_a_dialogue_is_one_unit_in_every_cell() -> None:
+    turns = [outcome(f"d1-{turn}", dialogue="d1", round=str(turn)) for turn in range(3)]
+    assert len({units_of_outcomes([turn]).names[0] for turn in turns}) == 1
