@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rageval.analysis.reliability import alpha_of, coincidences, distances
@@ -155,7 +155,7 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
             drawn.append((draws @ flat).reshape(-1, 2, size, size))
         tables = np.concatenate(drawn)
     n_cases = len({rating.case for rating in ratings})
-    return replace(_told(tables[:, 0], tables[:, 1], n_cases, levels), n_units=n_units)
+    return _told(tables[:, 0], tables[:, 1], n_cases, n_units, levels)
 
 
 def _kinds(ratings: Iterable[Rating], levels: Sequence[float]) -> tuple[list[tuple[tuple[int, ...], ...]], list[int]]:
@@ -182,7 +182,7 @@ def _confusions(kind: Sequence[Sequence[int]], size: int) -> list[list[int]]:
     return table
 
 
-def _told(confusions: Numbers, together: Numbers, n_cases: int, levels: Sequence[float]) -> Agreement:
+def _told(confusions: Numbers, together: Numbers, n_cases: int, n_units: int, levels: Sequence[float]) -> Agreement:
     """Return what follows from tables of which the first is of all cases and the others are of resamples."""
     import numpy as np
 
@@ -200,6 +200,7 @@ def _told(confusions: Numbers, together: Numbers, n_cases: int, levels: Sequence
     return Agreement(
         n=int(n[0]),
         n_cases=n_cases,
+        n_units=n_units,
         levels=tuple(levels),
         confusion=tuple(tuple(int(count) for count in row) for row in confusions[0]),
         shares=tuple(tuple(_estimate(shares[:, row, column]) for column in range(size)) for row in range(size)),

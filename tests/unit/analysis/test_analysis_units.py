@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from outcome_samples import outcome
 
@@ -10,7 +11,7 @@ from pytest_rageval.analysis.units import links_of, units_of, units_of_outcomes
 from pytest_rageval.model.outcome import Outcome
 
 
-def of_cluster(name: str, cluster: str, **facets: str) -> Outcome:
+def of_cluster(name: str, cluster: str, **facets: Any) -> Outcome:
     return replace(outcome(name, 1.0, **facets), cluster=cluster)
 
 
