@@ -24,8 +24,8 @@ def planned(
 def test_four_cases_can_never_fail_a_gate_and_five_can() -> None:
     [sentence] = never_failing(planned([{}] * 4, "accuracy >= baseline", "accuracy >= 0.5"))
     assert sentence == (
-        "test_a: accuracy >= baseline can never fail: it has 4 cases, and at rag_alpha 0.05 at least 5 independent ones "
-        "have to get worse"
+        "test_a: accuracy >= baseline can never fail: it has 4 cases, and at rag_alpha 0.05 at least 5 independent "
+        "ones have to get worse"
     )
     assert never_failing(planned([{}] * 5, "accuracy >= baseline")) == []
 
