@@ -11,8 +11,8 @@ from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
 from pytest_rageval.analysis.paired import Paired, paired
 from pytest_rageval.analysis.pairing import Pair, Pairing, pair_up
-from pytest_rageval.analysis.units import Link, links_of, units_of
-from pytest_rageval.model.facets import above, place_of, sort_key
+from pytest_rageval.analysis.units import Link, Units, links_of, units_of
+from pytest_rageval.model.facets import DIALOGUE, above, place_of, sort_key
 
 __all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference"]
 
@@ -153,9 +153,19 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
         settings.setdefault(ids, []).append(pair)
     before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
     after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
-    units = units_of([_links(case[0]) for case in settings.values()])
+    units = _units([case[0] for case in settings.values()])
     found = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
     return replace(found, facet=units.facet)
+
+
+def _units(pairs: Sequence[Pair]) -> Units:
+    """Return the units of cases, one pair each; without dialogues and clusters in little time."""
+    sides = [(pair.after, pair.before) for pair in pairs]
+    if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in sides for case in each):
+        ids = [("", "after", after.system, after.case) for after, _ in sides]
+        if len(set(ids)) == len({(before.system, before.case) for _, before in sides}) == len(ids):
+            return Units(tuple(ids), len(ids), "")
+    return units_of([_links(pair) for pair in pairs])
 
 
 def _links(pair: Pair) -> list[Link]:

@@ -21,7 +21,7 @@ CASE = ""
 """The kind of the link that every case has: its id."""
 
 SEVERAL = "unit"
-"""What units are called if more than one facet joins them."""
+"""What units are called if they are not the values of one facet."""
 
 Link = tuple[str, ...]
 """Its kind (the facet, or `CASE`), then the system and the value."""
@@ -38,7 +38,8 @@ class Units:
             of a dialogue, else of a case. So the order of the cases does not matter, and the unit of a dialogue has one
             name in every cell.
         n: how many units there are.
-        facet: the facet that joins different cases; `SEVERAL` if it takes more than one, "" if nothing joins them.
+        facet: the facet whose values are the units; `SEVERAL` if it takes more than one facet or if some cases have
+            none, "" if nothing joins different cases.
     """
 
     names: tuple[Link, ...]
@@ -96,15 +97,13 @@ def _rank(link: Link) -> tuple[bool, bool, Link]:
 
 
 def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str:
-    """Return the facet whose values are the ``n`` units; `SEVERAL` if it takes more than one facet to join them."""
+    """Return the facet whose values are the ``n`` units; `SEVERAL` if there is no such facet, "" without any kind."""
     joining = list(kinds)
-    if len(joining) < 2:
-        return joining[0] if joining else ""
     for kind in joining:
-        values = [link for links in cases for link in links if link[0] == kind]
-        if len(values) == len(cases) and len(set(values)) == n:
+        values = {next((link for link in links if link[0] == kind), None) for links in cases}
+        if None not in values and len(values) == n:
             return kind
-    return SEVERAL
+    return SEVERAL if joining else ""
 
 
 def units_of_outcomes(outcomes: Sequence[Outcome]) -> Units:

@@ -95,3 +95,8 @@ def test_documents_that_hold_whole_dialogues_are_the_units() -> None:
 def test_a_dialogue_is_one_unit_in_every_cell() -> None:
     turns = [outcome(f"d1-{turn}", dialogue="d1", round=str(turn)) for turn in range(3)]
     assert len({units_of_outcomes([turn]).names[0] for turn in turns}) == 1
+
+
+def test_dialogues_beside_single_questions_are_called_units() -> None:
+    cases = [outcome("a1", dialogue="a"), outcome("a2", dialogue="a"), outcome("b"), outcome("c")]
+    assert (units_of_outcomes(cases).n, units_of_outcomes(cases).facet) == (3, "unit")
