@@ -13,6 +13,7 @@ __all__ = [
     "Mean",
     "bonett_price_interval",
     "bootstrap_interval",
+    "changes_interval",
     "clustered_interval",
     "mean_of",
     "mean_of_cases",
@@ -78,9 +79,7 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
     (m (1 - m)), brought back to 0..1, with Student's t for K - 1 degrees of freedom. If 0/1 values are alike within
     each unit and all units have one size, the units are 0/1 values themselves: Wilson's interval for K - 1 of them, as
     with K it holds the truth too rarely for 15 units (0.915). Differences (``low`` = -1) have Bonett and Price's over
-    units: two are added, one for the better and one for the worse, each as great as the typical change s. Of the
-    units' shares d in the mean it is c ± z sqrt((sum(d^2) + 2 s^2) / (K + 2) - c^2) / sqrt(K + 2), with c = sum(d) /
-    (K + 2) and s = sum(d^2) / sum(abs(d)). All of them hold the truth in 93 % of runs or more from 15 units on, see
+    units, see `changes_interval`. All of them hold the truth in 93 % of runs or more from 15 units on, see
     tests/benchmarks/clusters.py.
 
     Range: ``low``..1, and the mean lies inside. None if the units are too few to give an interval.
@@ -104,7 +103,7 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
         return None
     if low < 0:
         spread = (len(values) * n / total * (each - mean) for values, each in zip(units, means, strict=True))
-        return _changes_interval(means if even else [mean + each for each in spread], mean, low)
+        return changes_interval(means if even else [mean + each for each in spread], mean, low)
     without = [(whole - each) / (total - len(values)) for each, values in zip(sums, units, strict=True)]
     variance = (n - 1) / n * math.fsum((each - mean) ** 2 for each in without)
     if variance <= _ALIKE**2 / n or not 0 < mean < 1:
@@ -114,12 +113,19 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
     return (max(0.0, min(mean, below)), min(1.0, max(mean, above)))
 
 
-def _changes_interval(shares: Sequence[float], mean: float, low: float) -> Interval:
-    """Return the interval of the mean of changes, one for each unit; see `clustered_interval`."""
-    n, squares, sizes = len(shares) + 2, math.fsum(d * d for d in shares), math.fsum(map(abs, shares))
+def changes_interval(changes: Sequence[float], mean: float, low: float = -1.0) -> Interval:
+    """Return the 95 % interval of the mean of changes in ``low``..1, one for each of two independent units or more.
+
+    Formula: with two changes added, one for the better and one for the worse, each as great as the typical change s =
+    sum(d^2) / sum(abs(d)): c ± z sqrt((sum(d^2) + 2 s^2) / (n + 2) - c^2) / sqrt(n + 2), with c = sum(d) / (n + 2). Of
+    changes by -1, 0 and 1 it is Bonett and Price's interval.
+
+    Source: D. G. Bonett and R. M. Price, see `bonett_price_interval`; the size of the added changes is ours.
+    """
+    n, squares, sizes = len(changes) + 2, math.fsum(d * d for d in changes), math.fsum(map(abs, changes))
     if sizes <= _ALIKE * n:
         return _alike_interval(mean, n - 2, low)
-    centre = math.fsum(shares) / n
+    centre = math.fsum(changes) / n
     half = _Z * math.sqrt(((squares + 2 * (squares / sizes) ** 2) / n - centre**2) / n)
     return (max(low, min(mean, centre - half)), min(1.0, max(mean, centre + half)))
 
