@@ -37,14 +37,16 @@ class Rating(NamedTuple):
     """What the judge and people say of one answer.
 
     Attributes:
-        case: what the answer is an answer to: the unit that is resampled.
+        case: what the answer is an answer to.
         judged: the judge's value, one of the levels.
         people: the value that each person gives, likewise; at least one.
+        unit: the independent unit of the case, which is resampled; None if that is the case alone.
     """
 
     case: Hashable
     judged: float
     people: tuple[float, ...]
+    unit: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Estimate:
 
     Attributes:
         value: the number; None where it is undefined.
-        ci95: percentiles of the resamples in which it is defined; None for a single case.
+        ci95: percentiles of the resamples in which it is defined; None for a single unit.
         reason: why it is undefined: "no_rating", or "one_value" where all say the same of everything.
     """
 
@@ -78,6 +80,7 @@ class Agreement:
         alpha: Krippendorff's of all raters, the judge one of them, by the squared distances of the values, in -1..1.
         higher: share of pairs in which the judge's value is the higher one.
         lower: share of pairs in which it is the lower one.
+        n_units: independent units that the cases form.
     """
 
     n: int
@@ -91,6 +94,7 @@ class Agreement:
     alpha: Estimate
     higher: Estimate
     lower: Estimate
+    n_units: int = 0
 
 
 def levels_of(values: Iterable[float], declared: Iterable[float] = ()) -> tuple[float, ...]:
@@ -116,9 +120,9 @@ def nearest(value: float, levels: Sequence[float]) -> float:
 def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: bool = True) -> Agreement:
     """Return how far the judge agrees with people.
 
-    The intervals are percentiles of 1,000 resamples of the cases, always the same ones: cases that are rated alike are
-    drawn together, as counts, so that of a million cases only the counting takes time. Of more than 4,000 kinds of
-    cases there are in proportion fewer resamples, but 100. The quadratic kappa equals scikit-learn's where the levels
+    The intervals are percentiles of 1,000 resamples of the units, always the same ones: units that are rated alike are
+    drawn together, as counts, so that of a million units only the counting takes time. Of more than 4,000 kinds of
+    units there are in proportion fewer resamples, but 100. The quadratic kappa equals scikit-learn's where the levels
     are evenly spaced and all of them are its ``labels``. Kappa and alpha are undefined where all are given one
     value.
 
@@ -132,38 +136,41 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
     """
     import numpy as np
 
+    ratings = list(ratings)
     kinds, counts = _kinds(ratings, levels)
-    size, n_cases = len(levels), sum(counts)
-    if not n_cases:
+    size, n_units = len(levels), sum(counts)
+    if not n_units:
         return _nothing(levels)
     pairs = np.array([[_confusions(kind, size), coincidences(kind, size)] for kind in kinds], float)
     flat = pairs.reshape(len(kinds), -1)
     weights = np.array(counts, float)
     whole = (weights @ flat).reshape(1, 2, size, size)
     tables = whole
-    if intervals and n_cases > 1:
+    if intervals and n_units > 1:
         step = max(1, COUNTS // len(kinds))
         resamples = min(MOST, max(LEAST, step))
         generator, drawn = np.random.default_rng(0), [whole]
         for done in range(0, resamples, step):
-            draws = generator.multinomial(n_cases, weights / n_cases, size=min(step, resamples - done))
+            draws = generator.multinomial(n_units, weights / n_units, size=min(step, resamples - done))
             drawn.append((draws @ flat).reshape(-1, 2, size, size))
         tables = np.concatenate(drawn)
-    return _told(tables[:, 0], tables[:, 1], n_cases, levels)
+    n_cases = len({rating.case for rating in ratings})
+    return _told(tables[:, 0], tables[:, 1], n_cases, n_units, levels)
 
 
 def _kinds(ratings: Iterable[Rating], levels: Sequence[float]) -> tuple[list[tuple[tuple[int, ...], ...]], list[int]]:
-    """Return how cases are rated, each answer as the judge's level and then people's, and how many cases are so."""
+    """Return how units are rated, each answer as the judge's level and then people's, and how many units are so."""
     at: Mapping[float, int] = {level: index for index, level in enumerate(levels)}
     alike: dict[tuple[float, tuple[float, ...]], tuple[int, ...]] = {}
-    cases: dict[Hashable, tuple[tuple[int, ...], ...]] = {}
-    for case, judged, people in ratings:
+    units: dict[Hashable, tuple[tuple[int, ...], ...]] = {}
+    for case, judged, people, unit in ratings:
         codes = alike.get((judged, people))
         if codes is None:
             codes = alike[judged, people] = (at[judged], *sorted(at[value] for value in people))
-        others = cases.get(case)
-        cases[case] = (codes,) if others is None else (*others, codes)
-    found = Counter(kind if len(kind) == 1 else tuple(sorted(kind)) for kind in cases.values())
+        name = case if unit is None else unit
+        others = units.get(name)
+        units[name] = (codes,) if others is None else (*others, codes)
+    found = Counter(kind if len(kind) == 1 else tuple(sorted(kind)) for kind in units.values())
     return list(found), list(found.values())
 
 
@@ -175,7 +182,7 @@ def _confusions(kind: Sequence[Sequence[int]], size: int) -> list[list[int]]:
     return table
 
 
-def _told(confusions: Numbers, together: Numbers, n_cases: int, levels: Sequence[float]) -> Agreement:
+def _told(confusions: Numbers, together: Numbers, n_cases: int, n_units: int, levels: Sequence[float]) -> Agreement:
     """Return what follows from tables of which the first is of all cases and the others are of resamples."""
     import numpy as np
 
@@ -193,6 +200,7 @@ def _told(confusions: Numbers, together: Numbers, n_cases: int, levels: Sequence
     return Agreement(
         n=int(n[0]),
         n_cases=n_cases,
+        n_units=n_units,
         levels=tuple(levels),
         confusion=tuple(tuple(int(count) for count in row) for row in confusions[0]),
         shares=tuple(tuple(_estimate(shares[:, row, column]) for column in range(size)) for row in range(size)),

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.clusters import mean_over, over_cases, pairs_of
+from pytest_rageval.analysis.clusters import mean_over, over_units, pairs_of
 from pytest_rageval.analysis.statistics import Interval, mean_of
+from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.analysis.usage import USED, amount, answered, used
 from pytest_rageval.model.outcome import Outcome
 
@@ -32,6 +33,8 @@ class Cell:
             difference, how many cases lack a value.
         ci95: the mean's 95 % interval, where there is one.
         n_cases: how many cases ``n`` is of, where cases were repeated: the mean is of their means; else None.
+        n_units: how many independent units the cases form, if that is fewer; else None.
+        unit: the facet that joins cases to units; "" if nothing does.
     """
 
     mean: float | None
@@ -39,6 +42,8 @@ class Cell:
     n_unscored: int
     ci95: Interval | None
     n_cases: int | None = None
+    n_units: int | None = None
+    unit: str = ""
 
 
 def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
@@ -64,7 +69,7 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
     else:
         scores = [o.scores.get(metric) if o.status == "scored" else None for o in outcomes]
         mean = mean_over(outcomes, [None if score is None else score.value for score in scores], binary=binary)
-    return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95, mean.n_cases)
+    return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95, mean.n_cases, mean.n_units, mean.unit)
 
 
 def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell:
@@ -76,18 +81,20 @@ def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell
         system: one of them.
 
     Returns:
-        The mean difference in -1..1, of the cases that both were scored on, and the bootstrap's interval over these
-        cases; a repeated case has the mean of its repeats, and one under several settings is one of the interval's.
+        The mean difference in -1..1, of the cases that both were scored on, and the interval over their
+        independent units; a repeated case has the mean of its repeats.
     """
     pairs = pairs_of(outcomes, system)
-    told: list[tuple[tuple[str, str], float]] = []
+    both: list[Outcome] = []
+    told: list[float] = []
     for ours, theirs in pairs:
         one, other = _mean(metric, ours), _mean(metric, theirs)
         if one is not None and other is not None:
-            told.append(((ours[0].testbed, ours[0].case_id), one - other))
-    mean = mean_of([difference for _, difference in told], binary=False, low=-1.0)
-    mean = over_cases(mean, told, binary=False, low=-1.0)
-    return Cell(mean.value, mean.n, len(pairs) - mean.n, mean.ci95)
+            both.append(ours[0])
+            told.append(one - other)
+    mean = mean_of(told, binary=False, low=-1.0)
+    mean = over_units(mean, units_of_outcomes(both), told, binary=False, low=-1.0)
+    return Cell(mean.value, mean.n, len(pairs) - mean.n, mean.ci95, None, mean.n_units, mean.unit)
 
 
 def value_of(metric: str, outcome: Outcome) -> float | None:

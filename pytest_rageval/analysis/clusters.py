@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
 from pytest_rageval.analysis.statistics import Mean, clustered_interval, mean_of, mean_of_cases
+from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_cases", "pairs_of", "repeated"]
+__all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_units", "pairs_of", "repeated"]
 
 REPEAT = "repeat"
 """The facet that numbers the repeats of a case, from "1"; no case has it where each is asked once."""
@@ -48,35 +49,38 @@ def pairs_of(outcomes: Iterable[Outcome], system: str) -> list[tuple[list[Outcom
 def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, binary: bool, low: float = 0.0) -> Mean:
     """Return the mean of the outcomes' values in low..1, None left out; see `mean_of_cases` where cases repeat.
 
-    The interval is over cases: one that stands under several settings, as noise rates, is one of them.
+    The interval is over independent units, see `pytest_rageval.analysis.units`.
     """
     told = [(outcome, value) for outcome, value in zip(outcomes, values, strict=True) if value is not None]
     if not repeated(outcomes):
-        mean = mean_of([value for _, value in told], binary=binary, low=low)
-        units = [((each.testbed, each.system, each.case_id), value) for each, value in told]
-        return over_cases(mean, units, binary=binary, low=low)
+        single = [value for _, value in told]
+        units = units_of_outcomes([outcome for outcome, _ in told])
+        return over_units(mean_of(single, binary=binary, low=low), units, single, binary=binary, low=low)
     cases: dict[Key, list[float]] = {}
+    first: dict[Key, Outcome] = {}
     for outcome, value in told:
-        cases.setdefault(_key(outcome), []).append(value)
+        key = _key(outcome)
+        first.setdefault(key, outcome)
+        cases.setdefault(key, []).append(value)
     mean = mean_of_cases(list(cases.values()), binary=binary, low=low)
-    return over_cases(mean, [(key[:3], fmean(each)) for key, each in cases.items()], binary=binary, low=low)
+    means = [fmean(each) for each in cases.values()]
+    return over_units(mean, units_of_outcomes(list(first.values())), means, binary=binary, low=low)
 
 
-def over_cases(mean: Mean, told: Sequence[tuple[Hashable, float]], *, binary: bool, low: float) -> Mean:
-    """Return a mean with the interval over cases, where a case has several of the values that it is of.
+def over_units(mean: Mean, units: Units, values: Sequence[float], *, binary: bool, low: float) -> Mean:
+    """Return a mean with the interval over independent units, if some of them have several values.
 
     Args:
-        mean: the mean of the values, as if each were another case's.
-        told: which case each value is of, and the value, in low..1.
+        mean: the mean of the values, as if each were independent.
+        units: the unit of each value.
+        values: the values, in low..1.
         binary: whether the values are 0 or 1.
         low: the least that a value can be.
     """
-    cases: dict[Hashable, list[float]] = {}
-    for case, value in told:
-        cases.setdefault(case, []).append(value)
-    if len(cases) == len(told):
+    if units.n == len(values):
         return mean
-    return replace(mean, ci95=clustered_interval(list(cases.values()), binary=binary, low=low))
+    interval = clustered_interval(list(units.grouped(values).values()), binary=binary, low=low)
+    return replace(mean, ci95=interval, n_units=units.n if units.facet else None, unit=units.facet)
 
 
 def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:

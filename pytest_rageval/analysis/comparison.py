@@ -9,9 +9,10 @@ from statistics import fmean
 from pytest_rageval.analysis.attribution import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
-from pytest_rageval.analysis.paired import ROUNDING, Paired, paired
+from pytest_rageval.analysis.paired import Paired, paired
 from pytest_rageval.analysis.pairing import Pair, Pairing, pair_up
-from pytest_rageval.model.facets import above, place_of, sort_key
+from pytest_rageval.analysis.units import Link, Units, links_of, units_of
+from pytest_rageval.model.facets import DIALOGUE, above, place_of, sort_key
 
 __all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference"]
 
@@ -143,10 +144,10 @@ def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
 
 
 def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1) -> Paired:
-    """Return what pairs that both have the metric tell of it.
+    """Compare the metric over pairs that both have it.
 
-    The case is the unit: one that is there under several settings counts once, with the mean over them, as its answers
-    are not independent of each other. ``cells`` is how many are decided on together.
+    A case under several settings counts once, with the mean over them. Cases that depend on each other in either run
+    form one unit, see `pytest_rageval.analysis.units`. ``cells`` is how many comparisons are decided together.
     """
     settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
@@ -154,10 +155,28 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
         settings.setdefault(ids, []).append(pair)
     before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
     after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
-    found = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
-    sign = -1 if higher_is_better else 1
-    worse = {unit: sign * (b - a) for unit, a, b in zip(settings, before, after, strict=True)}
-    return replace(found, changes={unit: change for unit, change in worse.items() if abs(change) > ROUNDING})
+    units = _units([case[0] for case in settings.values()])
+    found = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
+    return replace(found, facet=units.facet)
+
+
+def _units(pairs: Sequence[Pair]) -> Units:
+    """Return the units of cases, one pair each; without dialogues and clusters in little time."""
+    sides = [(pair.after, pair.before) for pair in pairs]
+    if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in sides for case in each):
+        ids = [("", "after", after.system, after.case) for after, _ in sides]
+        if len(set(ids)) == len({(before.system, before.case) for _, before in sides}) == len(ids):
+            return Units(tuple(ids), len(ids), "")
+    return units_of([_links(pair) for pair in pairs])
+
+
+def _links(pair: Pair) -> list[Link]:
+    """Return the links of a case in either run; those of the later run begin with its case."""
+    return [
+        (kind, side, *rest)
+        for side, case in (("after", pair.after), ("before", pair.before))
+        for kind, *rest in links_of(case.case, case.system, case.facets, case.cluster)
+    ]
 
 
 def broken_of(pairs: Iterable[Pair], metric: str, *, higher_is_better: bool) -> tuple[Pair, ...]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, variance
 
+from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.statistics import Interval, Mean, mean_of, t_quantile
+from pytest_rageval.analysis.units import Units
 
-__all__ = ["Corrected", "corrected_mean"]
+__all__ = ["Corrected", "corrected_mean", "corrected_mean_of_units"]
 
 FEWEST = 10
 
@@ -74,6 +76,46 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
     return Corrected(
         n, len(everything), told.raw, told.labelled, clipped, interval, weight, "one_value" if steady else None
     )
+
+
+def corrected_mean_of_units(
+    people: Sequence[float], judged: Sequence[float], others: Sequence[float], units: Units
+) -> Corrected:
+    """Return the corrected mean with intervals over independent units; see `corrected_mean`.
+
+    Formula: the variance is K / (K - 1) times the sum of the squared influences of the K units. The influence of a unit
+    is the sum over its labelled cases of (e - mean(e)) / n, with e = people - w * judged, and over its other cases of
+    w * (judged - mean(others)) / N. Student's quantile has one degree of freedom less than there are units with labels.
+    The interval is never narrower than that of independent cases.
+
+    Args:
+        people: what people say of the labelled cases.
+        judged: what the judge says of the same, in the same order.
+        others: what the judge says of the cases that nobody labelled; at least one.
+        units: the units of the labelled cases, then of the others.
+    """
+    told = corrected_mean(people, judged, others)
+    n, everything = len(people), [*judged, *others]
+    if units.n == len(everything):
+        return told
+    labelled = Units(units.names[:n], len(set(units.names[:n])), units.facet)
+    told = replace(
+        told,
+        raw=over_units(told.raw, units, everything, binary=False, low=0.0),
+        labelled=over_units(told.labelled, labelled, people, binary=False, low=0.0),
+    )
+    if labelled.n < FEWEST:
+        return replace(told, value=None, ci95=None, weight=None, reason="too_few")
+    if told.value is None or told.weight is None or told.ci95 is None:
+        return told
+    errors = [person - told.weight * value for person, value in zip(people, judged, strict=True)]
+    sides = (errors, 1.0), (others, told.weight)
+    influences = [weight * (value - fmean(side)) / len(side) for side, weight in sides for value in side]
+    sums = [math.fsum(each) for each in units.grouped(influences).values()]
+    spread = units.n / (units.n - 1) * math.fsum(each * each for each in sums)
+    half = t_quantile(labelled.n - 1) * math.sqrt(spread)
+    low, high = told.ci95
+    return replace(told, ci95=(max(0.0, min(low, told.value - half)), min(1.0, max(high, told.value + half))))
 
 
 def _weight(people: Sequence[float], judged: Sequence[float], everything: Sequence[float], ratio: float) -> float:

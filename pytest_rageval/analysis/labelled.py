@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.agreement import Rating, levels_of, nearest
+from pytest_rageval.analysis.units import Link, links_of, units_of
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.outcome import Outcome
@@ -158,10 +159,17 @@ def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshol
         levels, between, cut = YES_NO, False, threshold
         brought = {value: float(value >= threshold) for value in said}
     ratings = tuple(
-        Rating(each.outcome.case_id, brought[each.judged], tuple(brought[value] for value in each.people))
-        for each in answers
+        Rating(each.outcome.case_id, brought[each.judged], tuple(brought[value] for value in each.people), unit)
+        for each, unit in zip(answers, _units(answers), strict=True)
     )
     return Compared(ratings, levels, cut, between and cut is None)
+
+
+def _units(answers: Sequence[Scored]) -> Sequence[Link | None]:
+    """Return the unit of each answer, None for cases alone; answers of several systems to one case are one unit."""
+    asked = [each.outcome for each in answers]
+    units = units_of([links_of(each.case_id, "", each.facets, each.cluster) for each in asked])
+    return units.names if units.facet else [None] * len(asked)
 
 
 def _meant(

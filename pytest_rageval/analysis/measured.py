@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.clusters import REPEAT, by_case
-from pytest_rageval.model.facets import KNEW
+from pytest_rageval.model.facets import DIALOGUE, KNEW
 from pytest_rageval.model.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Measured:
         nodes: the node ids of its runs; () where only its measures are known.
         answer_seen: if the evidence is unknown, the share of the gold slots that stand in the passages that the system
             saw, the mean over repeats; None if that is unknown, too.
+        cluster: the facet whose value it shares with cases that it depends on.
     """
 
     testbed: str
@@ -52,6 +53,7 @@ class Measured:
     failed: bool = False
     nodes: tuple[str, ...] = ()
     answer_seen: float | None = None
+    cluster: str = DIALOGUE
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
@@ -66,10 +68,17 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTestbed:
-    """A testbed's short name, and its metrics, the primary one first."""
+    """A testbed as others are compared with it.
+
+    Attributes:
+        name: its short name.
+        metrics: its metrics, the primary one first.
+        cluster: the facet whose value its dependent cases share.
+    """
 
     name: str
     metrics: tuple[str, ...]
+    cluster: str = DIALOGUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         failed=not scored,
         nodes=tuple(run.nodeid for run in runs),
         answer_seen=mean_share(run.answer_seen for run in runs),
+        cluster=first.cluster,
     )
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from pytest_rageval.analysis.planning import at_least, chance_share, least_drop
-from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval
+from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval, clustered_interval
 
 __all__ = ["ROUNDING", "Paired", "paired"]
 
@@ -46,9 +46,10 @@ class Paired:
         changing: estimated share of the cases that change by chance, 0..1, see `planning.chance_share`.
         step: by how much a case falls that breaks for good, 0..1, likewise: of 0/1 values 1, of graded ones the mean
             of what the cases have to lose, weighted by it.
-        n_units: how many independent units the cases form.
+        n_units: how many independent units the cases form; ``least_drop``, ``changing`` and ``step`` count units.
         changes: unit -> the sum of its cases' changes, positive for the worse. Sums of zero are left out. Empty if
-            no units were given.
+            each case is a unit of its own and no units were given.
+        facet: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if nothing does.
     """
 
     n_pairs: int
@@ -65,6 +66,7 @@ class Paired:
     step: float = 1.0
     n_units: int = 0
     changes: Mapping[Hashable, float] = field(default_factory=dict, hash=False)
+    facet: str = ""
 
     def at_level(self, alpha: float) -> Paired:
         """Return the same with the smallest detectable drop of a test at this level."""
@@ -78,15 +80,18 @@ def paired(
     higher_is_better: bool = True,
     alpha: float = 0.05,
     cells: int = 1,
+    units: Sequence[Hashable] | None = None,
 ) -> Paired:
-    """Return what two runs over the same cases say of each other; one value a case, in 0..1, in the same order.
+    """Compare two runs over the same cases, given one value in 0..1 for each case, in the same order.
 
-    The p-values are those of the permutation of the changes' signs. Where all changes are equally great, as of 0/1
-    values, it is McNemar's exact test; of up to 13 changes every permutation is tried; else some are drawn, with a seed
-    that the sizes of the changes make, and p is (b + 1) / (B + 1). The order of the cases changes nothing, and with the
-    sides swapped delta changes its sign and ``p_value`` stays.
+    The p-values come from permuting the signs of the changes. Cases of one unit change together, so each unit has one
+    sign: that of the sum of its changes. Sums of zero are left out. If all sums have the same size, as for 0/1 values
+    of independent cases, this is McNemar's exact test. Up to 13 sums, every permutation is tried; for more, some are
+    drawn with a seed made of the sizes, and p is (b + 1) / (B + 1). The order of the cases changes nothing. Swapping
+    the two sides changes the sign of delta and keeps ``p_value``.
 
-    The interval is Bonett and Price's for 0/1 values, else the bootstrap's, see `bootstrap_interval`.
+    The interval is Bonett and Price's for 0/1 values of independent cases, else `bootstrap_interval` or, for units of
+    several cases, `clustered_interval`.
 
     Args:
         baseline: values of the one run.
@@ -95,40 +100,58 @@ def paired(
         alpha: level at which the difference is to be decided.
         cells: how many tests are decided together, with Holm's correction: there are draws enough for them, and
             ``least_drop`` is that of alpha / cells, the level of the first one.
+        units: the unit of each case; None makes each case a unit of its own.
     """
     n = len(baseline)
     if not n:
         return Paired(0, None, None, None, None, None, None, 0, 0, None)
+    groups = _groups(range(n) if units is None else units)
     changes = [after - before for before, after in zip(baseline, value, strict=True)]
-    worse = sorted((-c if higher_is_better else c for c in changes if abs(c) > ROUNDING), key=lambda c: (abs(c), c))
-    n_worse = sum(c > 0 for c in worse)
-    step = _step([*baseline, *value] if higher_is_better else [1 - x for x in (*baseline, *value)])
-    changing = chance_share([change / step for change in worse], n)
-    p_value, p_worse = _p_values(worse, alpha, cells)
+    worse = [-change if higher_is_better else change for change in changes]
+    sums = {name: total for name, at in groups.items() if abs(total := math.fsum(worse[i] for i in at)) > ROUNDING}
+    sizes = sorted(sums.values(), key=lambda c: (abs(c), c))
+    share = len(groups) / n  # brings a unit's sum to the scale of a case
+    losable = [x if higher_is_better else 1 - x for x in (*baseline, *value)]
+    step = _step([share * math.fsum(losable[i + side] for i in at) for at in groups.values() for side in (0, n)])
+    changing = chance_share([share * size / step for size in sizes], len(groups))
+    p_value, p_worse = _p_values(sizes, alpha, cells)
     return Paired(
         n_pairs=n,
         baseline=fmean(baseline),
         value=fmean(value),
         delta=math.fsum(changes) / n,
-        ci95=_interval(baseline, value, changes),
+        ci95=_interval(baseline, value, changes, list(groups.values())),
         p_value=p_value,
         p_worse=p_worse,
-        n_worse=n_worse,
-        n_better=len(worse) - n_worse,
-        least_drop=least_drop(n, changing=changing, step=step, alpha=alpha / cells),
+        n_worse=sum(change > ROUNDING for change in worse),
+        n_better=sum(change < -ROUNDING for change in worse),
+        least_drop=least_drop(len(groups), changing=changing, step=step, alpha=alpha / cells),
         changing=changing,
         step=step,
-        n_units=n,
+        n_units=len(groups),
+        changes={} if units is None else sums,
     )
+
+
+def _groups(units: Iterable[Hashable]) -> dict[Hashable, list[int]]:
+    """Return the places of each unit's cases."""
+    groups: dict[Hashable, list[int]] = {}
+    for at, unit in enumerate(units):
+        groups.setdefault(unit, []).append(at)
+    return groups
 
 
 def _step(losable: Sequence[float]) -> float:
     """Return by how much cases fall that lose all they have, as steps of one size that sum and spread as much."""
     total = math.fsum(losable)
-    return math.fsum(x * x for x in losable) / total if total > ROUNDING else 1.0
+    return min(1.0, math.fsum(x * x for x in losable) / total) if total > ROUNDING else 1.0
 
 
-def _interval(baseline: Sequence[float], value: Sequence[float], changes: Sequence[float]) -> Interval | None:
+def _interval(
+    baseline: Sequence[float], value: Sequence[float], changes: Sequence[float], groups: Sequence[Sequence[int]]
+) -> Interval | None:
+    if len(groups) < len(changes):
+        return clustered_interval([[changes[i] for i in at] for at in groups], binary=False, low=-1.0)
     if not {*baseline, *value} <= {0.0, 1.0}:
         return bootstrap_interval(changes, low=-1.0)
     return bonett_price_interval(changes.count(1.0), changes.count(-1.0), len(changes))

@@ -13,6 +13,7 @@ __all__ = [
     "Mean",
     "bonett_price_interval",
     "bootstrap_interval",
+    "changes_interval",
     "clustered_interval",
     "mean_of",
     "mean_of_cases",
@@ -37,12 +38,16 @@ class Mean:
         n: how many values it is the mean of.
         ci95: its 95 % interval, within the range of the values; None when n cannot give one.
         n_cases: how many cases the values are of, where cases were repeated; None where each has one value.
+        n_units: how many independent units the cases form, if that is fewer; else None.
+        unit: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if nothing does.
     """
 
     value: float | None
     n: int
     ci95: Interval | None
     n_cases: int | None = None
+    n_units: int | None = None
+    unit: str = ""
 
 
 def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
@@ -67,26 +72,62 @@ def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float 
     return Mean(mean.value, sum(map(len, cases)), mean.ci95, len(means))
 
 
-def clustered_interval(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Interval | None:
-    """Return the 95 % interval of the mean of all values of ``cases``, which depend on each other within a case.
+def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Interval | None:
+    """Return the 95 % interval of the mean of all values of ``units``, which depend on each other within a unit.
 
-    Wilson's, of as many as there are cases, for 0/1 values that are alike within each; else the bootstrap's over cases,
-    each with its mean, or where some have more values than others with what it adds to the ratio of sums that the mean
-    then is. None where the cases cannot give one.
+    Formula: of the mean m of all values and the jackknife variance v over K units, the ends of logit(m) ± t sqrt(v) /
+    (m (1 - m)), brought back to 0..1, with Student's t for K - 1 degrees of freedom. If 0/1 values are alike within
+    each unit and all units have one size, the units are 0/1 values themselves: Wilson's interval for K - 1 of them, as
+    with K it holds the truth too rarely for 15 units (0.915). Differences (``low`` = -1) have Bonett and Price's over
+    units, see `changes_interval`. All of them hold the truth in 93 % of runs or more from 15 units on, see
+    tests/benchmarks/clusters.py.
 
-    Formula: of the mean m of N values in K cases, the k-th with n_k of the mean m_k: m + n_k * K / N * (m_k - m).
+    Range: ``low``..1, and the mean lies inside. None if the units are too few to give an interval.
 
-    Source: W. G. Cochran, "Sampling techniques" (1977), 6.3, the ratio estimate's linearisation.
+    Source: W. G. Cochran, "Sampling techniques" (1977), 6.3, the ratio of sums; N. Dean and M. Pagano, "Evaluating
+    confidence interval methods for binomial proportions in clustered surveys", JSSAM 3 (2015): the logit.
+
+    Args:
+        units: the values of each unit, at least one.
+        binary: whether the values are 0 or 1.
+        low: the least that a value can be.
     """
-    total, means = sum(map(len, cases)), [fmean(values) for values in cases]
-    even = len({len(values) for values in cases}) == 1
-    mean = math.fsum(map(math.fsum, cases)) / total
+    n, total, sums = len(units), sum(map(len, units)), [math.fsum(values) for values in units]
+    whole = math.fsum(sums)
+    mean = whole / total
+    means = [each / len(values) for each, values in zip(sums, units, strict=True)]
+    even = len({len(values) for values in units}) == 1
     if binary and all(each in (0.0, 1.0) for each in means) and (even or mean in (0.0, 1.0)):
-        return wilson_interval(sum(means), len(means))
-    shares = [
-        mean + len(values) * len(cases) / total * (each - mean) for values, each in zip(cases, means, strict=True)
-    ]
-    return bootstrap_interval(means if even else shares, low)
+        return wilson_interval(sum(means), n) if mean in (0.0, 1.0) else wilson_interval(mean * (n - 1), n - 1)
+    if n < 2:
+        return None
+    if low < 0:
+        spread = (len(values) * n / total * (each - mean) for values, each in zip(units, means, strict=True))
+        return changes_interval(means if even else [mean + each for each in spread], mean, low)
+    without = [(whole - each) / (total - len(values)) for each, values in zip(sums, units, strict=True)]
+    variance = (n - 1) / n * math.fsum((each - mean) ** 2 for each in without)
+    if variance <= _ALIKE**2 / n or not 0 < mean < 1:
+        return _alike_interval(mean, n, low)
+    half = t_quantile(n - 1) * math.sqrt(variance) / (mean * (1 - mean))
+    below, above = (0.5 + 0.5 * math.tanh((math.log(mean / (1 - mean)) + side) / 2) for side in (-half, half))
+    return (max(0.0, min(mean, below)), min(1.0, max(mean, above)))
+
+
+def changes_interval(changes: Sequence[float], mean: float, low: float = -1.0) -> Interval:
+    """Return the 95 % interval of the mean of changes in ``low``..1, one for each of two independent units or more.
+
+    Formula: with two changes added, one for the better and one for the worse, each as great as the typical change s =
+    sum(d^2) / sum(abs(d)): c ± z sqrt((sum(d^2) + 2 s^2) / (n + 2) - c^2) / sqrt(n + 2), with c = sum(d) / (n + 2). Of
+    changes by -1, 0 and 1 it is Bonett and Price's interval.
+
+    Source: D. G. Bonett and R. M. Price, see `bonett_price_interval`; the size of the added changes is ours.
+    """
+    n, squares, sizes = len(changes) + 2, math.fsum(d * d for d in changes), math.fsum(map(abs, changes))
+    if sizes <= _ALIKE * n:
+        return _alike_interval(mean, n - 2, low)
+    centre = math.fsum(changes) / n
+    half = _Z * math.sqrt(((squares + 2 * (squares / sizes) ** 2) / n - centre**2) / n)
+    return (max(low, min(mean, centre - half)), min(1.0, max(mean, centre + half)))
 
 
 def wilson_interval(successes: float, n: int) -> Interval:

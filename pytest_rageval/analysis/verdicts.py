@@ -76,6 +76,8 @@ class GateResult:
         n_cases: how many cases ``n`` is of, where cases were repeated; else None.
         flaws: of a gate that failed over repeated cases, which always miss and which flip.
         regression: of a baseline gate, what its pairs say; of ``facet=*`` those of the deciding cell.
+        n_units: how many independent units its cases form, if that is fewer; else None.
+        unit: the facet that joins its cases to units; "" if nothing does.
     """
 
     gate: Gate
@@ -93,6 +95,8 @@ class GateResult:
     flaws: Flaws | None = None
     unscored: Mapping[str, int] = field(default_factory=dict)
     regression: Regression | None = None
+    n_units: int | None = None
+    unit: str = ""
 
     @property
     def small(self) -> tuple[GateResult, ...]:
@@ -243,7 +247,8 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     binary = metrics.get(gate.metric, MetricInfo()).binary
     cell = cell_of(gate.metric, binary, covered)
     result = GateResult(gate, scope, "passed", cell.mean, cell.n, errors, cell.ci95, gate.slice, n_cases=cell.n_cases)
-    result = replace(result, unscored=unscored_of(gate.metric, covered))
+    unscored = unscored_of(gate.metric, covered)
+    result = replace(result, unscored=unscored, n_units=cell.n_units, unit=cell.unit)
     if unasked:
         return replace(result, status="failed", reason=unasked)
     if stale := stale_text(gate.metric, covered):

@@ -90,6 +90,7 @@ def _planned(each: Sensitivity, drop: float) -> dict[str, Any]:
         "drop": drop,
         "cases_needed": each.needed,
         "n_pairs": compared.found.n_pairs,
+        "n_units": compared.found.n_units,
         "changing": compared.found.changing,
         "least_drop": compared.found.least_drop,
     }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, did_you_mean, found
 from pytest_rageval.hooks.baseline import refuse_baseline
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.testbed import Testbed
@@ -16,7 +17,11 @@ from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.selection import select
 
-__all__ = ["complete"]
+__all__ = ["complete", "no_such_cluster"]
+
+
+OF_A_RUN = {"system", REPEAT}
+"""Facets that the session gives to cases."""
 
 
 def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options: Options) -> None:
@@ -35,6 +40,8 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
     testbed.facets.update(*(case.facets for case in cases))
     if not select(cases, settings.where, None, None, 0, where):
         raise SettingError(f"{where}: where matches no case; {_told(settings.where, cases)}")
+    if settings.cluster is not None and not has_facet(cases, settings.cluster):
+        raise no_such_cluster(settings.cluster, f"{where}: cluster", cases)
     gates = [parse_gate(text, where) for text in settings.gates]
     named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
     for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
@@ -52,6 +59,17 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
         if gate in testbed.gates:
             raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
         testbed.gates.append(gate)
+
+
+def has_facet(cases: Iterable[Case], name: str) -> bool:
+    """Return whether a case has a facet that can say which cases depend on each other."""
+    return name not in OF_A_RUN and any(name in case.facets for case in cases)
+
+
+def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingError:
+    """Return the error of a cluster whose facet no case has; ``where`` ends with the setting's name."""
+    known = {name for case in cases for name in case.facets} - OF_A_RUN
+    return SettingError(f"{where} is {found(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
 def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:

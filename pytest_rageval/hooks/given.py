@@ -18,6 +18,7 @@ from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_
 from pytest_rageval.hooks.report_options import ReportsAsked, reports_asked
 from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.judges.panel import Panel
+from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
@@ -61,6 +62,8 @@ class Options:
         trust: how well judges have to agree with people.
         baseline: what the run is compared with.
         partial_gates: what becomes of a gate with a fixed bound over a part of its cases.
+        cluster: the facet whose value dependent cases share, for testbeds that name none.
+        cluster_origin: where the ini names it, as ``pytest.ini:3``.
     """
 
     systems: tuple[str, ...]
@@ -103,6 +106,8 @@ class Options:
     trust: TrustAsked
     baseline: BaselineAsked
     partial_gates: PartPolicy
+    cluster: str
+    cluster_origin: str
 
     @property
     def panelists(self) -> list[str]:
@@ -168,12 +173,24 @@ def read_options(config: pytest.Config) -> Options:
         trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
         baseline=baseline_asked(option, {name: ini_value(config, name) for name in BASELINE}, here, beside),
         partial_gates=part_policy(str(ini_value(config, "rag_partial_gates")), "rag_partial_gates"),
+        cluster=str(ini_value(config, "rag_cluster")).strip() or DIALOGUE,
+        cluster_origin=_ini_origin(config, "rag_cluster"),
     )
 
 
 def ini_folder(config: pytest.Config) -> Path:
     """Return the folder that paths of the ini are relative to."""
     return config.inipath.parent if config.inipath else config.rootpath
+
+
+def _ini_origin(config: pytest.Config, name: str) -> str:
+    """Return where the ini sets a name, as ``pytest.ini:3: rag_cluster``; the name alone if the command line does."""
+    path = config.inipath
+    if path is None or any(str(given).startswith(f"{name}=") for given in config.option.override_ini or ()):
+        return name
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    at = next((at for at, line in enumerate(lines, 1) if line.partition("=")[0].strip() == name), None)
+    return name if at is None else f"{path.name}:{at}: {name}"
 
 
 def ini_value(config: pytest.Config, name: str) -> Any:

@@ -16,7 +16,7 @@ rag_case = pytest.mark.rag_case
 
 ``rag_case(dataset, *, ability=, metrics=, gates=, passages=5, noise_rate=0.0, correct_rate=0.0,
 assembly="balanced"|"rgb-compat", qrels=, relevance="ids"|"overlap"|"answers", history="gold"|"own", limit=, sample=,
-seed=, where={facet: value}, **facets)``
+seed=, where={facet: value}, cluster="facet", **facets)``
 """
 
 _MARKED = ("ability", "level", "task")

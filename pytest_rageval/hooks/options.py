@@ -61,6 +61,8 @@ def _add_settings(parser: pytest.Parser) -> None:
         "(node ids, -k, --lf, --rag-limit; not -m or paths)", default="skip")  # fmt: skip
     parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
     parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
+    parser.addini("rag_cluster", "the facet whose value dependent cases share, for testbeds that name none",
+        default="dialogue")  # fmt: skip
     parser.addini("rag_corpus", "what is searched: paths, globs or format:path, one a line", type="linelist")
     parser.addini("rag_chunking", "how rag_corpus is cut: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] "
         "or sections", default="none")  # fmt: skip

@@ -62,6 +62,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             labelled=testbed.labelled,
             notes=_short_pools(selected.get(testbed.nodeid, [])),
             settings=testbed_settings(testbed),
+            cluster=testbed.settings.cluster or collected.options.cluster,
         )
         for name, metric in testbed.metrics.items():
             judge = "" if metric.judge_asked is None else metric.judge_asked.name

@@ -20,6 +20,7 @@ from pytest_rageval.hooks.resuming import Resumed
 from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.report.attainable import never_failing
 from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.folder import ENDED, HEAD, RunFolder
 from pytest_rageval.report.json_text import plain, to_json
@@ -71,6 +72,7 @@ class Recorder:
             self.run.taken_over, self.run.mixed = self._resumed.told(plan), self._resumed.mixed(plan)
             self.outlets.faults += self._resumed.warnings(plan)
             self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
+            self._warn(never_failing(plan) if self.run.baseline is not None else [])
 
     @property
     def taken(self) -> list[str]:
@@ -157,6 +159,13 @@ class Recorder:
             self._end(folder)
             self._prune(folder)
         return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
+
+    def _warn(self, sentences: Iterable[str]) -> None:
+        """Print warnings ahead of the tests; a worker's plan arrives with its first report."""
+        terminal = self._config.pluginmanager.getplugin("terminalreporter")
+        for sentence in sentences if terminal is not None else ():
+            terminal.ensure_newline()
+            terminal.write_line(f"warning: {sentence}", yellow=True)
 
     def _baseline_held(self) -> Snapshot | None:
         """Return what the run is compared with; what cannot be read is told where it is collected."""

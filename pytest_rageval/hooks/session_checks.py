@@ -7,8 +7,9 @@ from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.hooks.answer_files import ignored_keys
 from pytest_rageval.hooks.baseline import check_baseline, refuse_baseline
 from pytest_rageval.hooks.collected import Collected
+from pytest_rageval.hooks.completing import has_facet, no_such_cluster
 from pytest_rageval.hooks.trust import trust_held
-from pytest_rageval.model.facets import matches
+from pytest_rageval.model.facets import DIALOGUE, matches
 
 __all__ = ["check_session"]
 
@@ -23,6 +24,7 @@ def check_session(collected: Collected) -> None:
     options = collected.options
     collected.baseline = check_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
+    _check_cluster(collected)
     named = (entry.responder.name for entry in collected.entries if entry.responder.named)
     collected.named.load(named, collected.catalog.systems)
     for gate, where in collected.session_gates:
@@ -37,6 +39,13 @@ def check_session(collected: Collected) -> None:
             raise UnknownNameError("facet", name, facets, option)
     collected.notes += ignored_keys(collected)
     collected.trust = trust_held(collected)
+
+
+def _check_cluster(collected: Collected) -> None:
+    """Refuse a cluster of the ini whose facet no case has, unless the run is but a part of the project."""
+    cluster, cases = collected.options.cluster, [entry.case for entry in collected.entries]
+    if cluster != DIALOGUE and not collected.options.narrowed and not has_facet(cases, cluster):
+        raise no_such_cluster(cluster, collected.options.cluster_origin, cases)
 
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:

@@ -22,7 +22,7 @@ __all__ = ["settings_of", "testbed_settings"]
 
 _TOLD = (
     "dataset", "qrels", "ability", "passages", "noise_rate", "correct_rate", "assembly", "relevance", "history",
-    "where", "facets", "limit", "sample",
+    "where", "facets", "cluster", "limit", "sample",
 )  # fmt: skip
 """The settings of a testbed that say what it asks; its metrics and gates have their own places in results.json."""
 

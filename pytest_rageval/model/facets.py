@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 
 __all__ = [
-    "ABILITIES", "ANY", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "above", "facet_text", "matches", "place_of",
-    "place_text", "sort_key",
+    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "above", "facet_text", "matches",
+    "place_of", "place_text", "sort_key",
 ]  # fmt: skip
 
 FACETS = (
@@ -23,6 +23,9 @@ TASKS = (
 )  # fmt: skip
 
 ANY = "*"
+
+DIALOGUE = "dialogue"
+"""The facet that names the conversation of a turn. Turns of one conversation depend on each other."""
 
 KNEW = "knew"
 """The facet that says whether the model knew the answer without any passage; a case has it once it was asked."""

@@ -10,6 +10,7 @@ from typing import Literal
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Turn
+from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.judging import Verdict
 
 __all__ = ["Outcome", "Score", "Status"]
@@ -73,6 +74,7 @@ class Outcome:
         evidence: share in 0..1 of the evidence for the gold answer that the system had; None where it is unknown.
         answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that stand in the passages that the
             system saw; None if their texts are unknown, too.
+        cluster: the facet whose value it shares with cases that it depends on. The plan knows it, so it is not written.
     """
 
     nodeid: str
@@ -92,3 +94,4 @@ class Outcome:
     said: str = ""
     evidence: float | None = None
     answer_seen: float | None = None
+    cluster: str = DIALOGUE

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from pytest_rageval.analysis.agreement import Agreement, Rating, agreement, levels_of
-from pytest_rageval.analysis.corrected import Corrected, corrected_mean
+from pytest_rageval.analysis.corrected import Corrected, corrected_mean_of_units
 from pytest_rageval.analysis.labelled import Compared, Matched, Scored, compared, scored
 from pytest_rageval.analysis.reliability import alpha
+from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import FACETS, sort_key
 from pytest_rageval.model.outcome import Outcome
@@ -139,7 +140,9 @@ def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> 
         )
         if others:
             values = list(people.values()), list(judged.values()), list(others.values())
-            means.append(MeanOf(metric, system, corrected_mean(*values)))
+            asked = {each.case_id: each for each in outcomes if each.system == system}
+            units = units_of_outcomes([asked[case] for case in (*people, *others)])
+            means.append(MeanOf(metric, system, corrected_mean_of_units(*values, units)))
     return means
 
 

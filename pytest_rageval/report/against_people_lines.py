@@ -33,6 +33,8 @@ def against_people_lines(told: AgainstPeople, width: int) -> Iterator[str]:
     yield "judge against people - value [95 % interval]"
     rows = [row for judge in told.judges for row in _rows(judge, told.by)]
     columns = [["n", *(str(each.n) for _, each in rows)], ["cases", *(str(each.n_cases) for _, each in rows)]]
+    if any(each.n_units < each.n_cases for _, each in rows):
+        columns.append(["units", *(str(each.n_units) for _, each in rows)])
     two_levels = all(len(judge.agreement.levels) == 2 for judge in told.judges)
     for key, head in zip(_COLUMNS, _HEADS, strict=True):
         if not (two_levels and key == "kappa_quadratic"):  # which is kappa then

@@ -15,6 +15,7 @@ from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.folders import whole_files
+from pytest_rageval.model.facets import DIALOGUE
 
 __all__ = [
     "BASELINE_SCHEMA",
@@ -104,6 +105,7 @@ def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
         "metrics": {name: asdict(snapshot.metrics[name]) for name in sorted(snapshot.metrics)},
         "testbeds": {
             nodeid: {"name": testbed.name, "metrics": list(testbed.metrics)}
+            | ({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster})
             for nodeid, testbed in sorted(snapshot.testbeds.items())
         },
         **({} if snapshot.passages is None else {"passages": dict(sorted(snapshot.passages.items()))}),
@@ -117,7 +119,12 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     Raises:
         AttributeError, KeyError, TypeError, ValueError: it is not in that shape.
     """
-    cases = tuple(map(_measured, plain["cases"]))
+    measured = plain["cases"]
+    testbeds = {
+        nodeid: MeasuredTestbed(each["name"], tuple(each["metrics"]), str(each.get("cluster", DIALOGUE)))
+        for nodeid, each in plain["testbeds"].items()
+    }
+    cases = tuple(_measured(each, testbeds) for each in measured)
     twice = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
     if twice is not None:
         raise ValueError(f"the case {twice[1]!r} of {twice[0]} stands twice in it")
@@ -127,9 +134,7 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         fingerprint=plain["fingerprint"],
         versions=dict(plain["versions"]),
         metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
-        testbeds={
-            nodeid: MeasuredTestbed(each["name"], tuple(each["metrics"])) for nodeid, each in plain["testbeds"].items()
-        },
+        testbeds=testbeds,
         cases=cases,
         path=path,
         passages=_passages(plain.get("passages")),
@@ -175,7 +180,7 @@ def _passages(plain: Any) -> dict[str, str] | None:
     return plain
 
 
-def _measured(plain: Mapping[str, Any]) -> Measured:
+def _measured(plain: Mapping[str, Any], testbeds: Mapping[str, MeasuredTestbed]) -> Measured:
     scores = {str(name): float(value) for name, value in plain["scores"].items()}
     if not all(0 <= value <= 1 for value in scores.values()):
         raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
@@ -190,6 +195,7 @@ def _measured(plain: Mapping[str, Any]) -> Measured:
         scores=scores,
         failed=bool(plain.get("failed", False)),
         answer_seen=_share(plain, "answer_seen", plain.get("answer_seen")),
+        cluster=testbeds[plain["testbed"]].cluster if plain["testbed"] in testbeds else DIALOGUE,
     )
 
 

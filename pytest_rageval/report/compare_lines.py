@@ -40,14 +40,17 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
     """Yield how many cases each primary metric needs to find a drop, and what these cases can find."""
     names = [row_name(each.compared, comparison) for each in plan]
+    dependent = any(each.compared.found.facet for each in plan)
     columns = [
         ["cases", *(str(each.compared.found.n_pairs) for each in plan)],
+        *([["units", *(str(each.compared.found.n_units) for each in plan)]] if dependent else ()),
         ["changing", *(f"{each.compared.found.changing:.1%}" for each in plan)],
         ["could show", *(number(each.compared.found.least_drop) for each in plan)],
         [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
     ]
     yield Line("")
-    yield Line(f"cases that a drop of {drop:g} needs to be found with 80 % power, if as many change by chance as here")
+    what = "independent units" if dependent else "cases"
+    yield Line(f"{what} that a drop of {drop:g} needs to be found with 80 % power, if as many change by chance as here")
     yield from table(["", *names], columns, width)
 
 

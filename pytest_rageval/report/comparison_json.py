@@ -9,7 +9,7 @@ from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.regression import Regression
 from pytest_rageval.report.baseline_file import snapshot_to_plain
-from pytest_rageval.report.matrix_json import pair_of
+from pytest_rageval.report.matrix_json import encode_units, pair_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
 
@@ -74,6 +74,7 @@ def _compared(each: Compared) -> dict[str, Any]:
         "slice": dict(each.slice),
         "n": each.n,
         "n_pairs": found.n_pairs,
+        **encode_units(found.n_units if found.facet else None, found.facet),
         "baseline": found.baseline,
         "value": found.value,
         "delta": found.delta,

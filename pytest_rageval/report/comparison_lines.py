@@ -114,6 +114,7 @@ def change_columns(shown: Sequence[Compared]) -> list[list[str]]:
         ["change [95 %]", *(_change(each) for each in shown)],
         ["n", *(str(each.n) for each in shown)],
         *([["cases", *(str(each.found.n_pairs) for each in shown)]] if several else ()),
+        *([["units", *(str(each.found.n_units) for each in shown)]] if any(each.found.facet for each in shown) else ()),
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
     ]

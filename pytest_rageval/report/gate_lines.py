@@ -13,7 +13,7 @@ from pytest_rageval.analysis.verdicts import DESELECTED, GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import causes_text, p_text
-from pytest_rageval.report.lines import Line, Style, counted, few_of, interval, number, wrapped
+from pytest_rageval.report.lines import Line, Style, counted, few_of, in_units, interval, number, wrapped
 
 __all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
 
@@ -135,7 +135,7 @@ def _against(result: GateResult, told: Regression) -> list[str]:
     if found.delta is None:
         return ["nothing to compare in the baseline"]
     least = [f"could show {'no drop' if found.least_drop is None else f'{found.least_drop:.3g}'}"]
-    over = counted(found.n_pairs, "case")
+    over = counted(found.n_pairs, "case") + in_units(found.n_units if found.facet else None, found.facet)
     if not found.delta and not told.broken:
         return [f"as in the baseline over {over}", *least]
     now = "" if number(found.value) == number(result.value) else f", now {number(found.value)}"
@@ -172,8 +172,9 @@ def _small_text(result: GateResult) -> str:
 
 
 def n_text(result: GateResult) -> str:
-    """Return ``n 12``, and where cases were repeated how many those are: ``n 36 of 12 cases``."""
-    return f"n {result.n}" if result.n_cases is None else f"n {result.n} of {counted(result.n_cases, 'case')}"
+    """Return ``n 12``, for repeated cases ``n 36 of 12 cases``, and for dependent ones ``n 100 in 20 dialogues``."""
+    of = "" if result.n_cases is None else f" of {counted(result.n_cases, 'case')}"
+    return f"n {result.n}{of}{in_units(result.n_units, result.unit)}"
 
 
 def _unscored_text(unscored: Mapping[str, int]) -> str:

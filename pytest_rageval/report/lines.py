@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.errors import ascii_safe
 
 __all__ = [
-    "Line", "Mark", "Style", "counted", "dollars", "few_of", "interval", "moment", "number",
-    "signed", "wrapped",
+    "Line", "Mark", "Style", "counted", "dollars", "few_of", "in_units", "interval", "moment",
+    "number", "signed", "wrapped",
 ]  # fmt: skip
 
 Style = Literal["", "green", "red", "yellow", "bold"]
@@ -34,6 +35,14 @@ class Line(NamedTuple):
 def counted(n: int, what: str) -> str:
     """Return ``1 case`` or ``2 cases``."""
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def in_units(n: int | None, facet: str) -> str:
+    """Return `` in 20 dialogues``, or "" for None; a facet whose plural is not sure: `` in 20 units of category``."""
+    if n is None:
+        return ""
+    plain = facet.isascii() and facet.isalpha() and facet[-1] not in "hosxyz"
+    return f" in {counted(n, facet)}" if plain else f" in {counted(n, 'unit')} of {ascii_safe(facet)}"
 
 
 def number(value: float | None) -> str:

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.model.facets import above
 
-__all__ = ["cases_of", "encode_cell", "encode_matrix", "pair_of"]
+__all__ = ["cases_of", "encode_cell", "encode_matrix", "encode_units", "pair_of"]
 
 
 def encode_matrix(matrix: Matrix) -> dict[str, Any]:
@@ -55,12 +55,17 @@ def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
 def encode_cell(cell: Cell) -> dict[str, Any]:
     """Return a cell: its mean, None of no value, on how many it is, and its interval."""
     plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": pair_of(cell.ci95)}
-    return plain | cases_of(cell.n_cases)
+    return plain | cases_of(cell.n_cases) | encode_units(cell.n_units, cell.unit)
 
 
 def cases_of(n_cases: int | None) -> dict[str, int]:
     """Return how many cases stand behind an ``n`` that counts their repeats; nothing where none is repeated."""
     return {} if n_cases is None else {"n_cases": n_cases}
+
+
+def encode_units(n_units: int | None, unit: str) -> dict[str, int | str]:
+    """Return how many independent units the cases form and what joins them; nothing if all cases are independent."""
+    return {} if n_units is None else {"n_units": n_units, "unit": unit}
 
 
 def pair_of(interval: Interval | None) -> list[float] | None:

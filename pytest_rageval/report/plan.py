@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pytest_rageval.analysis.partial import PartPolicy, SelectedPart
 from pytest_rageval.analysis.regression import AlphaPer, Policy
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan"]
@@ -40,6 +41,7 @@ class TestbedPlan:
         labelled: whether its dataset brings its answers along: it tells of judges, and nothing of the systems under
             test, whose matrices and session gates leave it out.
         settings: what its cases ask, by the names of ``rag_case``.
+        cluster: the facet whose value its dependent cases share.
     """
 
     __test__ = False
@@ -53,6 +55,7 @@ class TestbedPlan:
     notes: tuple[str, ...] = ()
     labelled: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = DIALOGUE
 
     @property
     def primary(self) -> str:
@@ -190,6 +193,12 @@ class Plan:
         """The testbeds of labelled answers, which tell nothing of the systems under test beside them."""
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
         return labelled if labelled < self.testbeds.keys() else set()
+
+    def joined(self, outcome: Outcome) -> Outcome:
+        """Return an outcome that knows the cluster of its testbed."""
+        testbed = self.testbeds.get(outcome.testbed)
+        same = testbed is None or testbed.cluster == outcome.cluster
+        return outcome if same or testbed is None else replace(outcome, cluster=testbed.cluster)
 
     def lost(self, nodeid: str, error: str) -> Outcome | None:
         """Return the error outcome of a planned case whose process died; None if it was no case."""

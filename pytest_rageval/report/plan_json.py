@@ -11,6 +11,7 @@ from pytest_rageval.analysis.labelled import stand_in
 from pytest_rageval.analysis.partial import SelectedPart
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.report.plan import TO_AGREE, Plan, Shard, TestbedPlan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.views import MatrixChoice
@@ -28,7 +29,9 @@ def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
         "asserts": testbed.asserts,
         "notes": list(testbed.notes),
         "labelled": testbed.labelled,
-    } | ({"settings": dict(testbed.settings)} if testbed.settings else {})
+        **({"settings": dict(testbed.settings)} if testbed.settings else {}),
+        **({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster}),
+    }
 
 
 def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     """
     told = results["run"]
     run = Run(datetime.fromisoformat(told["started"]), decode_plan(results), interrupted=told["interrupted"])
-    run.outcomes = {plain["nodeid"]: decode_outcome(plain) for plain in results["outcomes"]}
+    run.outcomes = {plain["nodeid"]: run.plan.joined(decode_outcome(plain)) for plain in results["outcomes"]}
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
     run.instances = dict(results["instances"])

@@ -13,7 +13,7 @@ from pytest_rageval.analysis.deployment import Stage, queries_of_each
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.gating import NamedGate, reason_of
-from pytest_rageval.report.matrix_json import cases_of, encode_matrix, pair_of
+from pytest_rageval.report.matrix_json import cases_of, encode_matrix, encode_units, pair_of
 from pytest_rageval.report.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.sections_json import encode_dialogues, encode_repeats, encode_trust
@@ -123,11 +123,14 @@ def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         "cells": [
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": pair_of(c.ci95)}
             | cases_of(c.n_cases)
+            | encode_units(c.n_units, c.unit)
             | ({"reason": c.reason} if c.status == "skipped" or c.not_comparable else {})
             | ({} if c.regression is None else encode_regression(c.regression))
             for c in result.cells
         ],
-    } | cases_of(result.n_cases)
+        **cases_of(result.n_cases),
+        **encode_units(result.n_units, result.unit),
+    }
 
 
 def _encode_ballots(ballots: Ballots) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Run:
         earlier = self.outcomes.get(nodeid)
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
-        self.outcomes[nodeid] = decode_outcome(encoded)
+        self.outcomes[nodeid] = self.plan.joined(decode_outcome(encoded))
         self._changed()
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)

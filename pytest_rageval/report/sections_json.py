@@ -51,4 +51,12 @@ def decode_trust(plain: Mapping[str, Any]) -> Trust:
 
 def _cell(plain: Mapping[str, Any]) -> Cell:
     ci95 = plain["ci95"] and tuple(plain["ci95"])
-    return Cell(plain["mean"], plain["n"], plain["n_unscored"], ci95, plain.get("n_cases"))
+    return Cell(
+        plain["mean"],
+        plain["n"],
+        plain["n_unscored"],
+        ci95,
+        plain.get("n_cases"),
+        plain.get("n_units"),
+        plain.get("unit", ""),
+    )

@@ -30,7 +30,7 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str
         versions={},
         metrics=plan.metrics,
         testbeds={
-            nodeid: MeasuredTestbed(testbed.name, testbed.metrics)
+            nodeid: MeasuredTestbed(testbed.name, testbed.metrics, testbed.cluster)
             for nodeid, testbed in plan.testbeds.items()
             if nodeid not in apart
         },

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.cells import cell_of
-from pytest_rageval.analysis.clusters import over_cases
+from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.measured import Measured, Snapshot
 from pytest_rageval.analysis.statistics import Interval, mean_of
+from pytest_rageval.analysis.units import links_of, units_of
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
@@ -63,9 +64,11 @@ def totals_of_baseline(baseline: Snapshot) -> list[Total]:
     for (testbed, system), cases in groups.items():
         n_errors = sum(case.failed for case in cases)
         for metric in baseline.testbeds[testbed].metrics:
-            told = [(case.case, case.scores[metric]) for case in cases if metric in case.scores]
-            steady = all(value in (0.0, 1.0) for _, value in told)
+            mine = [case for case in cases if metric in case.scores]
+            told = [case.scores[metric] for case in mine]
+            units = units_of([links_of(each.case, each.system, each.facets, each.cluster) for each in mine])
+            steady = all(value in (0.0, 1.0) for value in told)
             binary = baseline.metrics.get(metric, MetricInfo()).binary and steady
-            mean = over_cases(mean_of([value for _, value in told], binary=binary), told, binary=binary, low=0.0)
+            mean = over_units(mean_of(told, binary=binary), units, told, binary=binary, low=0.0)
             totals.append(Total(testbed, system, metric, mean.value, mean.n, n_errors, mean.ci95))
     return totals

@@ -26,8 +26,8 @@ RETRIEVED = "retrieved"
 """In the place of a number of passages: none is supplied, the system retrieves."""
 
 SETTINGS = (
-    "ability", "assembly", "correct_rate", "dataset", "facets", "gates", "history", "limit", "metrics", "noise_rate",
-    "passages", "qrels", "relevance", "sample", "seed", "where",
+    "ability", "assembly", "cluster", "correct_rate", "dataset", "facets", "gates", "history", "limit", "metrics",
+    "noise_rate", "passages", "qrels", "relevance", "sample", "seed", "where",
 )  # fmt: skip
 """The names of all settings; in a marker, any other keyword is a facet."""
 
@@ -60,6 +60,7 @@ class Settings:
         seed: the testbed's own seed, or None for the session's.
         where: facet -> value, "*" for any; only the cases that match are kept.
         facets: facets of every case of the testbed.
+        cluster: the facet whose value its dependent cases share; None for ``rag_cluster``.
         origin: where the settings were written, for messages.
     """
 
@@ -81,6 +82,7 @@ class Settings:
     seed: int | None
     where: Mapping[str, str]
     facets: Mapping[str, str]
+    cluster: str | None
     origin: str
 
 
@@ -118,6 +120,7 @@ def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bo
         seed=_number(values, "seed", where, None),
         where=arguments.scalars(values.get("where", {}), "where", where),
         facets=facets,
+        cluster=arguments.text(values["cluster"], "cluster", where) if "cluster" in values else None,
         origin=where,
     )
     _refuse_without_effect(settings)

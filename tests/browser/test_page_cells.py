@@ -126,6 +126,30 @@ def test_repeats_and_the_gain_from_retrieval_are_means_of_cases(opened: Opener) 
     same(cells_of(page), rows_of(gain))
 
 
+@pytest.mark.parametrize("cluster", ["dialogue", "document"])
+def test_the_intervals_of_dialogues_and_documents_are_those_of_the_terminal(opened: Opener, cluster: str) -> None:
+    outcomes = [
+        case(f"d{d}-{turn}", system, float((d * turn + (system == "new")) % 3 > 0), topic=f"t{turn % 2}",
+             dialogue=str(d), document=f"x{d // 2 + turn // 3}")
+        for d in range(9)
+        for turn in range(1 + d % 4)
+        for system in ("old", "new")
+    ]  # fmt: skip
+    given = results(outcomes)
+    for testbed in given["testbeds"].values():
+        testbed["cluster"] = cluster
+    run, choice = run_of(given)
+    page = opened(given)
+    for matrix in run.matrices(choice):
+        assert matrix.total.n_units is not None
+        choose(page, "matrix", "System", matrix.system)
+        same(cells_of(page), rows_of(matrix))
+    for matrix in run.differences(choice):
+        choose(page, "matrix", "System", matrix.system)
+        choose(page, "matrix", "Show", f"system:{matrix.minus}")
+        same(cells_of(page), rows_of(matrix))
+
+
 def test_a_mean_that_is_a_half_is_rounded_as_in_the_terminal(opened: Opener) -> None:
     eighths = [
         case(f"q{part}-{at}", "keeper", float(at < part), topic=f"{part} of 8") for part in range(9) for at in range(8)

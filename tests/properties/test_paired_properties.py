@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -125,3 +126,26 @@ def test_a_smaller_drop_needs_no_fewer_cases(one: float, other: float, changing:
 def test_a_greater_drop_is_found_no_less_often(n: int, one: float, other: float, changing: float) -> None:
     less, more = (power_of(n, drop, changing=changing) for drop in sorted((one, other)))
     assert less <= more + 1e-6
+
+
+@given(RUNS, st.data())
+def test_units_of_one_case_each_give_the_very_numbers_of_none(
+    drawn: tuple[list[float], list[float]], data: st.DataObject
+) -> None:
+    names = data.draw(st.permutations(range(len(drawn[0]))))
+    assert replace(paired(*drawn, units=names), changes={}) == paired(*drawn)
+
+
+@given(RUNS, st.lists(st.integers(0, 5), min_size=30, max_size=30), st.randoms(use_true_random=False))
+def test_the_order_of_cases_in_units_changes_nothing(
+    drawn: tuple[list[float], list[float]], units: list[int], order: random.Random
+) -> None:
+    cases = list(zip(*drawn, units, strict=False))
+    told = paired(*drawn, units=units[: len(cases)])
+    order.shuffle(cases)
+    old, new, names = zip(*cases, strict=True)
+    again = paired(old, new, units=names)
+    assert replace(again, ci95=None) == replace(told, ci95=None)
+    assert again.ci95 == pytest.approx(told.ci95)
+    assert told.p_worse is not None
+    assert told.p_worse >= 2 ** -len(told.changes)

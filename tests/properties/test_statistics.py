@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.statistics import Interval, bootstrap_interval, mean_of, quantile, wilson_interval
+from pytest_rageval.analysis.statistics import (
+    Interval,
+    bootstrap_interval,
+    clustered_interval,
+    mean_of,
+    quantile,
+    wilson_interval,
+)
 
 SHARES = st.floats(0, 1)
 HITS = st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -85,3 +92,32 @@ def test_a_quantile_is_numpys(values: list[float], q: float) -> None:
     assert got == pytest.approx(float(np.quantile(values, q, method="linear")), rel=1e-9, abs=1e-9)
     assert got is not None
     assert min(values) <= got <= max(values)
+
+
+UNITS = st.lists(st.lists(SHARES, min_size=1, max_size=5), min_size=1, max_size=20)
+
+
+@given(UNITS, st.booleans(), st.randoms())
+def test_an_interval_over_units_lies_in_the_range_holds_its_mean_and_needs_no_order(
+    units: list[list[float]], binary: bool, random: object
+) -> None:
+    values = [[float(round(value)) for value in unit] if binary else unit for unit in units]
+    interval = clustered_interval(values, binary=binary)
+    mean = sum(map(sum, values)) / sum(map(len, values))
+    shuffled = list(values)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert clustered_interval(shuffled, binary=binary) == pytest.approx(interval, abs=1e-9)
+    if interval is not None:
+        assert 0 <= interval[0] <= mean + 1e-12
+        assert mean - 1e-12 <= interval[1] <= 1
+
+
+@given(st.lists(st.lists(st.floats(-1, 1), min_size=1, max_size=5), min_size=2, max_size=20))
+def test_an_interval_of_changes_over_units_turns_with_them(units: list[list[float]]) -> None:
+    interval = clustered_interval(units, binary=False, low=-1.0)
+    turned = clustered_interval([[-value for value in unit] for unit in units], binary=False, low=-1.0)
+    mean = sum(map(sum, units)) / sum(map(len, units))
+    assert interval is not None
+    assert turned == pytest.approx((-interval[1], -interval[0]), abs=1e-9)
+    assert -1 <= interval[0] <= mean + 1e-12
+    assert mean - 1e-12 <= interval[1] <= 1

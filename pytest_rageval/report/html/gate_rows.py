@@ -8,7 +8,7 @@ from typing import Any
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import p_text
 from pytest_rageval.report.html.against import delta_text
-from pytest_rageval.report.lines import counted, interval, number
+from pytest_rageval.report.lines import counted, in_units, interval, number
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
 
@@ -39,6 +39,7 @@ def gates_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     where = place_text(gate["slice"])
     n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
+    n += in_units(gate.get("n_units"), gate.get("unit", ""))
     return {
         "expr": gate["expr"],
         "scope": gate["scope"],

@@ -113,3 +113,16 @@ def test_alpha_needs_two_values_of_something() -> None:
     assert alpha([(1.0,), (0.0,)], BINARY) is None
     assert alpha([(1.0, 1.0), (1.0, 1.0)], BINARY) is None
     assert alpha([], BINARY) is None
+
+
+def test_turns_of_a_dialogue_are_resampled_together() -> None:
+    pairs = [(1.0, 1.0)] * 9 + [(1.0, 0.0)] * 4 + [(0.0, 0.0)] * 7
+    alone = agreement(rated(*pairs), BINARY)
+    turns = [
+        Rating(f"{at}-{turn}", judged, (person,), at) for at, (person, judged) in enumerate(pairs) for turn in "12345"
+    ]
+    found = agreement(turns, BINARY)
+    assert (found.n, found.n_cases, found.n_units) == (100, 100, 20)
+    assert (alone.n, alone.n_cases, alone.n_units) == (20, 20, 20)
+    assert found.kappa.ci95 == pytest.approx(alone.kappa.ci95)
+    assert found.accuracy.ci95 == pytest.approx(alone.accuracy.ci95)

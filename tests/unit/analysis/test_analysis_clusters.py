@@ -12,7 +12,16 @@ from pytest_rageval.analysis.clusters import by_case, case_names
 from pytest_rageval.analysis.decisions import evaluate
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
-from pytest_rageval.analysis.statistics import Mean, bootstrap_interval, mean_of, mean_of_cases, wilson_interval
+from pytest_rageval.analysis.statistics import (
+    Interval,
+    Mean,
+    bonett_price_interval,
+    bootstrap_interval,
+    clustered_interval,
+    mean_of,
+    mean_of_cases,
+    wilson_interval,
+)
 from pytest_rageval.analysis.verdicts import MetricInfo
 
 
@@ -116,7 +125,7 @@ def test_the_interval_is_over_cases_where_one_stands_under_several_settings() ->
     ]
     cell = cell_of("accuracy", True, outcomes)
     assert (cell.mean, cell.n, cell.n_cases) == (0.5, 12, None)
-    assert cell.ci95 == pytest.approx(bootstrap_interval([2 / 3, 1 / 3, 1.0, 0.0]))
+    assert cell.ci95 == clustered_interval(list(values.values()), binary=True)
     one_rate = [each for each in outcomes if each.facets["noise_rate"] == "0.4"]
     assert cell_of("accuracy", True, one_rate).ci95 == wilson_interval(2, 4)
 
@@ -124,7 +133,7 @@ def test_the_interval_is_over_cases_where_one_stands_under_several_settings() ->
 def test_cases_that_are_alike_under_all_settings_have_the_interval_of_one() -> None:
     values = [1.0, 1.0, 0.0, 1.0]
     thrice = [outcome(str(at), value, noise_rate=rate) for at, value in enumerate(values) for rate in RATES]
-    assert cell_of("accuracy", True, thrice) == Cell(0.75, 12, 0, wilson_interval(3, 4))
+    assert cell_of("accuracy", True, thrice) == Cell(0.75, 12, 0, wilson_interval(0.75 * 3, 3))
     right = [*thrice[:3], thrice[3]]
     assert cell_of("accuracy", True, right) == Cell(1.0, 4, 0, wilson_interval(2, 2))
 
@@ -133,13 +142,13 @@ def test_a_case_with_more_settings_weighs_more_in_the_interval_as_in_the_mean() 
     outcomes = [outcome("a", 1.0, noise_rate=rate) for rate in RATES] + [outcome("b", 0.0), outcome("c", 0.5)]
     cell = cell_of("f1", False, [replace(each, scores={"f1": each.scores["accuracy"]}) for each in outcomes])
     assert cell.mean == pytest.approx(0.7)
-    assert cell.ci95 == pytest.approx(bootstrap_interval([0.7 + 1.8 * 0.3, 0.7 - 0.6 * 0.7, 0.7 - 0.6 * 0.2]))
+    assert cell.ci95 == clustered_interval([[1.0, 1.0, 1.0], [0.0], [0.5]], binary=False)
 
 
 def test_repeats_under_several_settings_are_one_case_too() -> None:
     outcomes = [each for name, value in (("a", 1.0), ("b", 0.0), ("c", 1.0)) for rate in RATES
                 for each in repeats(name, value, value, noise_rate=rate)]  # fmt: skip
-    assert cell_of("accuracy", True, outcomes) == Cell(2 / 3, 18, 0, wilson_interval(2, 3), 9)
+    assert cell_of("accuracy", True, outcomes) == Cell(2 / 3, 18, 0, wilson_interval(2 / 3 * 2, 2), 9)
 
 
 def test_the_difference_of_systems_is_over_cases_too() -> None:
@@ -152,4 +161,75 @@ def test_the_difference_of_systems_is_over_cases_too() -> None:
     ]
     found = difference_of("accuracy", outcomes, "new")
     assert (found.mean, found.n, found.n_unscored) == (0.5, 6, 0)
-    assert found.ci95 == pytest.approx(bootstrap_interval([1.0, 0.5, 0.0], -1.0))
+    assert found.ci95 == clustered_interval([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]], binary=False, low=-1.0)
+
+
+def rounded(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (round(interval[0], 3), round(interval[1], 3))
+
+
+def test_twenty_dialogues_that_are_right_as_wholes_are_twenty_facts() -> None:
+    """11 of 20 dialogues are right in all 5 turns: Wilson's interval of 0.55 for 19, not of 55 of 100 turns."""
+    turns = [
+        outcome(f"{dialogue}-{turn}", float(dialogue < 11), dialogue=str(dialogue), round=str(turn))
+        for dialogue in range(20)
+        for turn in range(5)
+    ]
+    cell = cell_of("accuracy", True, turns)
+    assert (cell.mean, cell.n, cell.n_units, cell.unit) == (0.55, 100, 20, "dialogue")
+    assert rounded(cell.ci95) == (0.337, 0.746)
+    assert rounded(wilson_interval(55, 100)) == (0.452, 0.644)
+    loose = [replace(each, facets={}) for each in turns]
+    assert (cell_of("accuracy", True, loose).ci95, cell_of("accuracy", True, loose).n_units) == (
+        wilson_interval(55, 100),
+        None,
+    )
+
+
+def test_the_interval_of_units_of_several_sizes_is_students_on_the_logit() -> None:
+    """Units 1 1 0, 1 and 0 0: m = 1/2, without each unit 1/3, 2/5 and 3/4, so that v = 2/3 (1/36 + 1/100 + 1/16).
+
+    With t = 4.3027 for 2 degrees of freedom, 4.3027 sqrt(v) / 0.25 = 4.4500: the ends are 1 / (1 + exp(±4.4500)).
+    """
+    interval = clustered_interval([[1.0, 1.0, 0.0], [1.0], [0.0, 0.0]], binary=True)
+    assert interval == pytest.approx((0.01155, 0.98845), abs=5e-5)
+
+
+def test_one_unit_alone_gives_no_interval() -> None:
+    assert clustered_interval([[1.0, 0.0]], binary=True) is None
+    assert clustered_interval([[0.2, 0.4]], binary=False) is None
+
+
+def test_repeats_of_turns_belong_to_their_dialogue() -> None:
+    turns = [each for at in range(6) for each in repeats(f"t{at}", 1.0, float(at % 2), dialogue=f"d{at // 2}")]
+    cell = cell_of("accuracy", True, turns)
+    assert (cell.mean, cell.n, cell.n_cases, cell.n_units, cell.unit) == (0.75, 12, 6, 3, "dialogue")
+
+
+def test_the_difference_of_systems_is_over_dialogues_too() -> None:
+    outcomes = [
+        replace(outcome(f"{dialogue}-{turn}", value, dialogue=str(dialogue)), system=system)
+        for dialogue, gain in enumerate((1.0, 0.0, 1.0))
+        for turn in range(2)
+        for system, value in (("new", gain), ("old", 0.0))
+    ]
+    found = difference_of("accuracy", outcomes, "new")
+    assert (found.n, found.n_units, found.unit) == (6, 3, "dialogue")
+    assert found.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
+
+
+def test_dialogues_that_change_as_wholes_have_bonett_and_prices_interval() -> None:
+    changes = [[-1.0, -1.0]] * 4 + [[1.0, 1.0]] + [[0.0, 0.0]] * 10
+    assert clustered_interval(changes, binary=False, low=-1.0) == pytest.approx(bonett_price_interval(1, 4, 15))
+    assert clustered_interval([[0.0, 0.0]] * 15, binary=False, low=-1.0) == pytest.approx(
+        bonett_price_interval(0, 0, 15)
+    )
+
+
+def test_changes_of_a_tenth_have_an_interval_of_a_tenth() -> None:
+    """Two units of -0.1 and one of 0.1, then two invented ones of ±0.1: c = -0.02, and 1.96 sqrt(0.01 - c^2) / sqrt(5).
+
+    Of their squares 0.05 / 5 is the mean; so the half is 1.96 * 0.09798 / 2.23607 = 0.08588.
+    """
+    found = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
+    assert found == pytest.approx((-0.10588, 0.06588), abs=1e-5)

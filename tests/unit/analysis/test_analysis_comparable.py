@@ -57,7 +57,11 @@ GATE = "accuracy >= baseline"
         ([*now(4), *(replace(each, data="another") for each in now(6, first=4))], "4 of 10 cases compared: 6 changed"),
         ([*now(4), *(failed(f"q{at}", topic="A") for at in range(4, 10))], "4 of 10 cases compared: 6 in error"),
         (
-            [*now(4), *(outcome(f"q{at}", "judge_unavailable", topic="A") for at in range(4, 9)), skipped("q9", topic="A")],
+            [
+                *now(4),
+                *(outcome(f"q{at}", "judge_unavailable", topic="A") for at in range(4, 9)),
+                skipped("q9", topic="A"),
+            ],
             "4 of 10 cases compared: 5 unscored, 1 skipped",
         ),
     ],

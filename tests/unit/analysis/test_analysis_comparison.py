@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from measured_samples import TESTBED, measured, snapshot
 
@@ -149,3 +150,34 @@ def test_the_cell_of_cases_without_facets_is_not_taken_for_all_cases() -> None:
     assert [dict(each.slice) for each in comparison.cells_of(comparison.overall[0])] == [
         {"topic": "A"}, {"topic": "-", "ability": "-"},
     ]  # fmt: skip
+
+
+def test_turns_of_one_dialogue_are_one_unit_of_a_difference() -> None:
+    pairs = [
+        Pair(measured(f"{d}-{turn}", 1.0, dialogue=str(d)), measured(f"{d}-{turn}", float(d > 3), dialogue=str(d)))
+        for d in range(8)
+        for turn in range(3)
+    ]
+    found = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (found.n_pairs, found.n_units, found.facet, found.p_worse) == (24, 8, "dialogue", 1 / 16)
+    assert sorted(found.changes.values()) == [3.0] * 4
+    alone = [Pair(replace(each.before, facets={}), replace(each.after, facets={})) for each in pairs]
+    loose = difference(alone, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (loose.n_units, loose.facet, loose.p_worse) == (24, "", 2**-12)
+
+
+def test_a_cluster_joins_cases_that_it_joined_in_either_run() -> None:
+    def of(case: str, document: str) -> Measured:
+        return replace(measured(case, 1.0, document=document), cluster="document")
+
+    pairs = [Pair(of("a", "x"), of("a", "y")), Pair(of("b", "x"), of("b", "z")), Pair(of("c", "u"), of("c", "z"))]
+    assert difference(pairs, "accuracy", higher_is_better=True, alpha=0.05).n_units == 1
+    swapped = [Pair(each.after, each.before) for each in pairs]
+    assert difference(swapped, "accuracy", higher_is_better=True, alpha=0.05).n_units == 1
+
+
+def test_one_case_in_two_testbeds_is_one_unit() -> None:
+    both = [[measured("a", value, testbed=name) for value in (1.0, 0.0)] for name in ("t.py::a", "t.py::b")]
+    pairs = [Pair(before, after) for before, after in both]
+    found = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (found.n_pairs, found.n_units, found.facet) == (2, 1, "")

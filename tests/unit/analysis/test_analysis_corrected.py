@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import random
+from statistics import pvariance
 
 import pytest
 
-from pytest_rageval.analysis.corrected import corrected_mean
+from pytest_rageval.analysis.corrected import corrected_mean, corrected_mean_of_units
+from pytest_rageval.analysis.statistics import t_quantile
+from pytest_rageval.analysis.units import Units
 
 
 def test_a_judge_that_is_always_right_is_worth_as_many_labels() -> None:
@@ -71,3 +74,39 @@ def test_the_interval_covers_the_truth_where_the_raw_mean_does_not() -> None:
         raw += told.raw.ci95[0] <= 0.6 <= told.raw.ci95[1]
     assert covered >= 0.9 * 300
     assert raw <= 0.6 * 300
+
+
+def units(*names: int) -> Units:
+    return Units(tuple((str(name),) for name in names), len(set(names)), "dialogue")
+
+
+def test_units_of_one_case_each_give_the_very_numbers_of_none() -> None:
+    values = [1.0, 0.0] * 10, [1.0, 0.0, 1.0, 1.0] * 5, [1.0, 0.0, 1.0] * 30
+    assert corrected_mean_of_units(*values, units(*range(110))) == corrected_mean(*values)
+
+
+def test_the_corrected_mean_of_dialogues_is_that_of_cases_with_the_interval_of_dialogues() -> None:
+    """20 labelled dialogues of 2 equal turns and 45 others: the errors e of the dialogues and the judge's values vary.
+
+    With all turns of a dialogue alike, the influences are those of 20 and 45 single cases, and K / (K - 1) = 65 / 64.
+    """
+    people, judged, others = [1.0, 0.0] * 10, [1.0, 0.0, 1.0, 1.0] * 5, [1.0, 0.0, 1.0] * 15
+    twice = [[value for value in side for _ in range(2)] for side in (people, judged, others)]
+    told = corrected_mean_of_units(twice[0], twice[1], twice[2], units(*(at // 2 for at in range(130))))
+    plain = corrected_mean(twice[0], twice[1], twice[2])
+    assert (told.value, told.weight, told.n_labelled, told.n_judged) == (plain.value, plain.weight, 40, 130)
+    assert (told.raw.n_units, told.labelled.n_units, told.raw.unit) == (65, 20, "dialogue")
+    assert told.value is not None
+    assert told.weight is not None
+    assert told.ci95 is not None
+    errors = [person - told.weight * value for person, value in zip(people, judged, strict=True)]
+    of_errors = pvariance(errors) / 20
+    of_others = told.weight**2 * pvariance(others) / 45
+    half = t_quantile(19) * ((of_errors + of_others) * 65 / 64) ** 0.5
+    assert told.ci95 == pytest.approx((told.value - half, told.value + half))
+
+
+def test_labels_of_too_few_dialogues_are_too_few() -> None:
+    values = [1.0, 0.0] * 20, [1.0, 0.0] * 20, [1.0, 0.0] * 20
+    told = corrected_mean_of_units(*values, units(*(at // 5 for at in range(80))))
+    assert (told.value, told.ci95, told.reason) == (None, None, "too_few")

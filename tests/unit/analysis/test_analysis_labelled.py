@@ -122,3 +122,13 @@ def test_an_id_that_datasets_share_is_found_in_each_and_never_in_another_id() ->
     found = matched(labels, run)
     assert [each.outcomes for each in found.answers] == [(run[0], run[1]), (run[3],)]
     assert why(found) == {"of no case of the run": ["30"]}
+
+
+def test_answers_to_turns_of_a_dialogue_are_one_unit_under_all_systems() -> None:
+    def turn(name: str, dialogue: str, system: str) -> Scored:
+        said = replace(answered(name, "x"), facets={"dialogue": dialogue}, system=system)
+        return Scored(said, 1.0, (1.0,))
+
+    found = compared([turn("a", "1", "old"), turn("a", "1", "new"), turn("b", "1", "old"), turn("c", "2", "old")])
+    units = [each.unit for each in found.ratings]
+    assert units[0] == units[1] == units[2] != units[3]

@@ -188,3 +188,34 @@ def test_0_1_values_are_compared_without_a_library() -> None:
         "paired([1.0] * 99 + [0.0], [0.0] * 20 + [1.0] * 80); sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_sums_of_units_change_their_signs_together() -> None:
+    """Four dialogues of two turns change by -1, -1, 0 (one turn better, one worse) and +1: sums -2, -1, 0, 1.
+
+    The units that change are three. Of the 8 ways to give 2, 1, 1 their signs, 1 reaches a sum of 4 and 3 reach 2, so
+    that the chance of a fall of 2 or more is 3 / 8.
+    """
+    before = [1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0]
+    after = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    told = paired(before, after, units=["a", "a", "b", "b", "c", "c", "d", "d"])
+    assert told.changes == {"a": 2.0, "b": 1.0, "d": -1.0}
+    assert (told.n_pairs, told.n_units, told.n_worse, told.n_better) == (8, 4, 4, 2)
+    assert told.p_worse == 3 / 8
+    assert told.delta == -0.25
+
+
+def test_dialogues_that_change_as_wholes_are_mcnemars_pairs() -> None:
+    before, after = rates(20, 6, 1)
+    told = paired([v for v in before for _ in range(5)], [v for v in after for _ in range(5)],
+                  units=[at for at in range(20) for _ in range(5)])  # fmt: skip
+    alone = paired(before, after)
+    assert (told.p_worse, told.p_value, told.delta) == (alone.p_worse, alone.p_value, alone.delta)
+    assert (told.least_drop, told.changing, told.step) == (alone.least_drop, alone.changing, alone.step)
+    assert (told.n_pairs, told.n_units, alone.n_units) == (100, 20, 20)
+
+
+def test_changes_are_positive_for_the_worse() -> None:
+    assert paired([0.0], [1.0], units=["a"]).changes == {"a": -1.0}
+    assert paired([0.0], [1.0], units=["a"], higher_is_better=False).changes == {"a": 1.0}
+    assert paired([0.0], [1.0]).changes == {}

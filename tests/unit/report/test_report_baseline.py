@@ -43,6 +43,14 @@ def test_what_is_written_is_read(written: Path) -> None:
     assert read_baseline(written) == replace(SNAPSHOT, path="rag-baseline.json")
 
 
+def test_the_cluster_of_a_testbed_is_written_and_read(tmp_path: Path) -> None:
+    cases = tuple(replace(case, cluster="topic") for case in CASES)
+    testbeds = {TESTBED: MeasuredTestbed("test_a", ("accuracy", "f1"), "topic")}
+    write_baseline(tmp_path / "b.json", replace(SNAPSHOT, testbeds=testbeds, cases=cases))
+    read = read_baseline(tmp_path / "b.json")
+    assert (read.testbeds, read.cases) == (testbeds, cases)
+
+
 def test_it_has_a_line_for_each_case_and_the_same_bytes_again(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     lines = text.splitlines()

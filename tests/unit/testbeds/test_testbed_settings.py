@@ -189,6 +189,7 @@ def test_defaults() -> None:
         seed=None,
         where={},
         facets={},
+        cluster=None,
         origin="test_a.py:3",
     )
 
@@ -206,7 +207,7 @@ def test_everything_given() -> None:
     assert (settings.assembly, settings.limit, settings.sample, settings.seed) == ("rgb-compat", None, 9, -1)
     assert settings.where == {"topic": "*", "noise_rate": "0.4", "checked": "true"}
     assert settings.facets == {"team": "3", "release": "1.5", "level": "l"}
-    assert settings.given == frozenset(SETTINGS) - {"history", "limit", "qrels", "relevance"}
+    assert settings.given == frozenset(SETTINGS) - {"cluster", "history", "limit", "qrels", "relevance"}
 
 
 def test_rates_that_fill_the_passages_exactly_are_taken() -> None:

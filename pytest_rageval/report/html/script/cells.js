@@ -60,18 +60,21 @@ function cellOf(metric, rows) {
   if (rows.length && facetAt(rows[0], "repeat") !== null) {
     const cases = [...grouped(known, (row) => unitOf(row)).values()];
     const each = cases.map((runs) => runs.map((row) => valueAt(row, metric)));
-    const told = cases.map((runs, at) => [clusterOf(runs[0]), average(each[at])]);
-    const found = overCases(meanOfCases(each, binary, low), told, binary, low);
+    const units = independent(cases.map((runs) => runs[0]));
+    const found = overUnits(meanOfCases(each, binary, low), units, each.map(average), binary, low);
     return { ...found, unscored: rows.length - found.n };
   }
-  const told = known.map((row, at) => [clusterOf(row), values[at]]);
-  return { ...overCases(meanOf(values, binary, low), told, binary, low), unscored: rows.length - values.length };
+  const found = overUnits(meanOf(values, binary, low), independent(known), values, binary, low);
+  return { ...found, unscored: rows.length - values.length };
 }
 
-/** The mean with the interval over cases, where a case has several of the values that it is of: [case, value]. */
-function overCases(found, told, binary, low) {
-  const cases = [...grouped(told, ([name]) => name).values()].map((each) => each.map(([, value]) => value));
-  return cases.length === told.length ? found : { ...found, ci95: clustered(cases, binary, low) };
+/** The values of each unit, from the unit of each value. */
+const byUnit = (units, values) => [...grouped(values.keys(), (at) => units[at]).values()].map((places) => places.map((at) => values[at]));
+
+/** The mean with the interval over independent units, if some of them have several of its values. */
+function overUnits(found, units, values, binary, low) {
+  const groups = byUnit(units, values);
+  return groups.length === values.length ? found : { ...found, ci95: clustered(groups, binary, low) };
 }
 
 const present = (values) => values.filter((value) => value !== null);
@@ -83,9 +86,10 @@ function againstSystem(metric, rows, minus) {
   for (const unit of units) {
     const [theirs, ours] = [true, false].map((other) =>
       present(unit.filter((row) => (systemAt(row) === minus) === other).map((row) => valueAt(row, metric))));
-    if (ours.length && theirs.length) told.push([clusterOf(unit[0], true), average(ours) - average(theirs)]);
+    if (ours.length && theirs.length) told.push([unit[0], average(ours) - average(theirs)]);
   }
-  const found = overCases(meanOf(told.map(([, difference]) => difference), false, -1), told, false, -1);
+  const differences = told.map(([, difference]) => difference);
+  const found = overUnits(meanOf(differences, false, -1), independent(told.map(([row]) => row), true), differences, false, -1);
   return { ...found, unscored: units.length - told.length };
 }
 
@@ -99,14 +103,17 @@ function againstBaseline(metric, rows) {
   for (const unit of units) {
     const then = store.before[metric]?.[unit[0]] ?? null;
     const now = present(unit.map((row) => valueAt(row, metric)));
-    if (then !== null && now.length) pairs.push([clusterOf(unit[0]), then, asKept(average(now))]);
+    if (then !== null && now.length) pairs.push([unit[0], then, asKept(average(now))]);
   }
-  const cases = [...grouped(pairs, ([name]) => name).values()].map((each) => [1, 2].map((side) => average(each.map((pair) => pair[side]))));
+  const settings = [...grouped(pairs, ([row]) => clusterOf(row)).values()];
+  const cases = settings.map((each) => [1, 2].map((side) => average(each.map((pair) => pair[side]))));
   const differences = cases.map(([then, now]) => now - then);
   const rates = cases.length && cases.flat().every((mean) => mean === 0 || mean === 1);
   const found = { ...meanOf(differences, false, -1), n: pairs.length, unscored: units.length - pairs.length };
   const changed = (by) => differences.filter((each) => each === by).length;
-  if (rates) found.ci95 = bonettPrice(changed(1), changed(-1), differences.length);
+  const groups = byUnit(independent(settings.map((each) => each[0][0])), differences);
+  if (groups.length < differences.length) found.ci95 = clustered(groups, false, -1);
+  else if (rates) found.ci95 = bonettPrice(changed(1), changed(-1), differences.length);
   return cases.length === pairs.length ? found : { ...found, cases: cases.length };
 }
 

@@ -70,16 +70,32 @@ function meanOfCases(cases, binary, low = 0) {
   return { ...found, n: sum(cases.map((values) => values.length)), cases: means.length };
 }
 
-/** The interval of a mean over cases, of which some have several of its values, as under several noise rates. */
-function clustered(cases, binary, low) {
-  const total = sum(cases.map((values) => values.length));
-  const means = cases.map(average);
-  const even = cases.every((values) => values.length === cases[0].length);
-  const mean = sum(cases.map(sum)) / total;
-  const steady = means.every((each) => each === 0 || each === 1);
-  if (binary && steady && (even || mean === 0 || mean === 1)) return wilson(sum(means), means.length);
-  const shares = cases.map((values, at) => mean + ((values.length * cases.length) / total) * (means[at] - mean));
-  return bootstrap(even ? means : shares, low);
+/** The interval of a mean of values that depend on each other within a unit; see clustered_interval in Python. */
+function clustered(units, binary, low) {
+  const [n, total, sums] = [units.length, sum(units.map((values) => values.length)), units.map(sum)];
+  const whole = sum(sums);
+  const mean = whole / total;
+  const means = units.map(average);
+  const even = units.every((values) => values.length === units[0].length);
+  const [steady, end] = [means.every((each) => each === 0 || each === 1), mean === 0 || mean === 1];
+  if (binary && steady && (even || end)) return end ? wilson(sum(means), n) : wilson(mean * (n - 1), n - 1);
+  if (n < 2) return null;
+  if (low < 0) return ofChanges(even ? means : units.map((values, at) => mean + ((values.length * n) / total) * (means[at] - mean)), mean, low);
+  const without = units.map((values, at) => (whole - sums[at]) / (total - values.length));
+  const variance = ((n - 1) / n) * sum(without.map((each) => (each - mean) ** 2));
+  if (variance <= 1e-18 / n || !(mean > 0 && mean < 1)) return alike(mean, n, low);
+  const half = (tQuantile(n - 1) * Math.sqrt(variance)) / (mean * (1 - mean));
+  const [below, above] = [-half, half].map((side) => 0.5 + 0.5 * Math.tanh((Math.log(mean / (1 - mean)) + side) / 2));
+  return [Math.max(0, Math.min(mean, below)), Math.min(1, Math.max(mean, above))];
+}
+
+/** The interval of the mean of changes, one for each unit. */
+function ofChanges(shares, mean, low) {
+  const [n, squares, sizes] = [shares.length + 2, sum(shares.map((each) => each ** 2)), sum(shares.map(Math.abs))];
+  if (sizes <= 1e-9 * n) return alike(mean, n - 2, low);
+  const centre = sum(shares) / n;
+  const half = Z * Math.sqrt(((squares + 2 * (squares / sizes) ** 2) / n - centre ** 2) / n);
+  return [Math.max(low, Math.min(mean, centre - half)), Math.min(1, Math.max(mean, centre + half))];
 }
 
 function quantile(values, q) {

@@ -68,8 +68,36 @@ function unitOf(row, acrossSystems = false) {
 }
 
 /** The same, whatever setting it stands under. */
-const clusterOf = (row, acrossSystems = false) =>
-  [store.testbed.codes[row], acrossSystems ? "" : store.system.codes[row], store.case.codes[row]].join("|");
+const clusterOf = (row) => [store.testbed.codes[row], store.system.codes[row], store.case.codes[row]].join("|");
+
+/** What rows that depend on each other share: their case, their dialogue, or the value of their testbed's cluster. */
+function linksOf(row, acrossSystems) {
+  const system = acrossSystems ? "" : store.system.codes[row];
+  const cluster = testbedAt(row)?.cluster ?? "dialogue";
+  const [dialogue, value] = [facetAt(row, "dialogue"), facetAt(row, cluster)];
+  const links = [["", system, store.case.codes[row]]];
+  if (dialogue !== null) links.push(["dialogue", system, dialogue, facetAt(row, "dataset") ?? ""]);
+  if (cluster !== "dialogue" && value !== null) links.push([cluster, system, value]);
+  return links.map((link) => JSON.stringify(link));
+}
+
+/** The independent unit of each row: rows that are joined by links, directly or through others. */
+function independent(rows, acrossSystems = false) {
+  const first = new Map();
+  const parents = rows.map((_, at) => at);
+  const root = (at) => {
+    let top = at;
+    while (parents[top] !== top) top = parents[top] = parents[parents[top]];
+    return top;
+  };
+  rows.forEach((row, at) => {
+    for (const link of linksOf(row, acrossSystems)) {
+      if (first.has(link)) parents[root(at)] = root(first.get(link));
+      else first.set(link, at);
+    }
+  });
+  return rows.map((_, at) => root(at));
+}
 
 /** Values of a facet in order: numbers by size, then texts, none ("-") last. */
 function inOrder(one, other) {

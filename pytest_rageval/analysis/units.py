@@ -1,0 +1,120 @@
+"""Independent units: groups of cases that depend on each other.
+
+Two cases depend on each other if they share a link: their id, their dialogue or the value of the facet that their
+testbed names as its cluster. The units are the connected components of cases under these links, within one system.
+A case without a dialogue and without that facet is a unit of its own. Intervals, paired tests and resamples count
+units, because the turns of one conversation or five questions about one document are not five independent facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["Link", "Units", "links_of", "units_of", "units_of_outcomes"]
+
+CASE = ""
+"""The kind of the link that every case has: its id."""
+
+SEVERAL = "unit"
+"""What units are called if they are not the values of one facet."""
+
+Link = tuple[str, ...]
+"""Its kind (the facet, or `CASE`), then the system and the value."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of some cases.
+
+    Attributes:
+        names: the unit of each case, in the order of the cases. A unit is named by one of its links: of a cluster, else
+            of a dialogue, else of a case. So the order of the cases does not matter, and the unit of a dialogue has one
+            name in every cell.
+        n: how many units there are.
+        facet: the facet whose values are the units; `SEVERAL` if it takes more than one facet or if some cases have
+            none, "" if nothing joins different cases.
+    """
+
+    names: tuple[Link, ...]
+    n: int
+    facet: str
+
+    def grouped(self, values: Iterable[Value]) -> dict[Hashable, list[Value]]:
+        """Return the values of each unit, from one value for each case."""
+        found: dict[Hashable, list[Value]] = {}
+        for name, value in zip(self.names, values, strict=True):
+            found.setdefault(name, []).append(value)
+        return found
+
+
+def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) -> tuple[Link, ...]:
+    """Return the links of one case.
+
+    Args:
+        case: its id, unique in the session.
+        system: the system that answered it.
+        facets: its facets. A dialogue belongs to its dataset; the value of another facet means the same everywhere.
+        cluster: the facet that its testbed names as its cluster.
+    """
+    links: list[Link] = [(CASE, system, case)]
+    if DIALOGUE in facets:
+        links.append((DIALOGUE, system, facets[DIALOGUE], facets.get("dataset", "")))
+    if cluster != DIALOGUE and cluster in facets:
+        links.append((cluster, system, facets[cluster]))
+    return tuple(links)
+
+
+def units_of(cases: Sequence[Sequence[Link]]) -> Units:
+    """Return the units of cases, each given by its links (at least one)."""
+    first: dict[Link, int] = {}
+    parents = list(range(len(cases)))
+    kinds: dict[str, None] = {}
+    for at, links in enumerate(cases):
+        for link in links:
+            other = first.setdefault(link, at)
+            if other != at:
+                parents[_root(parents, at)] = _root(parents, other)
+                if link[0] != CASE and cases[other][0] != links[0]:
+                    kinds[link[0]] = None
+    names: dict[int, Link] = {}
+    for at, links in enumerate(cases):
+        root = _root(parents, at)
+        names[root] = min((*links, names[root]) if root in names else links, key=_rank)
+    return Units(
+        tuple(names[_root(parents, at)] for at in range(len(cases))), len(names), _facet(cases, kinds, len(names))
+    )
+
+
+def _rank(link: Link) -> tuple[bool, bool, Link]:
+    return link[0] == CASE, link[0] == DIALOGUE, link
+
+
+def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str:
+    """Return the facet whose values are the ``n`` units; `SEVERAL` if there is no such facet, "" without any kind."""
+    joining = list(kinds)
+    for kind in joining:
+        values = {next((link for link in links if link[0] == kind), None) for links in cases}
+        if None not in values and len(values) == n:
+            return kind
+    return SEVERAL if joining else ""
+
+
+def units_of_outcomes(outcomes: Sequence[Outcome]) -> Units:
+    """Return the units of outcomes."""
+    if not any(DIALOGUE in each.facets or each.cluster in each.facets for each in outcomes):
+        names = tuple((CASE, each.system, each.case_id) for each in outcomes)
+        return Units(names, len(set(names)), "")
+    return units_of([links_of(each.case_id, each.system, each.facets, each.cluster) for each in outcomes])
+
+
+def _root(parents: list[int], at: int) -> int:
+    while parents[at] != at:
+        parents[at] = at = parents[parents[at]]
+    return at

@@ -1,0 +1,132 @@
+"""Cases that depend on each other: dialogues, a cluster of one's own, and what gates make of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rag_project import RIGHT, WRONG, Mode, Project, Row, case
+
+from pytest_rageval.cli import main
+
+AGAINST = ("--rag-baseline", "rag-baseline.json")
+
+
+def turns(dialogues: int, right: int) -> list[Row]:
+    """Return dialogues of five turns, two dialogues about one document; the first ``right`` are right throughout."""
+    return [
+        case(f"d{d}-{turn}", RIGHT if d <= right else WRONG, dialogue=f"d{d}", round=turn, document=f"x{(d + 1) // 2}")
+        for d in range(1, dialogues + 1)
+        for turn in range(1, 6)
+    ]
+
+
+def test_a_hundred_turns_of_twenty_dialogues_are_twenty_facts(project: Project, mode: Mode) -> None:
+    project.says(turns(20, 11), 'gates=["accuracy >= 0.5"]')
+    run = project.run(*mode)
+    assert run.status == 0
+    run.said("*PASSED  accuracy >= 0.5    0.55  n 100 in 20 dialogues  [[]0.34, 0.75]")
+    gate = run.gates["accuracy >= 0.5"]
+    assert (gate["n"], gate["n_units"], gate["unit"]) == (100, 20, "dialogue")
+    assert gate["ci95"] == pytest.approx([0.34, 0.74], abs=0.01)
+    assert run.results["matrix"]["total"]["ci95"] == gate["ci95"]
+
+
+def test_a_testbed_names_what_its_cases_share(project: Project, mode: Mode) -> None:
+    project.says(turns(20, 11), 'gates=["accuracy >= 0.5"], cluster="document"')
+    run = project.run(*mode)
+    run.said("*PASSED  accuracy >= 0.5    0.55  n 100 in 10 documents  *")
+    assert next(iter(run.results["testbeds"].values()))["cluster"] == "document"
+
+
+def test_the_ini_and_a_suite_name_it_too(project: Project) -> None:
+    project.says([], test="")
+    project.data([{key: value for key, value in row.items() if key != "dialogue"} for row in turns(20, 11)])
+    suite = '[[testbed]]\nname = "{name}"\ndataset = "jsonl:cases.jsonl"\nmetrics = ["accuracy"]\n'
+    gates = 'gates = ["accuracy >= 0.5"]\n'
+    project.file("a.rag.toml", suite.format(name="a") + gates + 'cluster = "round"\n')
+    project.file("b.rag.toml", suite.format(name="b") + gates)
+    project.file("pytest.ini", "[pytest]\nrag_cluster = document\nrag_gates = accuracy >= 0.4\n")
+    run = project.run()
+    counts = {gate["scope"]: (gate["n"], gate["n_units"], gate["unit"]) for gate in run.results["gates"]}
+    assert counts == {"a": (100, 5, "round"), "b": (100, 10, "document"), "session": (200, 1, "unit")}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_a_cluster_that_no_case_has_is_a_usage_error(project: Project, workers: Mode) -> None:
+    project.says(turns(2, 1), 'cluster="documnet"')
+    run = project.run(*workers)
+    assert run.status == 4
+    problem = "is 'documnet', a facet that no case has; did you mean 'document'?"
+    run.result.stderr.fnmatch_lines([f"ERROR: test_it.py:3: cluster {problem}"])
+    project.says(turns(2, 1))
+    project.file("pytest.ini", "[pytest]\naddopts = -q\nrag_cluster = documnet\n")
+    run = project.run(*workers)
+    assert run.status == 4
+    run.result.stderr.fnmatch_lines([f"ERROR: pytest.ini:3: rag_cluster {problem}"])
+
+
+def test_what_the_session_gives_to_cases_is_no_cluster(project: Project) -> None:
+    project.says(turns(2, 1), 'cluster="system"')
+    run = project.run()
+    assert run.status == 4
+    assert "test_it.py:3: cluster is 'system', a facet that no case has; " in run.result.stderr.str()
+
+
+def test_a_gate_that_too_few_dialogues_can_fail_says_so_ahead_of_the_tests(project: Project, mode: Mode) -> None:
+    project.says(turns(4, 4), 'gates=["accuracy >= baseline"]')
+    project.run(*AGAINST, "--rag-update-baseline", *mode)
+    project.says(turns(4, 0), 'gates=["accuracy >= baseline"]')
+    run = project.run(*AGAINST, *mode)
+    warning = (
+        "warning: test_it: accuracy >= baseline can never fail: it has 20 cases in 4 dialogues, and at rag_alpha 0.05 "
+        "at least 5 independent ones have to get worse"
+    )
+    lines = run.result.stdout.lines
+    assert lines.count(warning) == 1
+    first = "." if "-n2" in mode else "test_it.py"
+    assert lines.index(warning) < next(at for at, line in enumerate(lines) if line.startswith((first, "m")))
+
+
+BREAKS = """
+    import pytest
+
+    def say(query):
+        name = query.question.split()[0]
+        return "Rome" if name in {broken} else "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return say
+"""
+
+
+def test_dialogues_that_break_as_wholes_count_once_each(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [case(f"d{d}-{turn}", f"d{d} where?", dialogue=f"d{d}", round=turn) for d in range(12) for turn in range(5)]
+    project.says(rows, 'gates=["accuracy >= baseline"]')
+    project.file("conftest.py", BREAKS.replace("{broken}", "()"))
+    project.run(*AGAINST, "--rag-update-baseline")
+    broken = {}
+    for n in (4, 5):
+        project.file("conftest.py", BREAKS.replace("{broken}", repr(tuple(f"d{d}" for d in range(n)))))
+        run = project.run(*AGAINST)
+        broken[n] = run.gates["accuracy >= baseline"]
+    assert (broken[4]["verdict"], broken[4]["p_value"], broken[4]["n_pairs"]) == ("inconclusive", 1 / 16, 60)
+    assert (broken[5]["verdict"], broken[5]["p_value"], broken[5]["n_units"]) == ("worse", 1 / 32, 12)
+    assert run.status == 1
+    run.said("*one-sided p 0.031 over 60 cases in 12 dialogues*")
+    monkeypatch.chdir(project.path)
+    capsys.readouterr()
+    assert main(["compare", "rag-baseline.json", "results.json", "--json"]) == 0
+    compared = json.loads(capsys.readouterr().out)["comparisons"][0]
+    assert (compared["n_pairs"], compared["n_units"], compared["unit"]) == (60, 12, "dialogue")
+
+
+def test_the_cluster_of_a_baseline_is_kept(project: Project) -> None:
+    project.says(turns(20, 11), 'cluster="document"')
+    project.run(*AGAINST, "--rag-update-baseline")
+    baseline = json.loads(Path(project.path / "rag-baseline.json").read_text(encoding="utf-8"))
+    assert [testbed["cluster"] for testbed in baseline["testbeds"].values()] == ["document"]

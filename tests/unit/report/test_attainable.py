@@ -1,0 +1,67 @@
+"""Which baseline gates could never fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_rageval.report.attainable import never_failing
+from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+
+TESTBED = "test_a.py::test_a"
+
+
+def planned(
+    facets: list[dict[str, str]], *gates: str, session: tuple[str, ...] = (), cluster: str = "dialogue"
+) -> Plan:
+    """Return a plan with one case for each of the facets."""
+    testbed = TestbedPlan(TESTBED, "test_a", ("accuracy",), gates, len(facets), cluster=cluster)
+    cases = {f"{TESTBED}[{at}]": (str(at), TESTBED, each.get("system", "s"), at) for at, each in enumerate(facets)}
+    return Plan({TESTBED: testbed}, cases, facets, session_gates=session)
+
+
+def test_four_cases_can_never_fail_a_gate_and_five_can() -> None:
+    [sentence] = never_failing(planned([{}] * 4, "accuracy >= baseline", "accuracy >= 0.5"))
+    assert sentence == (
+        "test_a: accuracy >= baseline can never fail: it has 4 cases, and at rag_alpha 0.05 at least 5 independent "
+        "ones have to get worse"
+    )
+    assert never_failing(planned([{}] * 5, "accuracy >= baseline")) == []
+
+
+def test_the_cases_of_four_dialogues_or_documents_are_too_few() -> None:
+    turns = [{"dialogue": str(at % 4), "document": str(at % 2)} for at in range(40)]
+    [sentence] = never_failing(planned(turns, "accuracy >= baseline - 0.02"))
+    assert "it has 40 cases in 4 dialogues, and" in sentence
+    [sentence] = never_failing(planned(turns, "accuracy >= baseline", cluster="document"))
+    assert "it has 40 cases in 2 documents, and" in sentence
+
+
+def test_a_gate_over_cells_can_fail_if_one_of_them_can() -> None:
+    topics = [{"topic": "a"}] * 5 + [{"topic": "b"}] * 2
+    assert never_failing(planned(topics, "accuracy[topic=*] >= baseline")) == []
+    [sentence] = never_failing(planned(topics[1:], "accuracy[topic=*] >= baseline"))
+    assert "it has 4 cases in its largest cell, and" in sentence
+    [sentence] = never_failing(planned(topics, "accuracy[topic=b] >= baseline"))
+    assert "it has 2 cases, and" in sentence
+
+
+def test_systems_are_not_added_up() -> None:
+    assert len(never_failing(planned([{"system": system} for system in "aabbcc"], "accuracy >= baseline"))) == 1
+
+
+def test_gates_of_the_session_are_told_too() -> None:
+    [sentence] = never_failing(planned([{}] * 3, session=("accuracy >= baseline",)))
+    assert sentence.startswith("session: accuracy >= baseline can never fail: it has 3 cases")
+    assert never_failing(planned([{}] * 3, session=("other >= baseline",))) == []
+
+
+@pytest.mark.parametrize(
+    "change", [{"updates": True}, {"inconclusive": "fail"}, {"alpha": 0.1}, {"shard": Shard(1, 2, 8, "", ())}]
+)
+def test_other_levels_and_runs_that_decide_nothing_are_left_alone(change: dict[str, Any]) -> None:
+    plan = planned([{}] * 4, "accuracy >= baseline")
+    for name, value in change.items():
+        setattr(plan, name, value)
+    assert never_failing(plan) == []
