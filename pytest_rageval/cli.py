@@ -34,7 +34,7 @@ of each testbed, each system apart; runs that were interrupted or narrowed are m
 
 IMPORT = """\
 Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
-(evaluation_result_*.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
+(evaluation_result_<judge>.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
 (JSON, JSON Lines, CSV, .xlsx) or table (the same, of questions and answers, by the names of its columns). Cases go to
 FILE (cases.jsonl), what a system answered beside them (cases.answers.jsonl), for `pytest --rag-answers`; values that
 OmniEval computed go to FILE (scores.jsonl). What was left is listed, by file and line. Exit status: 0 all rows were

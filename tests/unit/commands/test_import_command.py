@@ -61,14 +61,17 @@ def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> 
 def test_scores_are_of_the_cases_that_were_imported(imports: Path, command: Import) -> None:
     command("omnieval-predictions", imports / "omnieval", "--out", "funds.jsonl")
     status, out, err = command("omnieval-results", imports / "omnieval", "--cases", "funds.jsonl")
-    assert status == 1
-    assert out[:3] == [
-        "12 scores of 8 rows -> scores.jsonl",
-        "accuracy_judged: 1 without a value, not_applicable_or_parse_error",
+    assert (status, err) == (1, "")
+    assert out[:4] == [
+        "60 scores of 48 rows -> scores.jsonl",
         "hallucination: 1 without a value, out_of_range",
+        "hallucination: 1 without a value, not_applicable_or_parse_error",
+        "completeness: 4 without a value, not_applicable_or_parse_error",
     ]
-    assert err == ""
-    assert {row["id"] for row in lines("scores.jsonl")} <= {instance.id for instance in load(Path("funds.jsonl"))}
+    assert out[-1].endswith("hallucination.jsonl:2: hallucination of '投资-基金-抽取类问答-1' is out_of_range: '2.0'")
+    scores = lines("scores.jsonl")
+    assert {row["id"] for row in scores} == {instance.id for instance in load(Path("funds.jsonl"))}
+    assert [row["value"] for row in scores if row["metric"] == "RR"] == [1.0, 1.0, 0.5, 1.0, 1.0, 0.0]
 
 
 def test_rows_that_are_left_are_named_and_told_by_the_status(imports: Path, command: Import) -> None:
