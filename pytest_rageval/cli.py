@@ -33,12 +33,13 @@ of each testbed, each system apart; runs that were interrupted or narrowed are m
 """
 
 IMPORT = """\
-Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
-(evaluation_result_<judge>.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
-(JSON, JSON Lines, CSV, .xlsx) or table (the same, of questions and answers, by the names of its columns). Cases go to
-FILE (cases.jsonl), what a system answered beside them (cases.answers.jsonl), for `pytest --rag-answers`; values that
-OmniEval computed go to FILE (scores.jsonl). What was left is listed, by file and line. Exit status: 0 all rows were
-taken, 1 some were left, 2 nothing was written.
+Import files of other tools. FORMAT is table (questions and answers, by the names of their columns, in CSV, .xlsx, JSON
+or JSON Lines; jsonl is another name for it), ragas, deepeval, rgb-predictions (prediction_*.json), omnieval-predictions
+(<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl) or omnieval-replies (id,
+metric, reply). Cases go to FILE (cases.jsonl), the system's answers beside them (cases.answers.jsonl), for `pytest
+--rag-answers`; values that OmniEval computed go to FILE (scores.jsonl). Rows that are left out are listed by file and
+line, fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was left out, 2
+nothing was written.
 """
 
 INDEX = """\

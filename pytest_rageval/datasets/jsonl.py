@@ -125,7 +125,7 @@ def _qrels(record: Fields) -> dict[str, int]:
     if "qrels" not in record:
         return {}
     grades = record.inner("qrels", record.values["qrels"], "an object of passage ids and integer grades")
-    return {name: grades.count(name) or 0 for name in grades.values}
+    return {name: grades.grade(name) for name in grades.values}
 
 
 def _provenance(record: Fields) -> tuple[tuple[str, ...], ...]:

@@ -99,8 +99,11 @@ def current(outside: Meter | None = None) -> Scope:
 
 
 def charge(usage: Usage | None, *, replayed: bool = False) -> None:
-    """Charge the scope with what an answer says that it took, as one call, when that is known and not nothing."""
-    if usage is None or not (usage.prompt_tokens or usage.completion_tokens or usage.cost_usd):
+    """Charge the scope with what an answer says that it took, as one call, when that is known and not nothing.
+
+    A usage that is wrong, such as a negative cost, is not charged: its case becomes an error.
+    """
+    if usage is None or usage.fault or not (usage.prompt_tokens or usage.completion_tokens or usage.cost_usd):
         return
     spent = 0.0 if replayed else usage.cost_usd
     tokens = usage.prompt_tokens, usage.completion_tokens

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from pytest_rageval.model.ranking import Ranking
 
@@ -25,6 +26,12 @@ class Usage:
     completion_tokens: int | None = None
     cost_usd: float | None = None
     latency_s: float | None = None
+
+    @property
+    def fault(self) -> tuple[str, object] | None:
+        """The first part that is no finite number of 0 or more, by name, with its value; None where all are."""
+        told = ((part.name, getattr(self, part.name)) for part in fields(self))
+        return next(((name, value) for name, value in told if not (value is None or _is_amount(value))), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +62,12 @@ class Answer:
     trace: tuple[Step, ...] = ()
     usage: Usage | None = None
     generated: bool = True
+
+
+def _is_amount(value: object) -> bool:
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        return False
+    try:
+        return 0 <= float(value) < math.inf  # type: ignore[arg-type]  # numpy's numbers have __float__ too
+    except (OverflowError, TypeError, ValueError):
+        return False
