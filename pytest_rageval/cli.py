@@ -199,7 +199,8 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         lint.add_argument(f"--{name}", type=wanted, metavar=name.upper().replace("-", "_"), help=what)
     lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus, to look up gold ids in")
     lint.add_argument("--strict", action="store_true", help="exit with 1 where there are warnings, too")
-    lint.add_argument("--json", action="store_true", help="as JSON")
+    lint.add_argument("--all", action="store_true", help="list all findings of a check, not only the first five")
+    lint.add_argument("--json", action="store_true", help="as JSON, with all findings")
     lint.set_defaults(run_command=_lint)
 
 
@@ -265,7 +266,14 @@ def _lint(arguments: argparse.Namespace) -> Iterator[str]:
 
     names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
     settings = {name: getattr(arguments, name) for name in names}
-    return lint(arguments.datasets, settings, arguments.corpus, strict=arguments.strict, as_json=arguments.json)
+    return lint(
+        arguments.datasets,
+        settings,
+        arguments.corpus,
+        strict=arguments.strict,
+        as_json=arguments.json,
+        show_all=arguments.all,
+    )
 
 
 class _Parser(argparse.ArgumentParser):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import ROLES, Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError, found
@@ -32,10 +33,11 @@ def load(path: Path) -> tuple[Instance, ...]:
     seen: dict[object, int] = {}
     instances = []
     for line, values in read_records(path):
-        record = Fields(f"{name}:{line}", values)
-        instance = read_instance(record, dataset)
-        claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
-        instances.append(instance)
+        with one_record:
+            record = Fields(f"{name}:{line}", values)
+            instance = read_instance(record, dataset)
+            claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+            instances.append(instance)
     return tuple(instances)
 
 

@@ -28,9 +28,8 @@ def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
         yield "trace", trace, "a tuple of Step"
     usage: object = answer.usage
     if isinstance(usage, Usage):
-        if usage.fault is not None:
-            name, value = usage.fault
-            yield f"usage.{name}", value, "a finite number of 0 or more"
+        if usage.fault:
+            yield f"usage.{usage.fault}", getattr(usage, usage.fault), "a finite number of 0 or more"
     elif usage is not None:
         yield "usage", usage, "a Usage"
 

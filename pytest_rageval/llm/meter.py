@@ -7,13 +7,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_rageval.errors import found
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
 
-__all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current"]
+__all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current", "faulty"]
 
 
 class Meter:
@@ -96,6 +97,11 @@ def current(outside: Meter | None = None) -> Scope:
     if scope is None or scope.meter.closed:
         scope = TEST.scope
     return scope or Scope(outside or Meter())
+
+
+def faulty(usage: Usage) -> str:
+    """Return what is wrong with a usage that has a fault, for a message."""
+    return f"a {usage.fault} of {found(getattr(usage, str(usage.fault)))}, wanted a finite number of 0 or more"
 
 
 def charge(usage: Usage | None, *, replayed: bool = False) -> None:

@@ -28,10 +28,9 @@ class Usage:
     latency_s: float | None = None
 
     @property
-    def fault(self) -> tuple[str, object] | None:
-        """The first part that is no finite number of 0 or more, by name, with its value; None where all are."""
-        told = ((part.name, getattr(self, part.name)) for part in fields(self))
-        return next(((name, value) for name, value in told if not (value is None or _is_amount(value))), None)
+    def fault(self) -> str | None:
+        """The name of the first part that is known and no finite number of 0 or more; None where there is none."""
+        return next((part.name for part in fields(self) if not _is_amount(getattr(self, part.name))), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,8 @@ class Answer:
 
 
 def _is_amount(value: object) -> bool:
+    if value is None:
+        return True
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         return False
     try:
