@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments, compare_arguments, show_formats
+from pytest_rageval.commands import agreement_arguments, compare_arguments, import_arguments, show_formats
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.report.legible import legible
 
@@ -30,16 +30,6 @@ HISTORY = """\
 Tell how a metric went, run by run as .rageval/runs keeps them or, with --baseline, commit by commit of that file: its
 value, of how many cases, its 95 % interval and the difference to the line before. By default it is the primary metric
 of each testbed, each system apart; runs that were interrupted or narrowed are marked.
-"""
-
-IMPORT = """\
-Import files of other tools. FORMAT is table (questions and answers, by the names of their columns, in CSV, .xlsx, JSON
-or JSON Lines; jsonl is another name for it), ragas, deepeval, rgb-predictions (prediction_*.json), omnieval-predictions
-(<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl) or omnieval-replies (id,
-metric, reply). Cases go to FILE (cases.jsonl), the system's answers beside them (cases.answers.jsonl), for `pytest
---rag-answers`; values that OmniEval computed go to FILE (scores.jsonl). Rows that are left out are listed by file and
-line, fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was left out, 2
-nothing was written.
 """
 
 INDEX = """\
@@ -152,18 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     history.set_defaults(run_command=_history, pages=True)
     agreement_arguments.add_to(commands)
     compare_arguments.add_to(commands)
-    imports = commands.add_parser(
-        "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
-    )
-    imports.add_argument("format", metavar="FORMAT", help="what the files are")
-    imports.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions")
-    imports.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
-    imports.add_argument("--system", default="", metavar="NAME", help="the system that gave the answers or was judged")
-    imports.add_argument(
-        "--cases", type=Path, metavar="FILE", help="the dataset that omnieval-results are of, in order"
-    )
-    imports.add_argument("--force", action="store_true", help="write over files that are there")
-    imports.set_defaults(run_command=_import)
+    import_arguments.add_to(commands)
     _add_index(commands)
     _add_lint(commands)
     return parser
@@ -233,14 +212,6 @@ def _history(arguments: argparse.Namespace) -> Iterator[str]:
 
     wanted = Wanted(arguments.metric, arguments.testbed, arguments.system)
     return history(wanted, arguments.baseline, as_json=arguments.json)
-
-
-def _import(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.imports import import_files
-    from pytest_rageval.datasets.imports import Order
-
-    order = Order(tuple(arguments.sources), arguments.system, arguments.cases)
-    return import_files(arguments.format, order, arguments.out, force=arguments.force)
 
 
 def _index_build(arguments: argparse.Namespace) -> Iterator[str]:

@@ -43,6 +43,10 @@ def load(path: Path) -> tuple[Instance, ...]:
 
 def read_instance(record: Fields, dataset: str) -> Instance:
     """Return the instance of one record in our own format; a record that is not so is a `DataError`."""
+    if "id" not in record:
+        hint = "; `rageval import jsonl FILE --ids content` gives every record one"
+        problem = record.error("id", "an integer or a string that is not empty").problem
+        raise DataError(record.where, problem if record.near("id") else problem + hint)
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")

@@ -91,6 +91,7 @@ def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
         taken.leave(error.where, f"its answer was left: {error.problem}")
         return True
     taken.drop(output.values, ("pred", "retrieval_result"), "output.")
+    taken.needless.add("output.prompt")
     taken.answer(where, answer | ({"system": system} if system else {}))
     return True
 
