@@ -69,6 +69,6 @@ def _is_amount(value: object) -> bool:
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         return False
     try:
-        return 0 <= float(value) < math.inf  # type: ignore[arg-type]  # numpy's numbers have __float__ too
+        return 0 <= float(value) < math.inf
     except (OverflowError, TypeError, ValueError):
         return False

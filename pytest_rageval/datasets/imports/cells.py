@@ -48,9 +48,9 @@ def plain(item: object) -> object:
     return str(int(item)) if isinstance(item, float) and item.is_integer() and abs(item) < WHOLE else str(item)
 
 
-def value_in(cell: str) -> object:
-    """Return the list or object that a cell holds as JSON or as Python prints it; else the cell itself."""
-    text = cell.strip()
+def value_in(cell: object) -> object:
+    """Return the list or object that a string holds as JSON or as Python prints it; anything else as it is."""
+    text = cell.strip() if isinstance(cell, str) else ""
     if text.startswith(("[", "{")):
         with suppress(RecursionError, ValueError):
             return json.loads(text)

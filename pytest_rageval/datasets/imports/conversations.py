@@ -38,7 +38,7 @@ def conversation_of(value: object) -> Conversation | None:
     A list of ``{"question", "answer"}`` (or like names; of several answers the first), of ``[question, answer]``, or
     of messages ``{"role", "content"}``. The cell of a table may hold such a list as JSON or as Python prints it.
     """
-    items = value_in(value) if isinstance(value, str) else value
+    items = value_in(value)
     if not isinstance(items, list):
         return None
     conversation = Conversation()

@@ -25,7 +25,7 @@ def passages_of(value: object, ids: object, between: str | None, name: str, take
         name: the field, to name what is left.
         taken: counts what is left.
     """
-    inside = value_in(value) if isinstance(value, str) else value
+    inside = value_in(value)
     items = [inside] if isinstance(inside, dict) else inside
     if isinstance(items, list) and any(isinstance(item, dict) for item in items):
         passages = [_passage(item, name, taken) for item in items]

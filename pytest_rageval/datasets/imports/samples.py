@@ -149,10 +149,8 @@ def _gold(row: _Row, said: JsonObject, shape: Shape, *, slots: bool) -> JsonObje
 
 def _own(rest: JsonObject) -> JsonObject:
     """Take the fields that our own format knows out of the rest of a row, and return them."""
-    values = {
-        name: value_in(rest[name]) if isinstance(rest[name], str) else rest[name] for name in KEYS if name in rest
-    }
-    own = {name: value for name, value in values.items() if isinstance(value, (list, dict))}
+    values = {name: value_in(rest[name]) for name in KEYS if name in rest}
+    own: JsonObject = {name: value for name, value in values.items() if isinstance(value, (list, dict))}
     for name in own:
         del rest[name]
     return own

@@ -85,7 +85,7 @@ def test_the_interval_covers_the_truth_where_the_raw_mean_does_not() -> None:
 def test_few_labels_are_enough_for_an_interval_that_holds(n: int, truth: float, right: float, wrong: float) -> None:
     """A judge says right of the share ``right`` of right answers, and of the share ``wrong`` of wrong ones."""
     draw = random.Random(11)
-    held = []
+    held: list[bool] = []
     while len(held) < 300:
         people = [float(draw.random() < truth) for _ in range(20 * n)]
         judged = [float(draw.random() < (right if value else wrong)) for value in people]

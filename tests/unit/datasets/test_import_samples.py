@@ -19,17 +19,17 @@ from pytest_rageval.errors import DataError, MissingDependencyError
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
 
-def took(importer: Importer, *paths: Path, system: str = "", **asked: bool) -> Taken:
+def took(importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False) -> Taken:
     taken = Taken()
-    importer(Order(paths, system, **asked), taken)
+    importer(Order(paths, system, slots=slots, content_ids=content_ids), taken)
     return taken
 
 
-def took_rows(tmp_path: Path, *rows: dict[str, Any], **asked: bool) -> Taken:
+def took_rows(tmp_path: Path, *rows: dict[str, Any], slots: bool = False, content_ids: bool = False) -> Taken:
     """Return what is taken of rows of JSON Lines, each a question with an answer unless it says otherwise."""
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps({"question": "Q?", "answer": "A", **row}) for row in rows), encoding="utf-8")
-    return took(table, path, **asked)
+    return took(table, path, slots=slots, content_ids=content_ids)
 
 
 def written(path: Path, text: str | bytes) -> Path:
