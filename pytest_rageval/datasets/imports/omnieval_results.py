@@ -12,6 +12,7 @@ from pytest_rageval.datasets.imports.omnieval_predictions import SUFFIX, facets_
 from pytest_rageval.datasets.imports.rows import files_of
 from pytest_rageval.datasets.imports.taken import Order, Taken
 from pytest_rageval.datasets.jsonl import load
+from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, json_kind, read_text, shown_path
 from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.model.case import Instance
@@ -108,9 +109,14 @@ def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
 
 
 def _cases_of(file: str, cases: Sequence[Instance]) -> list[Instance]:
-    """Return the cases that a file of predictions holds, by the topic and task in its name."""
-    facets = facets_of(levels_of(file))
-    return [case for case in cases if all(case.facets.get(name) == value for name, value in facets.items())]
+    """Return the cases that a file of predictions holds, by the topic and task in its name; all where it names none."""
+    wanted = facets_of(levels_of(file))
+    return [case for case in cases if all(_facet(case, name) == value for name, value in wanted.items())]
+
+
+def _facet(case: Instance, name: str) -> str:
+    value = case.facets.get(name, "")
+    return TASK_OF.get(value, value) if name == "task" else value
 
 
 def _lists(where: str, file: str, maps: JsonObject, taken: Taken) -> Iterator[tuple[str, list[str]]]:

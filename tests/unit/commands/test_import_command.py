@@ -65,14 +65,14 @@ def test_scores_are_of_the_cases_that_were_imported(imports: Path, command: Impo
     assert (status, err) == (1, "")
     assert out[:4] == [
         "60 scores of 48 rows -> scores.jsonl",
-        "hallucination: 1 without a value, out_of_range",
         "hallucination: 1 without a value, not_applicable_or_parse_error",
+        "hallucination: 1 without a value, out_of_range",
         "completeness: 4 without a value, not_applicable_or_parse_error",
     ]
-    assert out[-1].endswith("hallucination.jsonl:2: hallucination of '投资-基金-抽取类问答-1' is out_of_range: '2.0'")
+    assert out[-1].endswith("hallucination.jsonl:3: hallucination of '投资-基金-抽取类问答-1' is out_of_range: '2.0'")
     scores = lines("scores.jsonl")
     assert {row["id"] for row in scores} == {instance.id for instance in load(Path("funds.jsonl"))}
-    assert [row["value"] for row in scores if row["metric"] == "RR"] == [1.0, 1.0, 0.5, 1.0, 1.0, 0.0]
+    assert [row["value"] for row in scores if row["metric"] == "RR"] == [1.0, 1.0, 1.0, 0.0, 1.0, 0.5]
 
 
 def test_a_jsonl_file_of_another_project_is_imported_whole(command: Import) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -95,9 +96,34 @@ def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: 
         ("1", "omnieval_f1_compat", 0.5),
     ]
     [(where, why)] = taken.left
-    assert where.endswith("evaluation_result_model_judge-hallucination.jsonl:2")
+    assert where.endswith("evaluation_result_model_judge-hallucination.jsonl:3")
     assert why == "hallucination of '投资-基金-抽取类问答-1' is out_of_range: '2.0'"
     assert taken.notes == []
+
+
+def test_means_of_what_is_imported_are_the_averages_of_the_last_line(fixtures_dir: Path, tmp_path: Path) -> None:
+    """The published averages leave out what is below 0, as scores without a value are left out here."""
+    folder, imported = fixtures_dir / "imports" / "omnieval", Taken()
+    omnieval_predictions.take(Order((folder,)), imported)
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text("\n".join(map(json.dumps, imported.cases)), encoding="utf-8")
+    values: dict[object, list[float]] = {}
+    for _, metric, value in told(took(folder, cases)):
+        if isinstance(value, float):
+            values.setdefault(metric, []).append(value)
+    averages: dict[str, float | str] = {}
+    for path in folder.glob("evaluation_result_*.jsonl"):
+        for averaged in json.loads(path.read_text(encoding="utf-8").splitlines()[-1]).values():
+            averages |= averaged or {}
+    ours = {
+        "accuracy": "accuracy_judged",
+        "MRR": "RR",
+        **{m: f"omnieval_{m.lower()}_compat" for m in ("MAP", "em", "f1")},
+    }
+    for metric in ("accuracy", "completeness", "MRR", "MAP", "em", "f1"):
+        assert fmean(values[ours.get(metric, metric)]) == pytest.approx(averages[metric])
+    rouge = [fmean(values[name]) for name in ("rouge_1", "rouge_2", "rouge_l")]
+    assert rouge == pytest.approx([float(each) for each in str(averages["rouge"]).split(",")])
 
 
 def test_a_line_is_of_the_cases_with_its_topic_and_task(tmp_path: Path, cases: Path) -> None:
