@@ -27,7 +27,7 @@ def passages_of(value: object, ids: object, between: str | None, name: str, take
     """
     inside = value_in(value)
     items = [inside] if isinstance(inside, dict) else inside
-    if isinstance(items, list) and any(isinstance(item, dict) for item in items):
+    if isinstance(items, list) and any(map(_holds_text, items)):
         passages = [_passage(item, name, taken) for item in items]
     else:
         passages = [{"text": text} for text in listed(value, between)]
@@ -48,6 +48,11 @@ def named(passages: list[JsonObject]) -> list[JsonObject]:
         own = "id" in passage and texts.setdefault(str(passage["id"]), text) == text
         ids.append(passage["id"] if own else content_id(str(text)))
     return [{"id": name, **passage, **{"id": name}} for name, passage in zip(ids, passages, strict=True)]
+
+
+def _holds_text(item: object) -> bool:
+    """Return whether an item is a passage as an object; JSON without a text may itself be the text of one."""
+    return isinstance(item, dict) and any(key in item for key in TEXTS)
 
 
 def _passage(item: object, name: str, taken: Taken) -> JsonObject:

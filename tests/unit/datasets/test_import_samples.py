@@ -358,6 +358,13 @@ def test_references_are_passages(tmp_path: Path) -> None:
     assert taken.fields == {"positive_references.score": 1}
 
 
+def test_a_text_that_is_json_stays_a_text(tmp_path: Path) -> None:
+    price = '{"price": 4, "currency": "EUR"}'
+    taken = took_rows(tmp_path, {"references": price}, {"references": [price]}, {"references": [{"price": 4}]})
+    assert [case["passages"] for case in taken.cases] == [[{**ranked(price)[0], "role": "positive"}]] * 2
+    assert reasons(taken) == [("t.jsonl:3", "passages[0].text: found an object, wanted a string that is not empty")]
+
+
 def test_records_of_our_own_format_keep_what_they_say(tmp_path: Path) -> None:
     own = {
         "slots": [["a"]],
