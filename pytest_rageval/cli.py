@@ -11,7 +11,13 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rageval.commands import agreement_arguments, anchor_arguments, compare_arguments, show_formats
+from pytest_rageval.commands import (
+    agreement_arguments,
+    anchor_arguments,
+    compare_arguments,
+    import_arguments,
+    show_formats,
+)
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.report.legible import legible
 
@@ -30,15 +36,6 @@ HISTORY = """\
 Tell how a metric went, run by run as .rageval/runs keeps them or, with --baseline, commit by commit of that file: its
 value, of how many cases, its 95 % interval and the difference to the line before. By default it is the primary metric
 of each testbed, each system apart; runs that were interrupted or narrowed are marked.
-"""
-
-IMPORT = """\
-Take files of other tools: FORMAT is omnieval-predictions (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results
-(evaluation_result_*.jsonl), omnieval-replies (id, metric, reply), rgb-predictions (prediction_*.json), ragas, deepeval
-(JSON, JSON Lines, CSV, .xlsx) or table (the same, of questions and answers, by the names of its columns). Cases go to
-FILE (cases.jsonl), what a system answered beside them (cases.answers.jsonl), for `pytest --rag-answers`; values that
-OmniEval computed go to FILE (scores.jsonl). What was left is listed, by file and line. Exit status: 0 all rows were
-taken, 1 some were left, 2 nothing was written.
 """
 
 INDEX = """\
@@ -152,18 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     agreement_arguments.add_to(commands)
     anchor_arguments.add_to(commands)
     compare_arguments.add_to(commands)
-    imports = commands.add_parser(
-        "import", help="take other tools' datasets and answers", description=IMPORT, allow_abbrev=False
-    )
-    imports.add_argument("format", metavar="FORMAT", help="what the files are")
-    imports.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions")
-    imports.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
-    imports.add_argument("--system", default="", metavar="NAME", help="the system that gave the answers or was judged")
-    imports.add_argument(
-        "--cases", type=Path, metavar="FILE", help="the dataset that omnieval-results are of, in order"
-    )
-    imports.add_argument("--force", action="store_true", help="write over files that are there")
-    imports.set_defaults(run_command=_import)
+    import_arguments.add_to(commands)
     _add_index(commands)
     _add_lint(commands)
     return parser
@@ -199,7 +185,8 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         lint.add_argument(f"--{name}", type=wanted, metavar=name.upper().replace("-", "_"), help=what)
     lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus: what is retrieved")
     lint.add_argument("--strict", action="store_true", help="exit with 1 where there are warnings, too")
-    lint.add_argument("--json", action="store_true", help="as JSON")
+    lint.add_argument("--all", action="store_true", help="list all findings of a check, not only the first five")
+    lint.add_argument("--json", action="store_true", help="as JSON, with all findings")
     lint.set_defaults(run_command=_lint)
 
 
@@ -234,14 +221,6 @@ def _history(arguments: argparse.Namespace) -> Iterator[str]:
     return history(wanted, arguments.baseline, as_json=arguments.json)
 
 
-def _import(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.imports import import_files
-    from pytest_rageval.datasets.imports import Order
-
-    order = Order(tuple(arguments.sources), arguments.system, arguments.cases)
-    return import_files(arguments.format, order, arguments.out, force=arguments.force)
-
-
 def _index_build(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.index import build
 
@@ -265,7 +244,14 @@ def _lint(arguments: argparse.Namespace) -> Iterator[str]:
 
     names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
     settings = {name: getattr(arguments, name) for name in names}
-    return lint(arguments.datasets, settings, arguments.corpus, strict=arguments.strict, as_json=arguments.json)
+    return lint(
+        arguments.datasets,
+        settings,
+        arguments.corpus,
+        strict=arguments.strict,
+        as_json=arguments.json,
+        show_all=arguments.all,
+    )
 
 
 class _Parser(argparse.ArgumentParser):

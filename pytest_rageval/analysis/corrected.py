@@ -48,10 +48,18 @@ class Corrected:
 def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Sequence[float]) -> Corrected:
     """Return the corrected mean of a metric; all values in 0..1, one a case.
 
-    Formula: w * mean(others) + mean(people - w * judged), with the variance w² Var(others) / N + Var(people - w *
-    judged) / n, and the w in 0..1 that makes it least: Cov(people, judged) / ((1 + n / N) Var(judged)). The interval
-    takes Student's quantile of n - 1 degrees of freedom, as n is small. It holds where the labelled cases are a random
-    sample of all cases.
+    Formula: w * mean(others) + mean(people - w * judged). The weight w in 0..1 makes its variance least:
+    Cov(people, judged) / ((1 + n / N) Var(judged)). The labelled cases must be a random sample of all cases.
+
+    The interval is Student's, of n - 1 degrees of freedom, over the labelled cases and four invented ones: people and
+    the judge both say 0, both say 1, and each says 1 where the other says 0. A few labels often hold no error of a
+    judge that errs rarely; the invented ones stand for it. Without them the interval is too narrow: it held the truth
+    in 86 to 95 % of experiments with 15 labels (`tests/benchmarks/corrected_means.py`). A weight of 0 leaves the
+    judge out: the interval is then that of the labels alone.
+
+    Source: A. Agresti and B. A. Coull, "Approximate is better than exact", The American Statistician 52 (1998): four
+    invented cases of one proportion; A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched
+    proportions", Statistics in Medicine 24 (2005): as many of each pair of answers.
 
     Args:
         people: what people say of the labelled cases.
@@ -60,22 +68,27 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
     """
     n, size = len(people), len(others)
     everything = [*judged, *others]
-    told = Corrected(
-        n, len(everything), mean_of(everything, binary=False), mean_of(people, binary=False), reason="too_few"
-    )
+    raw, labelled = mean_of(everything, binary=False), mean_of(people, binary=False)
     if n < FEWEST or not size:
-        return told
+        return Corrected(n, len(everything), raw, labelled, reason="too_few")
     weight = _weight(people, judged, everything, n / size)
     errors = [person - weight * value for person, value in zip(people, judged, strict=True)]
-    value = weight * fmean(others) + fmean(errors)
-    spread = weight**2 * (variance(others) if size > 1 else 0.0) / size + variance(errors) / n
-    half = t_quantile(n - 1) * math.sqrt(spread)
-    clipped = min(1.0, max(0.0, value))
-    steady = min(people) == max(people)
-    interval = None if steady else (max(0.0, min(clipped, value - half)), min(1.0, max(clipped, value + half)))
-    return Corrected(
-        n, len(everything), told.raw, told.labelled, clipped, interval, weight, "one_value" if steady else None
-    )
+    value = min(1.0, max(0.0, weight * fmean(others) + fmean(errors)))
+    if min(people) == max(people):
+        return Corrected(n, len(everything), raw, labelled, value, weight=weight, reason="one_value")
+    interval = _interval(errors, others, weight) if weight else labelled.ci95
+    if interval is not None:
+        interval = (min(value, interval[0]), max(value, interval[1]))
+    return Corrected(n, len(everything), raw, labelled, value, interval, weight)
+
+
+def _interval(errors: Sequence[float], others: Sequence[float], weight: float) -> Interval:
+    """Return the 95 % interval, cut to 0..1; see `corrected_mean`."""
+    smoothed = [*errors, 0.0, 1.0 - weight, 1.0, -weight]
+    centre = weight * fmean(others) + fmean(smoothed)
+    of_others = variance(others) / len(others) if len(others) > 1 else 0.0
+    half = t_quantile(len(errors) - 1) * math.sqrt(weight**2 * of_others + variance(smoothed) / len(smoothed))
+    return (max(0.0, centre - half), min(1.0, centre + half))
 
 
 def corrected_mean_of_units(

@@ -17,6 +17,9 @@ from pytest_rageval.registry import Registry
 
 __all__ = ["import_files"]
 
+SAMPLES = ("deepeval", "jsonl", "ragas", "table")
+"""The formats with a question and its answers a row."""
+
 Target = tuple[str, Path, list[JsonObject], Callable[[Path], object]]
 """What rows are, where they go, the rows, and what has to be able to read them there."""
 
@@ -24,7 +27,7 @@ Target = tuple[str, Path, list[JsonObject], Callable[[Path], object]]
 def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Generator[str, None, int]:
     """Write what an importer takes, yield the lines that the command prints, and return its exit status.
 
-    It is 1 where some rows were left; everything else is written.
+    It is 1 where rows were left, or fields that somebody could miss; everything else is written.
 
     Args:
         form: the name of the importer.
@@ -39,6 +42,9 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     importers: Registry[imports.Importer] = Registry("format to import", imports.BUILTIN)
     if order.cases is not None and form != "omnieval-results":
         raise SettingError(f"--cases FILE is for omnieval-results, not for {form}; leave it out")
+    if (order.slots or order.content_ids) and form not in SAMPLES:
+        option = "--slots" if order.slots else "--ids content"
+        raise SettingError(f"{option} is for {', '.join(SAMPLES)}, not for {form}; leave it out")
     taken = Taken()
     importers.get(form)(order, taken)
     if not taken.cases and not taken.scores:
@@ -51,7 +57,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     for what, path, rows, _ in targets:
         yield f"{len(rows)} {what} of {taken.rows} rows -> {shown_path(path)}"
     yield from _told(taken)
-    return int(bool(taken.left))
+    return int(taken.lost)
 
 
 def _targets(taken: Taken, out: Path | None) -> list[Target]:

@@ -19,9 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
+EXAMPLES = 5
+"""How many findings of each check are printed."""
+
 
 def lint(
-    names: Sequence[str], settings: Mapping[str, object], corpus: Sequence[str], *, strict: bool, as_json: bool
+    names: Sequence[str],
+    settings: Mapping[str, object],
+    corpus: Sequence[str],
+    *,
+    strict: bool,
+    as_json: bool,
+    show_all: bool = False,
 ) -> Generator[str, None, int]:
     """Yield the lines that tell what is wrong with datasets, or one JSON text; return 1 for errors, else 0.
 
@@ -30,7 +39,8 @@ def lint(
         settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None is not given.
         corpus: lines as those of ``rag_corpus``.
         strict: whether warnings are as bad as errors.
-        as_json: whether to yield JSON.
+        as_json: whether to yield JSON, with all findings.
+        show_all: whether to print all findings of a check instead of the first five.
 
     Raises:
         RagEvalError: a setting cannot be used, or a file is not there.
@@ -43,7 +53,7 @@ def lint(
         checks = {check: dict(counts) for check, counts in _counts(every).items()}
         yield json.dumps({"contained_as": linter.matcher, "findings": told, "checks": checks}, indent=1)
     else:
-        yield from map(str, every)
+        yield from _listed(every, len(every) if show_all else EXAMPLES)
         yield from _summary(every, linter.matcher)
     bad = ("error", "warning") if strict else ("error",)
     return int(any(finding.severity in bad for finding in every))
@@ -64,6 +74,18 @@ def _registries(names: Sequence[str], corpus: Sequence[str]) -> tuple[Registry[L
 
 def _head(name: str) -> str:
     return name.partition(":")[0]
+
+
+def _listed(findings: Sequence[Finding], most: int) -> Iterator[str]:
+    """Yield the findings, of each check the first few, and how many more a check has."""
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        seen[finding.check] += 1
+        if seen[finding.check] <= most:
+            yield str(finding)
+    for check, count in sorted(seen.items()):
+        if count > most:
+            yield f"{check}: {count - most:,} more, {count:,} in all; --all lists them"
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, Counter[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.qrels import read_qrels
 from pytest_rageval.datasets.source import read_records, shown_path
@@ -44,14 +45,15 @@ class Beir:
         seen: dict[object, int] = {}
         instances = []
         for line, values in read_records(queries):
-            record = Fields(f"{name}:{line}", values)
-            query = record.identifier("_id")
-            claim(seen, query, f"the _id {found(query)}", name, line)
-            if query in qrels:
-                instances.append(_instance(record, query, qrels[query], dataset))
-        missing = next((query for query in qrels if query not in seen), None)
-        if missing is not None:
-            raise DataError(shown_path(split), f"judges the query {found(missing)}, which {name} does not have")
+            with one_record:
+                record = Fields(f"{name}:{line}", values)
+                query = record.identifier("_id")
+                claim(seen, query, f"the _id {found(query)}", name, line)
+                if query in qrels:
+                    instances.append(_instance(record, query, qrels[query], dataset))
+        for missing in (query for query in qrels if query not in seen):
+            with one_record:
+                raise DataError(shown_path(split), f"judges the query {found(missing)}, which {name} does not have")
         return tuple(instances)
 
 

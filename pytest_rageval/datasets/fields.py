@@ -116,14 +116,21 @@ class Fields:
             return value
         raise self.error(name, "an integer of at least 0")
 
-    def amount(self, name: str) -> float | None:
-        """Return a number, or None when the field is absent."""
+    def grade(self, name: str) -> int:
+        """Return a required integer, which may be negative."""
+        value = self.values.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise self.error(name, "an integer")
+
+    def amount(self, name: str, least: float = -sys.float_info.max) -> float | None:
+        """Return a finite number of at least ``least``, or None when the field is absent."""
         value = self.values.get(name)
         if name not in self.values:
             return None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= sys.float_info.max:
             return float(value)
-        raise self.error(name, "a number")
+        raise self.error(name, "a number" if least < 0 else f"a number of at least {least:g}")
 
     def without_nulls(self) -> Fields:
         """Return the same object without the fields that are null."""

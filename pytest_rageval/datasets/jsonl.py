@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from pytest_rageval.datasets.evidence import evidence_in
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import ROLES, Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError, found
@@ -33,15 +34,20 @@ def load(path: Path) -> tuple[Instance, ...]:
     seen: dict[object, int] = {}
     instances = []
     for line, values in read_records(path):
-        record = Fields(f"{name}:{line}", values)
-        instance = read_instance(record, dataset)
-        claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
-        instances.append(instance)
+        with one_record:
+            record = Fields(f"{name}:{line}", values)
+            instance = read_instance(record, dataset)
+            claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+            instances.append(instance)
     return tuple(instances)
 
 
 def read_instance(record: Fields, dataset: str) -> Instance:
     """Return the instance of one record in our own format; a record that is not so is a `DataError`."""
+    if "id" not in record:
+        hint = "; `rageval import jsonl FILE --ids content` gives every record one"
+        problem = record.error("id", "an integer or a string that is not empty").problem
+        raise DataError(record.where, problem if record.near("id") else problem + hint)
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")
@@ -127,7 +133,7 @@ def _qrels(record: Fields) -> dict[str, int]:
     if "qrels" not in record:
         return {}
     grades = record.inner("qrels", record.values["qrels"], "an object of passage ids and integer grades")
-    return {name: grades.count(name) or 0 for name in grades.values}
+    return {name: grades.grade(name) for name in grades.values}
 
 
 def _provenance(record: Fields) -> tuple[tuple[str, ...], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError, found
@@ -45,9 +46,10 @@ def load(path: Path) -> tuple[Instance, ...]:
     seen: dict[object, int] = {}
     instances = []
     for line, values in read_records(path):
-        instance = _instance(Fields(f"{name}:{line}", values), facets)
-        claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
-        instances.append(instance)
+        with one_record:
+            instance = _instance(Fields(f"{name}:{line}", values), facets)
+            claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+            instances.append(instance)
     return tuple(instances)
 
 

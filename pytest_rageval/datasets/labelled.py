@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.datasets.sheets import read_sheet
@@ -35,11 +36,12 @@ class Sheet:
         """
         instances: dict[str, Instance] = {}
         for record in _labelled(path):
-            instance = _instance(record, path.stem)
-            first = instances.setdefault(instance.id, instance)
-            if first.question != instance.question:
-                problem = f"the id {found(instance.id)} stands at {first.origin} with another question, wanted one each"
-                raise DataError(record.where, problem)
+            with one_record:
+                instance = _instance(record, path.stem)
+                first = instances.setdefault(instance.id, instance)
+                if first.question != instance.question:
+                    problem = f"the id {found(instance.id)} stands at {first.origin} with another question"
+                    raise DataError(record.where, f"{problem}, wanted one each")
         return tuple(instances.values())
 
     def answers(self, path: Path) -> tuple[Recorded, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.source import JsonObject, read_groups, read_text, shown_path
 from pytest_rageval.errors import DataError, found
@@ -56,11 +57,9 @@ class OmniEval:
         for file, levels in _files(path):
             name = shown_path(file)
             for line, turns in read_groups(file):
-                for instance in _group(turns, f"{name}:{line}", file.stem, levels, line):
-                    first = instances.setdefault(instance.id, instance)
-                    if first is not instance:
-                        problem = f"the id {found(instance.id)} stands in {first.origin} already, wanted each once"
-                        raise DataError(instance.origin, problem)
+                with one_record:
+                    for instance in _group(turns, f"{name}:{line}", file.stem, levels, line):
+                        _claim(instances, instance)
         return tuple(replace(each, facets={"dataset": path.stem, **each.facets}) for each in instances.values())
 
     def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
@@ -69,6 +68,13 @@ class OmniEval:
             text = read_text(file)
             for match in _NO_TURNS.finditer(text):
                 yield f"{shown_path(file)}:{text.count(chr(10), 0, match.start()) + 1}", "a conversation of zero turns"
+
+
+def _claim(instances: dict[str, Instance], instance: Instance) -> None:
+    first = instances.setdefault(instance.id, instance)
+    if first is not instance:
+        problem = f"the id {found(instance.id)} stands in {first.origin} already, wanted each once"
+        raise DataError(instance.origin, problem)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:

@@ -99,6 +99,6 @@ def _usage(record: Fields) -> Usage | None:
     return Usage(
         fields.count("prompt_tokens"),
         fields.count("completion_tokens"),
-        fields.amount("cost_usd"),
-        fields.amount("latency_s"),
+        fields.amount("cost_usd", least=0),
+        fields.amount("latency_s", least=0),
     )

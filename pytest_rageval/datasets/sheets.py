@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pytest_rageval.datasets.csv_rows import rows_of_csv
+from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import DataError, found
 
@@ -52,9 +53,11 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
             raise DataError(f"{name}:1", f"the column {found(column)} stands there twice, wanted it once")
     records: list[tuple[int, JsonObject]] = []
     for line, cells in lines[1:]:
-        if len(cells) != len(columns):
-            raise DataError(f"{name}:{line}", f"found {len(cells)} cells, wanted {len(columns)}, as the first line has")
-        records.append((line, dict(zip(columns, map(_unmarked, cells), strict=True))))
+        with one_record:
+            if len(cells) != len(columns):
+                problem = f"found {len(cells)} cells, wanted {len(columns)}, as the first line has"
+                raise DataError(f"{name}:{line}", problem)
+            records.append((line, dict(zip(columns, map(_unmarked, cells), strict=True))))
     return records
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from pytest_rageval.datasets.faults import any_collected, one_record
 from pytest_rageval.errors import DataError, ascii_safe, found
 
 __all__ = [
@@ -45,7 +46,7 @@ def read_records(path: Path) -> list[tuple[int, JsonObject]]:
     name = shown_path(path)
     text = read_text(path)
     records = list(_array(text, name) if text.lstrip(" \t\r\n").startswith("[") else _lines(text, name))
-    if not records:
+    if not records and not any_collected():
         raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
     return records
 
@@ -83,15 +84,33 @@ def read_text(path: Path) -> str:
         raise DataError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
         text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        problem = f"byte 0x{raw[error.start]:02x} at offset {error.start} is not UTF-8; save the file as UTF-8"
-        raise DataError(f"{name}:{line}", problem) from None
-    at = text.find("\0")
-    if at >= 0:
-        line = text.count("\n", 0, at) + 1
-        raise DataError(f"{name}:{line}", "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        text = "\n".join(_decoded_lines(raw, name))
     return text.removeprefix("\ufeff")
+
+
+def _decoded_lines(raw: bytes, name: str) -> Iterator[str]:
+    """Yield the lines of a file that is not all text in UTF-8; the first that is not is a `DataError`."""
+    offset = 0
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        text = ""
+        with one_record:
+            text = _decoded(line, f"{name}:{number}", offset)
+        yield text
+        offset += len(line) + 1
+
+
+def _decoded(line: bytes, where: str, offset: int) -> str:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = f"byte 0x{line[error.start]:02x} at offset {offset + error.start}"
+        raise DataError(where, f"{place} is not UTF-8; save the file as UTF-8") from None
+    if "\0" in text:
+        raise DataError(where, "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?")
+    return text
 
 
 def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]]]:
@@ -102,15 +121,16 @@ def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]
     name = shown_path(path)
     empty = True
     for line, text in enumerate(read_text(path).split("\n"), start=1):
-        value, where = _line(text, name, line), f"{name}:{line}"
-        if value is None:
-            continue
-        empty = False
-        if isinstance(value, list):
-            yield line, [_object(record, where) for record in value]
-        else:
-            yield line, _object(value, where)
-    if empty:
+        group: JsonObject | list[JsonObject] | None = None
+        with one_record:
+            value, where = _line(text, name, line), f"{name}:{line}"
+            if value is None:
+                continue
+            group = [_object(record, where) for record in value] if isinstance(value, list) else _object(value, where)
+        if group is not None:
+            empty = False
+            yield line, group
+    if empty and not any_collected():
         raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
 
 
@@ -135,7 +155,9 @@ def _line(text: str, name: str, line: int) -> object:
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
     for line, record in enumerate(text.split("\n"), start=1):
-        values = read_line(record, name, line)
+        values = None
+        with one_record:
+            values = read_line(record, name, line)
         if values is not None:
             yield line, values
 
@@ -146,7 +168,11 @@ def _array(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
     more = not text.startswith("]", at)
     while more:
         value, end = _decode(text, at, name, line, "wanted a complete JSON array of objects")
-        yield line, _object(value, f"{name}:{line}")
+        values = None
+        with one_record:
+            values = _object(value, f"{name}:{line}")
+        if values is not None:
+            yield line, values
         at, line = _skip_space(text, end, line + text.count("\n", at, end))
         more = text.startswith(",", at)
         if more:

@@ -10,8 +10,6 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["check_parts"]
 
-USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
-
 
 def check_parts(answer: Answer, name: str) -> None:
     """Raise `SystemContractError` when ``answer``, of the system ``name``, has a part no report could hold."""
@@ -34,10 +32,8 @@ def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
         yield "trace", trace, "a tuple of Step"
     usage: object = answer.usage
     if isinstance(usage, Usage):
-        for name in USAGE:
-            value = getattr(usage, name)
-            if not (value is None or (_is_number(value) and not value < 0)):
-                yield f"usage.{name}", value, "a number of 0 or more"
+        if usage.fault:
+            yield f"usage.{usage.fault}", getattr(usage, usage.fault), "a finite number of 0 or more"
     elif usage is not None:
         yield "usage", usage, "a Usage"
 

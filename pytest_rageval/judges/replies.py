@@ -11,8 +11,11 @@ from pytest_rageval.errors import found
 
 __all__ = ["UnreadableReplyError", "fold_label", "read_reply"]
 
-_OPENING = re.compile(r'\{\s*"')
+_OPENING = re.compile('\\{\\s*["\u201c]')
 """How an object with a key begins; braces in prose, in TeX or in Python do not look like it."""
+
+_FULL_WIDTH = str.maketrans("\u201c\u201d\uff1a\uff0c", '"":,')
+"""Curly quotes and full-width colons and commas, as models write them in Chinese -> JSON's own."""
 
 
 class UnreadableReplyError(ValueError):
@@ -30,11 +33,18 @@ def read_reply(text: str, choice: Collection[str] | range) -> tuple[str | int, s
     The reply holds exactly one JSON object; a fence, text around it and the same object once more do no harm. Its
     ``label`` is a string that is one of ``choice``, but for case and white space around it; or, where ``choice`` is a
     range, an integer of it, which ``"3"``, ``3.0`` and ``true`` are not. Keys that nobody asked for are not looked at.
+    A reply that cannot be read as it stands is read with curly quotes and full-width colons and commas as JSON's own.
 
     Raises:
         UnreadableReplyError: anything else.
     """
-    said = _object(text)
+    try:
+        said = _object(text)
+    except UnreadableReplyError:
+        plain = text.translate(_FULL_WIDTH)
+        if plain == text:
+            raise
+        said = _object(plain)
     if "label" not in said:
         raise UnreadableReplyError('the JSON object has no key "label"')
     reason = said.get("reason")

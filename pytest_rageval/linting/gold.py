@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_rageval.errors import found
 from pytest_rageval.linting.finding import Finding, about, some
@@ -13,6 +13,9 @@ from pytest_rageval.metrics.matching import fold
 from pytest_rageval.model.case import Instance, Passage, Role
 
 __all__ = ["gold_in_counterfactual", "gold_in_fake", "gold_in_negative", "joined_names", "positive_without_gold"]
+
+Hits = tuple[str | None, ...]
+"""For each slot of the gold, the alias that a text contains, or None."""
 
 LONGEST = 50
 """Characters of an answer that a passage may be expected to hold word for word."""
@@ -25,12 +28,10 @@ def gold_in_fake(subject: Subject) -> Iterator[Finding]:
     """Find false answers that would be scored as right: every slot of the gold is in an alias of them."""
     for instance in _checked(subject):
         lies = [lie for slot in instance.fake for lie in slot]
-        hits = [subject.hits(instance.gold, lie, instance.language) for lie in lies]
-        if hits and all(any(slot) for slot in zip(*hits, strict=True)):
-            lie = next(lie for lie, hit in zip(lies, hits, strict=True) if any(hit))
-            problem = (
-                f"the false answer {found(lie)} contains the gold {_shown(instance)}, so that it is scored as right"
-            )
+        hits = [subject.contained(instance.gold, lie, instance.language) for lie in lies]
+        if hits and all(any(map(_is_hit, slot)) for slot in zip(*hits, strict=True)):
+            lie, held = next((lie, hit) for lie, hit in zip(lies, hits, strict=True) if any(map(_is_hit, hit)))
+            problem = f"the false answer {found(lie)} contains the gold {_shown(held)}, so that it is scored as right"
             yield about(instance, "gold_in_fake", "error", problem)
 
 
@@ -39,7 +40,7 @@ def gold_in_counterfactual(subject: Subject) -> Iterator[Finding]:
     for instance in _checked(subject):
         inside = _holding(subject, instance, "counterfactual")
         if inside:
-            problem = f"the gold {_shown(instance)} is in {_count(inside)} that should tell otherwise"
+            problem = f"the gold {_held(inside)} is in {_count(inside)} that should tell otherwise"
             yield about(instance, "gold_in_counterfactual", "warning", problem)
 
 
@@ -48,7 +49,7 @@ def gold_in_negative(subject: Subject) -> Iterator[Finding]:
     for instance in _checked(subject):
         inside = _holding(subject, instance, "negative")
         if inside:
-            problem = f"the gold {_shown(instance)} is in {_count(inside)} that should not answer"
+            problem = f"the gold {_held(inside)} is in {_count(inside)} that should not answer"
             yield about(instance, "gold_in_negative", "warning", problem)
 
 
@@ -58,10 +59,11 @@ def positive_without_gold(subject: Subject) -> Iterator[Finding]:
         if min(len(fold(alias)) for slot in instance.gold for alias in slot) > LONGEST:
             continue
         positives = _of(instance, "positive")
-        bare = [each.id for each in positives if not any(_hits(subject, instance, each))]
+        bare = [each.id for each in positives if not any(map(_is_hit, _hits(subject, instance, each)))]
         if bare:
             where = f"{len(bare)} of {len(positives)} positive passages ({some(bare)})"
-            problem = f"no part of the gold {_shown(instance)} is in {where}"
+            gold = some([slot[0] for slot in instance.gold if slot])
+            problem = f"no part of the gold {gold} is in {where}"
             yield about(instance, "positive_without_gold", "warning", problem)
 
 
@@ -87,19 +89,30 @@ def _of(instance: Instance, role: Role) -> list[Passage]:
     return [passage for passage in instance.passages or () if passage.role == role]
 
 
-def _holding(subject: Subject, instance: Instance, role: Role) -> list[str]:
-    return [passage.id for passage in _of(instance, role) if all(_hits(subject, instance, passage))]
+def _holding(subject: Subject, instance: Instance, role: Role) -> dict[str, Hits]:
+    """Return the passages of a role that hold the whole gold, by id, with the alias of each slot that they hold."""
+    hits = {passage.id: _hits(subject, instance, passage) for passage in _of(instance, role)}
+    return {name: held for name, held in hits.items() if all(map(_is_hit, held))}
 
 
-def _hits(subject: Subject, instance: Instance, passage: Passage) -> tuple[bool, ...]:
+def _hits(subject: Subject, instance: Instance, passage: Passage) -> Hits:
     text = f"{passage.title}\n{passage.text}" if passage.title else passage.text
-    return subject.hits(instance.gold, text, instance.language)
+    return subject.contained(instance.gold, text, instance.language)
 
 
-def _shown(instance: Instance) -> str:
-    """Return the first alias of each slot."""
-    return some([slot[0] for slot in instance.gold if slot])
+def _is_hit(alias: str | None) -> bool:
+    return alias is not None
 
 
-def _count(names: list[str]) -> str:
+def _shown(held: Iterable[str | None]) -> str:
+    """Return the aliases that are contained, each once."""
+    return some(list(dict.fromkeys(alias for alias in held if alias is not None)))
+
+
+def _held(inside: Mapping[str, Hits]) -> str:
+    return _shown(alias for held in inside.values() for alias in held)
+
+
+def _count(inside: Mapping[str, Hits]) -> str:
+    names = list(inside)
     return f"{len(names)} {'passage' if len(names) == 1 else 'passages'} ({some(names)})"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.corpora.locating import EvidenceLocator
+from pytest_rageval.datasets.faults import collected_faults
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
 from pytest_rageval.linting import BUILTIN
@@ -48,7 +49,7 @@ def lint(
         assembly: "balanced", or "rgb-compat", under which RGB's own matching says what is contained, not ``accuracy``.
         corpus: lines as those of ``rag_corpus``, that hold what is judged relevant.
 
-    A record that cannot be read is a finding, too, and the only one.
+    Each record that cannot be read is a finding too, and the checks look at the others.
 
     Raises:
         SettingError: the settings contradict each other, or there is no such format or its loader fails.
@@ -110,18 +111,23 @@ class Linter:
         if not name or not colon or not text.strip():
             raise SettingError(f"dataset {found(dataset)} is not format:path; write for instance jsonl:cases.jsonl")
         loader, path = self._formats.get(name), _existing(text)
-        try:
-            instances = tuple(loader(path))
-            left_out = tuple(loader.left_out(path)) if hasattr(loader, "left_out") else ()
-        except DataError as error:
-            return [Finding("unreadable", "error", "", error.where, error.problem)]
-        except RagEvalError:
-            raise
-        except Exception as error:  # of a user's own loader
-            cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
-            raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
-        findings = self._findings(dataset, instances, left_out)
-        if not instances:
+        instances: tuple[Instance, ...] = ()
+        left_out: tuple[tuple[str, str], ...] = ()
+        with collected_faults() as faults:
+            try:
+                instances = tuple(loader(path))
+                left_out = tuple(loader.left_out(path)) if hasattr(loader, "left_out") else ()
+            except DataError as error:
+                faults.append(error)
+            except RagEvalError:
+                raise
+            except Exception as error:  # of a user's own loader
+                cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
+                raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
+        unreadable = sorted({(fault.where, fault.problem) for fault in faults}, key=_place)
+        findings = [Finding("unreadable", "error", "", *fault) for fault in unreadable]
+        findings += self._findings(dataset, instances, left_out)
+        if not instances and not unreadable:
             findings.append(Finding("unreadable", "error", "", dataset, "found no record, wanted at least one"))
         return findings
 
@@ -141,6 +147,12 @@ class Linter:
 
         files = places(self._lines, Path.cwd(), self._readers)
         return passages(files, self._readers, parse_chunking("none"), locator)
+
+
+def _place(fault: tuple[str, str]) -> tuple[str, int, str]:
+    """Return the file and the line of a fault, in whose order faults are listed."""
+    file, _, line = fault[0].rpartition(":")
+    return (file, int(line), fault[1]) if line.isdecimal() else (fault[0], 0, fault[1])
 
 
 def _existing(text: str) -> Path:

@@ -35,14 +35,17 @@ class Subject:
     locator: EvidenceLocator | None = None
     _parsed: dict[str, Settings] = field(default_factory=dict)
 
-    def hits(self, gold: Gold, text: str, language: str) -> tuple[bool, ...]:
-        """Return for each slot whether one of its aliases is in ``text``.
+    def contained(self, gold: Gold, text: str, language: str) -> tuple[str | None, ...]:
+        """Return for each slot the first of its aliases that ``text`` contains, or None.
 
-        So as the metric ``accuracy`` finds it, or as RGB's own evaluation does where the assembly is RGB's.
+        The metric ``accuracy`` decides what is contained, or RGB's own evaluation where the assembly is RGB's.
         """
-        if self._published:
-            return tuple(map(bool, published_hits(gold, text, language)))
-        return tuple(hit is not None for hit in slot_hits(gold, text))
+        if not self._published:
+            return slot_hits(gold, text)
+        return tuple(
+            next((alias for alias in slot if published_hits(((alias,),), text, language) == (1,)), None)
+            for slot in gold
+        )
 
     def settings_under(self, ability: str) -> Settings:
         """Return the settings under an ability that was given or is implied, checked.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, found
 from pytest_rageval.llm.faults import is_of_http, model_error
 from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.meter import Meter, current
+from pytest_rageval.llm.meter import Meter, current, faulty
 from pytest_rageval.llm.request import Request
 from pytest_rageval.llm.retrying import RetryPolicy, Tries
 from pytest_rageval.model.answer import Usage
@@ -250,6 +250,8 @@ class Asker(ABC, Generic[B, R]):
             wanted = f"return {self.RETURNS} from `async def {self.METHOD}`"
             raise SystemContractError(f"the model {self.name} returned {found(reply)}; {wanted}")
         given: R = reply
+        if given.usage.fault:
+            raise SystemContractError(f"the model {self.name} returned {faulty(given.usage)}")
         if given.usage.latency_s is not None:
             return given
         return replace(given, usage=replace(given.usage, latency_s=perf_counter() - begun))
@@ -285,6 +287,9 @@ class Asker(ABC, Generic[B, R]):
     def _read(self, request: Request, response: Mapping[str, Any]) -> R:
         try:
             usage = Usage(*(response[name] for name in _USED))
+            if usage.fault:
+                what = f"the recording {request.key} of {self.name} has {faulty(usage)}; delete it and record it again"
+                raise ModelError("malformed_response", what, attempts=0)
             return self._replayed(response, usage)
         except KeyError as error:
             lacks = f"the recording {request.key} of {self.name} has no {error}; delete it and record it again"

@@ -7,13 +7,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_rageval.errors import found
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
 
-__all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current"]
+__all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current", "faulty"]
 
 
 class Meter:
@@ -98,9 +99,17 @@ def current(outside: Meter | None = None) -> Scope:
     return scope or Scope(outside or Meter())
 
 
+def faulty(usage: Usage) -> str:
+    """Return what is wrong with a usage that has a fault, for a message."""
+    return f"a {usage.fault} of {found(getattr(usage, str(usage.fault)))}, wanted a finite number of 0 or more"
+
+
 def charge(usage: Usage | None, *, replayed: bool = False) -> None:
-    """Charge the scope with what an answer says that it took, as one call, when that is known and not nothing."""
-    if usage is None or not (usage.prompt_tokens or usage.completion_tokens or usage.cost_usd):
+    """Charge the scope with what an answer says that it took, as one call, when that is known and not nothing.
+
+    A usage that is wrong, such as a negative cost, is not charged: its case becomes an error.
+    """
+    if usage is None or usage.fault or not (usage.prompt_tokens or usage.completion_tokens or usage.cost_usd):
         return
     spent = 0.0 if replayed else usage.cost_usd
     tokens = usage.prompt_tokens, usage.completion_tokens

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from pytest_rageval.model.ranking import Ranking
 
@@ -25,6 +26,11 @@ class Usage:
     completion_tokens: int | None = None
     cost_usd: float | None = None
     latency_s: float | None = None
+
+    @property
+    def fault(self) -> str | None:
+        """The name of the first part that is known and no finite number of 0 or more; None where there is none."""
+        return next((part.name for part in fields(self) if not _is_amount(getattr(self, part.name))), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +61,14 @@ class Answer:
     trace: tuple[Step, ...] = ()
     usage: Usage | None = None
     generated: bool = True
+
+
+def _is_amount(value: object) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        return False
+    try:
+        return 0 <= float(value) < math.inf
+    except (OverflowError, TypeError, ValueError):
+        return False

@@ -65,7 +65,7 @@ class Instance:
         gold: slots (all) of aliases (any); empty when the record has none.
         passages: the whole pool, with roles; None when the record supplies no passages.
         fake: the false answer that counterfactual passages tell, as slots of aliases.
-        qrels: passage id -> graded relevance (0 = not relevant).
+        qrels: passage id -> graded relevance; below 1 is not relevant, as trec_eval has it.
         history: earlier turns, oldest first.
         answerable: False when no answer should be given; None when the record does not say.
         language: BCP 47 primary tag, "en" or "zh".

@@ -22,7 +22,7 @@ TRUTH = 0.6
 JUDGES = {"fair": (0.95, 0.05), "lenient": (0.95, 0.3), "strict": (0.7, 0.05), "guessing": (0.5, 0.5)}
 """Name -> how often the judge says right of what is right, and of what is wrong."""
 
-SIZES = ((20, 400), (50, 1_000), (200, 1_000))
+SIZES = ((10, 200), (15, 300), (20, 400), (30, 600), (50, 1_000), (200, 1_000))
 """How many cases people labelled, and how many the judge judged."""
 
 

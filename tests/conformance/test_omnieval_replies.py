@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pytest_rageval.datasets.imports.omnieval_compat import reading, reply_value
@@ -33,6 +35,31 @@ PUBLISHED = [
     ("accuracy", "2", -1.0),
     ("accuracy", "It is right.", -1.0),
 ]
+SEVERAL = [
+    ('{"prediction": 1}{"prediction": 2}', 1.0),
+    ('{"prediction": 1}\n{"prediction": 2}', 1.0),
+    ('So {"prediction": 2} or rather {"prediction": 1}.', 0.5),
+    ('```json\n{"prediction": 1}\n```\n```json\n{"prediction": 2}\n```', 1.0),
+    ('{"prediction": 0} text {"prediction": 2', 1.0),
+    ('{"prediction": 1} {"prediction": 1}', 0.5),
+    ('{"prediction": 2} {"reason": "right"}', -1.0),
+    ('{"prediction": 2} {}', 1.0),
+    ('[{"prediction": 2}] {"prediction": 2}', -1.0),
+]
+"""What json_repair 0.61 reads, the library of the published code, but -1 for a list as in `PUBLISHED`."""
+
+FULL_WIDTH = [
+    ('{"prediction"：2}', 1.0),
+    ("{“prediction”: 2}", 1.0),
+    ("{“prediction”：2}", 1.0),
+    ('{"prediction"：“2”}', 1.0),
+    ('{"prediction"：2，"reason"："x"}', 1.0),
+    ("{“reason”：“说：好”，“prediction”：2}", 1.0),
+    ('{"reason": "说“好”", "prediction"：2}', 1.0),
+    ('{"reason": "说：“prediction”：0", "prediction": 2}', 1.0),
+]
+"""What json_repair 0.30 reads, the version that the published environment names."""
+
 MENDED = [
     ("{'prediction': 2}", 1.0),
     ('{"prediction": 2,}', 1.0),
@@ -52,6 +79,18 @@ MENDED = [
 @pytest.mark.parametrize(("metric", "reply", "value"), PUBLISHED)
 def test_a_reply_has_the_value_that_was_published(metric: str, reply: str, value: float) -> None:
     assert reply_value(reply, metric) == value
+
+
+@pytest.mark.parametrize(("reply", "value"), [*SEVERAL, *FULL_WIDTH])
+def test_the_last_object_counts_and_full_width_signs_are_read(reply: str, value: float) -> None:
+    assert reply_value(reply, "accuracy") == value
+
+
+@pytest.mark.parametrize("unit", ["{", '{"', '{"a":', '{"a": 1} ', "{}", "}{", '{"a":"}', "{'a': [{},"])
+def test_time_does_not_explode_on_a_hostile_reply(unit: str) -> None:
+    began = time.process_time()
+    reply_value(unit * (200_000 // len(unit)), "accuracy")
+    assert time.process_time() - began < 2, "2e5 characters take milliseconds; a quadratic step takes minutes"
 
 
 @pytest.mark.parametrize(("reply", "value"), MENDED)

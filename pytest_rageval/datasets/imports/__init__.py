@@ -13,6 +13,7 @@ Importer = Callable[[Order, Taken], None]
 
 BUILTIN: dict[str, str] = {
     "deepeval": "pytest_rageval.datasets.imports.samples:deepeval",
+    "jsonl": "pytest_rageval.datasets.imports.samples:table",
     "omnieval-predictions": "pytest_rageval.datasets.imports.omnieval_predictions:take",
     "omnieval-replies": "pytest_rageval.datasets.imports.omnieval_replies:take",
     "omnieval-results": "pytest_rageval.datasets.imports.omnieval_results:take",

@@ -9,7 +9,7 @@ import re
 import tokenize
 from contextlib import suppress
 
-__all__ = ["listed", "plain"]
+__all__ = ["listed", "plain", "value_in"]
 
 WHOLE = 1e15
 """Floats below it hold whole numbers exactly."""
@@ -33,17 +33,34 @@ def listed(value: object, between: str | None = None, *, numbers: bool = False) 
     if not isinstance(value, str):
         return [plain(value)]
     printed = _printed(value.strip()) if between is not None and value.strip().startswith("[") else None
-    if printed is not None and (numbers or all(isinstance(item, str) for item in printed)):
+    if printed is not None and (numbers or all(map(_is_text, printed))):
         return [plain(item) for item in printed]
     texts = re.split(between, value) if between else [value]
     return [text.strip() for text in texts if text.strip()]
 
 
 def plain(item: object) -> object:
-    """Return a number as text with all its digits, 4 for 4.0; anything else as it is."""
+    """Return a number as text with all its digits, 4 for 4.0, in a list too; anything else as it is."""
+    if isinstance(item, list):
+        return [plain(each) for each in item]
     if isinstance(item, bool) or not isinstance(item, (int, float)):
         return item
     return str(int(item)) if isinstance(item, float) and item.is_integer() and abs(item) < WHOLE else str(item)
+
+
+def value_in(cell: object) -> object:
+    """Return the list or object that a string holds as JSON or as Python prints it; anything else as it is."""
+    text = cell.strip() if isinstance(cell, str) else ""
+    if text.startswith(("[", "{")):
+        with suppress(RecursionError, ValueError):
+            return json.loads(text)
+        with suppress(MemoryError, RecursionError, SyntaxError, TypeError, ValueError):
+            return ast.literal_eval(text)
+    return cell
+
+
+def _is_text(item: object) -> bool:
+    return isinstance(item, str) or (isinstance(item, list) and all(isinstance(each, str) for each in item))
 
 
 def _printed(text: str) -> list[object] | None:
@@ -53,16 +70,25 @@ def _printed(text: str) -> list[object] | None:
     """
     with suppress(RecursionError, ValueError):
         return list(json.loads(text))
-    items: list[object] = []
     try:
         tokens = [t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in _LAYOUT]
-        if not tokens or tokens[-1].string != "]":
-            return None
-        for token in tokens[1:-1]:
-            if token.type in (tokenize.NUMBER, tokenize.STRING):
-                items.append(ast.literal_eval(token.string))
-            elif token.string != ",":
-                return None
+        return _items([(token.type, token.string) for token in tokens])
     except (SyntaxError, ValueError, tokenize.TokenError):
         return None
-    return items
+
+
+def _items(tokens: list[tuple[int, str]]) -> list[object] | None:
+    """Return the items of the list that tokens write, with the lists in it; None where they write anything else."""
+    stack: list[list[object]] = [[]]
+    for place, (kind, text) in enumerate(tokens):
+        if text == "[" and (len(stack) > 1 or place == 0):
+            stack.append([])
+        elif text == "]" and len(stack) > 1:
+            closed = stack.pop()
+            stack[-1].append(closed)
+        elif kind in (tokenize.NUMBER, tokenize.STRING) and len(stack) > 1:
+            stack[-1].append(ast.literal_eval(text))
+        elif text != "," or len(stack) == 1:
+            return None
+    whole = stack[0][0] if len(stack) == 1 and stack[0] else None
+    return whole if isinstance(whole, list) else None

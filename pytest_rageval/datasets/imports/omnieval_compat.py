@@ -4,14 +4,17 @@ Our own judges are read strictly (`pytest_rageval.judges.replies`): a label that
 JSON object; one more question where the reply is none; `parse_error` kept apart from `not_applicable`. The published
 reading differs in every one of these:
 
-- broken JSON is mended as far as it goes; a list, prose or an empty object is -1;
+- broken JSON is mended as far as it goes, with full-width colons and commas and curly quotes; a list, prose or an
+  empty object is -1;
+- of several objects the last counts;
 - the value stands under "prediction", else under the metric's name, else it is -1;
 - whatever Python's `int` takes is a value: true is 1, 1.9 is 1, "2" is 2; what it does not take, as "2.0", is -1;
 - no range is checked: 3 of 2 is 1.5;
 - below 0 a value means that the metric does not apply, or that nothing could be read: nobody can tell which.
 
 Source: OmniEval (Wang et al., 2024), its evaluation code at commit b8385be; mended is what is broken in common ways
-(fences, prose around, quotes, commas, an end that is missing), not all that the library it uses mends.
+(fences, prose around, quotes, commas, an end that is missing), not all that the library it uses, json_repair, mends.
+Its versions differ: from 0.44 on the last of two objects with the same keys counts, as here; in 0.30 two are a list.
 """
 
 from __future__ import annotations
@@ -43,7 +46,14 @@ WHOLE = ("hallucination", "numerical_accuracy")
 UNKNOWN = "not_applicable_or_parse_error"
 """The reason of a judged value below 0."""
 
-_PAIR = re.compile(r"""["']?\b(\w+)["']?\s*:\s*("[^"]*"?|'[^']*'?|[^,}\s]+)""")
+_PAIR = re.compile(
+    r"""["'\u201c\u201d]?\b(\w+)["'\u201c\u201d]?\s*[:\uff1a]\s*"""
+    r"""("[^"]*"?|'[^']*'?|\u201c[^\u201d]*\u201d?|[^,\uff0c}\s]+)"""
+)
+"""A key and its value, also with curly quotes, a full-width colon and a full-width comma after it."""
+
+_QUOTES = "\"'\u201c\u201d"
+_DECODER = json.JSONDecoder()
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -79,28 +89,31 @@ def reading(metric: str, value: float | None) -> JsonObject:
 
 
 def metric_name(metric: str) -> str:
-    """Return our name of one of OmniEval's metrics: another where they differ, else its own."""
-    return METRICS.get(metric, metric)
+    """Return our name of one of OmniEval's metrics, which it writes in either case: "RR" for "MRR" and "mrr"."""
+    return METRICS.get(metric.lower(), metric)
 
 
 def _mended(reply: str) -> object:
-    """Return the first JSON value of a reply, mended where it is broken, or None."""
+    """Return the last object of a reply that is not empty, mended where it is broken; None for a list or prose."""
     start = re.search(r"[{\[]", reply)
-    if start is None:
+    if start is None or start[0] == "[":
         return None
-    text = reply[start.start() :]
-    with suppress(RecursionError, ValueError):
-        return json.JSONDecoder().raw_decode(text)[0]
-    if text.startswith("["):
-        return None
-    end = text.find("}")
-    pairs = _PAIR.findall(text[: end + 1] if end > 0 else text)
-    return {key: _literal(value) for key, value in pairs}
+    said: object = None
+    at = start.start()
+    while at >= 0:
+        try:
+            value, end = _DECODER.raw_decode(reply, at)
+        except (RecursionError, ValueError):
+            end = reply.find("}", at) + 1 or len(reply)
+            value = {key: _literal(text) for key, text in _PAIR.findall(reply[at:end])}
+        said = value or said
+        at = reply.find("{", end)
+    return said
 
 
 def _literal(text: str) -> object:
-    if text[0] in "\"'":
-        return text.strip(text[0])
+    if text[0] in _QUOTES:
+        return text.strip(_QUOTES)
     with suppress(MemoryError, RecursionError, SyntaxError, ValueError):
         return ast.literal_eval(text)
     return _WORDS.get(text.lower(), text)

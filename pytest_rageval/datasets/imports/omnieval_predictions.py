@@ -12,7 +12,7 @@ from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, shown_path
 from pytest_rageval.errors import DataError
 
-__all__ = ["take"]
+__all__ = ["SUFFIX", "facets_of", "levels_of", "take"]
 
 SUFFIX = ".pred.jsonl"
 TURNS = "conversational_qa"
@@ -39,8 +39,7 @@ def take(order: Order, taken: Taken) -> None:
     if named:
         taken.notes.append("Several files have the same ids: the name of its file stands before each.")
     for path, rows in files.items():
-        stem = path.name.removesuffix(SUFFIX).removesuffix(".jsonl")
-        levels = [part.strip() for part in stem.split(" - ")]
+        levels = levels_of(path.name)
         if len(levels) < 3:
             problem = f"the name is not <level 1> - <level 2> - <task>{SUFFIX}, so its cases have no topic."
             taken.notes.append(f"{shown_path(path)}: {problem}")
@@ -48,7 +47,7 @@ def take(order: Order, taken: Taken) -> None:
 
 
 def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: Taken) -> None:
-    facets = _facets(levels)
+    facets = facets_of(levels)
     shared = Counter(str(row.get("id")) for _, row in rows)
     dialogues: dict[str, list[JsonObject]] = {}
     rounds: Counter[str] = Counter()
@@ -92,6 +91,7 @@ def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
         taken.leave(error.where, f"its answer was left: {error.problem}")
         return True
     taken.drop(output.values, ("pred", "retrieval_result"), "output.")
+    taken.needless.add("output.prompt")
     taken.answer(where, answer | ({"system": system} if system else {}))
     return True
 
@@ -107,10 +107,15 @@ def _ranking(output: Fields, taken: Taken) -> list[JsonObject]:
     return taken.ranking(items)
 
 
-def _facets(levels: list[str]) -> JsonObject:
-    """Return what the parts of a file's name say."""
+def levels_of(name: str) -> list[str]:
+    """Return the parts of a file's name: the levels of its topic, and its task."""
+    return [part.strip() for part in name.removesuffix(SUFFIX).removesuffix(".jsonl").split(" - ")]
+
+
+def facets_of(levels: list[str]) -> dict[str, str]:
+    """Return the facets that the parts of a file's name say."""
     *domain, task = levels
-    facets: JsonObject = {}
+    facets: dict[str, str] = {}
     if len(domain) > 1:
         facets = {"topic_1": domain[-2], "topic": domain[-1], "task": TASK_OF.get(task, task)}
     elif task in TASK_OF:

@@ -1,104 +1,147 @@
-"""OmniEval's results: per file, a list of values for each metric, in the order of its cases."""
+"""OmniEval's results: one file a judge, one line a topic and task, with a list of values for each metric."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_rageval.datasets.imports.omnieval_compat import metric_name, reading
+from pytest_rageval.datasets.imports.omnieval_predictions import SUFFIX, facets_of, levels_of
 from pytest_rageval.datasets.imports.rows import files_of
 from pytest_rageval.datasets.imports.taken import Order, Taken
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, json_kind, read_text, shown_path
-from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.model.case import Instance
 
 __all__ = ["take"]
 
 MAPS = ("retrieval_res_map", "generation_res_map")
+AVERAGES = tuple(f"all_avg_{name}" for name in MAPS)
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
+LINE = f'{{"<level 1> - <level 2> - <task>{SUFFIX}": {{"{MAPS[0]}": ..., "{MAPS[1]}": ...}}}}'
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|-?inf)"
 _VALUE = re.compile(_NUMBER, re.IGNORECASE)
 _TRIPLE = re.compile("-".join([_NUMBER] * 3), re.IGNORECASE)
-_PUBLISHED = {ours: theirs for theirs, ours in TASK_OF.items()}
 
 
 def take(order: Order, taken: Taken) -> None:
-    """Take files ``evaluation_result_*.jsonl``, or the folders that they lie in, as scores of ``order.cases``.
+    """Take files ``evaluation_result_<judge>.jsonl``, or the folders that hold them, as scores of ``order.cases``.
 
-    A file's values are of the cases whose topic and task stand in its name, or in its folder's, as
-    ``<level 1> - <level 2> - <task>``; where none does, of all. There have to be as many, in their order. A triple of
-    ROUGE is three scores. A value outside 0..1 is a score without value, with its reason.
+    A line is ``{"<level 1> - <level 2> - <task>.pred.jsonl": {"retrieval_res_map": {...}, "generation_res_map":
+    {...}}}``; a map is null where the judge gave none. Its values belong to the cases with this topic and task, in
+    their order, and there must be as many. A metric is ``{"mean": ..., "list": "0.1,0.2"}``; the mean is not read.
+    ROUGE writes ``r1-r2-rl`` for each case, which becomes three scores. A value outside 0..1 becomes a score with a
+    reason instead of a value. The last line holds averages, which follow from the values and are not taken.
+
+    Files of several judges may repeat a value, as merged files do: it is taken once.
 
     Source: OmniEval (Wang et al., 2024).
 
     Raises:
         SettingError: no dataset was named.
-        DataError: a file is not of this form.
+        DataError: a file holds no such line.
     """
     if order.cases is None:
         raise SettingError(
             "a result of OmniEval names no case: say --cases FILE, the dataset that was imported with it"
         )
-    cells: dict[str, list[Instance]] = {}
-    for case in load(order.cases):
-        cells.setdefault(_cell(case), []).append(case)
+    cases = load(order.cases)
+    scores: dict[object, JsonObject] = {}
+    repeated = 0
+    for where, row, text in _scores(order, cases, taken):
+        first = scores.setdefault((row["id"], row["metric"]), row)
+        if first is not row and first == row:
+            repeated += 1
+        else:
+            taken.score(where, row, text)
+    if repeated:
+        taken.notes.append(f"{repeated} values stand in several files and were taken once.")
+
+
+def _scores(order: Order, cases: Sequence[Instance], taken: Taken) -> Iterator[tuple[str, JsonObject, str]]:
+    """Yield where each score stands, the score and what is written."""
     for path in files_of(order.paths, "evaluation_result_*.jsonl"):
-        cases = _cases_of(path, cells)
-        for metric, lists in _lists(path, taken):
-            _take(metric, lists, cases, f"{shown_path(path)}:{metric}", order.system, taken)
+        for where, file, maps in _results(path, taken):
+            of_file = _cases_of(file, cases)
+            if not of_file:
+                taken.leave(where, f"no case has the topic and task of {found(file)}; name its dataset with --cases")
+                continue
+            for metric, values in _lists(where, file, maps, taken):
+                taken.rows += len(values)
+                if len(values) == len(of_file):
+                    yield from ((where, row, text) for row, text in _of_metric(metric, values, of_file, order.system))
+                    continue
+                problem = f"found {len(values)} values for {len(of_file)} cases, wanted one for each, in order"
+                taken.leave(where, f"{found(file)}: {metric}: {problem}; is it a result of other cases?")
 
 
-def _cell(case: Instance) -> str:
-    facets = case.facets
-    task = facets.get("task", "")
-    return " - ".join((facets.get("topic_1", ""), facets.get("topic", ""), _PUBLISHED.get(task, task)))
-
-
-def _cases_of(path: Path, cells: Mapping[str, list[Instance]]) -> list[Instance]:
-    """Return the cases that a file is of: those of the longest cell that its name or its folder's holds, else all."""
-    for name in (path.name, path.parent.name):
-        held = [cell for cell in cells if cell in name]
-        if held:
-            return cells[max(held, key=len)]
-    return [case for cases in cells.values() for case in cases]
-
-
-def _lists(path: Path, taken: Taken) -> Iterator[tuple[str, list[str]]]:
-    """Yield the metrics of a file with their values, as they are written."""
+def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
+    """Yield ``file:line``, the name of a file of predictions and its maps; name other lines as left."""
     name = shown_path(path)
-    try:
-        result = json.loads(read_text(path), parse_constant=str)  # a mean may be NaN, and is not read
-    except (ValueError, RecursionError) as error:
-        raise DataError(name, f"is not one JSON object: {error}") from None
-    maps = [result[key] for key in MAPS if isinstance(result.get(key), dict)] if isinstance(result, dict) else []
-    if not maps:
-        raise DataError(name, f"found {json_kind(result)} without {' or '.join(MAPS)}; name a result of OmniEval")
-    for metrics in maps:
+    seen = False
+    for number, text in enumerate(read_text(path).split("\n"), 1):
+        where = f"{name}:{number}"
+        if not text.strip():
+            continue
+        try:
+            line = json.loads(text, parse_constant=str)  # a mean may be NaN, and is not read
+        except (ValueError, RecursionError) as error:
+            taken.leave(where, f"is not one JSON object: {error}")
+            continue
+        if isinstance(line, dict) and any(key in line for key in AVERAGES):
+            continue
+        results = line.items() if isinstance(line, dict) else ()
+        for file, maps in results:
+            if isinstance(maps, dict) and any(key in maps for key in MAPS):
+                seen = True
+                yield where, file, maps
+            else:
+                taken.leave(where, f"{found(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
+        if not results:
+            taken.leave(where, f"found {json_kind(line)}, wanted {LINE}")
+    if not seen:
+        raise DataError(name, f"holds no result of OmniEval; wanted lines {LINE}")
+
+
+def _cases_of(file: str, cases: Sequence[Instance]) -> list[Instance]:
+    """Return the cases that a file of predictions holds, by the topic and task in its name; all where it names none."""
+    wanted = facets_of(levels_of(file))
+    return [case for case in cases if all(_facet(case, name) == value for name, value in wanted.items())]
+
+
+def _facet(case: Instance, name: str) -> str:
+    value = case.facets.get(name, "")
+    return TASK_OF.get(value, value) if name == "task" else value
+
+
+def _lists(where: str, file: str, maps: JsonObject, taken: Taken) -> Iterator[tuple[str, list[str]]]:
+    """Yield the metrics of a line with their values, as they are written."""
+    for name in MAPS:
+        metrics = maps.get(name)
+        if metrics is None:
+            continue
+        if not isinstance(metrics, Mapping):
+            taken.leave(where, f"{found(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
+            continue
         for metric, values in metrics.items():
             listed = values.get("list") if isinstance(values, dict) else None
-            if isinstance(listed, list):
-                listed = ",".join(map(str, listed))
             if not isinstance(listed, str):
-                taken.leave(f"{name}:{metric}", f"found {json_kind(values)}, wanted an object with mean and list")
+                taken.leave(where, f"{found(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
                 continue
             yield metric, [value.strip() for value in listed.split(",")] if listed.strip() else []
 
 
-def _take(metric: str, values: list[str], cases: list[Instance], where: str, system: str, taken: Taken) -> None:
-    taken.rows += len(values)
-    if len(values) != len(cases):
-        problem = f"found {len(values)} values for {len(cases)} cases, wanted one for each, in order"
-        taken.leave(where, f"{problem}; is it a result of other cases?")
-        return
-    names = ROUGE if metric == "rouge" else (metric_name(metric),)
+def _of_metric(metric: str, values: list[str], cases: list[Instance], system: str) -> Iterator[tuple[JsonObject, str]]:
+    """Yield the scores of one metric, each with what is written."""
+    names = ROUGE if metric.lower() == "rouge" else (metric_name(metric),)
     for case, text in zip(cases, values, strict=True):
-        match = (_TRIPLE if metric == "rouge" else _VALUE).fullmatch(text)
+        match = (_TRIPLE if names is ROUGE else _VALUE).fullmatch(text)
         numbers = [float(number) for number in match.groups()] if match else [None] * len(names)
         for name, number in zip(names, numbers, strict=True):
             row: JsonObject = {"id": case.id, "metric": name, **({"system": system} if system else {})}
-            taken.score(where, row | reading(metric, number), text)
+            yield row | reading(metric.lower(), number), text

@@ -89,5 +89,6 @@ def _take(record: Fields, dataset: str, setting: Setting, several: list[str], sy
     if not taken.case(where, case):
         return
     taken.fields.update(label for label in LABELS if label in row)
+    taken.needless.update(LABELS)
     answer: JsonObject = {"id": name, "answer": row.get("prediction")}
     taken.answer(where, answer | ({"system": system} if system else {}))

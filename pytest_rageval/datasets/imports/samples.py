@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import cast
 
-from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.cells import listed, value_in
+from pytest_rageval.datasets.imports.conversations import conversation_of
 from pytest_rageval.datasets.imports.evidence import evidence_units
+from pytest_rageval.datasets.imports.gold import gold_of
+from pytest_rageval.datasets.imports.references import named, passages_of
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
 from pytest_rageval.datasets.imports.shapes import COLUMNS, DEEPEVAL, METADATA, RAGAS, TABLE, Shape
 from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.jsonl import KEYS
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError, found
@@ -19,17 +24,28 @@ from pytest_rageval.errors import DataError, found
 __all__ = ["deepeval", "ragas", "table"]
 
 _COLUMN = {name: ours for ours, names in COLUMNS.items() for name in names}
+EMPTY: tuple[object, ...] = (None, "", [], {})
+
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One row: where it stands, an id for it, its values, and whether these are cells of a table."""
+    """One row of a source.
+
+    Attributes:
+        where: ``file:line``.
+        name: an id for it.
+        values: what it holds, by the names of its tool; those of a table by ours.
+        in_table: whether the values are cells of a table.
+        titles: our name of a column -> what is written over it.
+    """
 
     where: str
     name: str
     values: JsonObject
     in_table: bool
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 def ragas(order: Order, taken: Taken) -> None:
@@ -40,7 +56,7 @@ def ragas(order: Order, taken: Taken) -> None:
     ids are named by their content. If a row names their pages, as in ``source``, they are also quotes of its evidence.
     """
     for row in _rows(order, taken):
-        _take(row, RAGAS, order.system, taken)
+        _take(row, RAGAS, order, taken)
 
 
 def deepeval(order: Order, taken: Taken) -> None:
@@ -51,16 +67,18 @@ def deepeval(order: Order, taken: Taken) -> None:
     texts, as DeepEval writes them.
     """
     for row in _rows(order, taken):
-        _take(row, DEEPEVAL, order.system, taken)
+        _take(row, DEEPEVAL, order, taken)
 
 
 def table(order: Order, taken: Taken) -> None:
-    """Take tables of questions and answers; several answers in one cell stand in lines, or between " | ".
+    """Take questions and answers in tables or JSON; several answers in one cell stand in lines, or between " | ".
 
-    Columns are known by the names in `COLUMNS`; any other column is a facet.
+    Fields are known by the names in `COLUMNS` and by those of our own format; any other field is a facet. Earlier turns
+    become ``history`` (see `conversation_of`), references become positive passages, counterfactual ones with that role.
+    Where messages end with a question that nobody has answered, it is the question of the row.
     """
     for row in _rows(order, taken):
-        _take(replace(row, values=_ours(row)), TABLE, order.system, taken)
+        _take(_ours(row), TABLE, order, taken)
 
 
 def _rows(order: Order, taken: Taken) -> Iterator[_Row]:
@@ -71,62 +89,138 @@ def _rows(order: Order, taken: Taken) -> Iterator[_Row]:
             yield _Row(where, f"{path.stem}-{taken.rows - before}", values, path.suffix.lower() in TABLES)
 
 
-def _ours(row: _Row) -> JsonObject:
-    """Return the values of a table's row, each known column under the first of its names."""
+def _ours(row: _Row) -> _Row:
+    """Return a table's row with each known column under the first of its names."""
     values: JsonObject = {}
     titles: dict[str, str] = {}
     for title, value in row.values.items():
         ours = _COLUMN.get(re.sub(r"[\s_-]+", "_", title.casefold()))
         name = COLUMNS[ours][0] if ours else title
-        if name in values:
+        if name in values and value in EMPTY:
+            continue
+        if values.get(name) not in EMPTY:
             problem = f"the columns {found(titles[name])} and {found(title)} mean the same; rename one"
             raise DataError(row.where, problem)
         values[name], titles[name] = value, title
-    return values
+    return replace(row, values=values, titles=titles)
 
 
-def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
+def _take(row: _Row, shape: Shape, order: Order, taken: Taken) -> None:
     said, rest = _picked(row.values, shape)
+    own = _own(rest) if shape is TABLE else {}
+    own |= _history(row, said, taken)
     for ours in ("question", "answers"):
-        if ours not in said and not (ours == "answers" and "answerable" in said):
+        if ours not in said and not (ours == "answers" and ("answerable" in said or "slots" in own)):
             names = COLUMNS[ours] if shape is TABLE else shape.names[ours]
             taken.leave(row.where, f"the field {' or '.join(names[:2])} is missing or empty")
             return
-    several = shape.between_answers if row.in_table else None
-    case: JsonObject = {"id": said.get("id", row.name), "question": said["question"]}
-    case |= {name: listed(said[name], several) for name in ("answers", "fake_answers") if name in said}
-    if "answerable" in said:
-        case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
+    try:
+        gold = _gold(row, said, shape, slots=order.slots)
+    except DataError as error:
+        taken.leave(error.where, error.problem)
+        return
+    case: JsonObject = {"question": said["question"], **gold, **own}
     case |= {name: said[name] for name in ("language", "topic_1", "topic", "task") if name in said}
     between = shape.between if row.in_table else None
-    references = _references(said, rest, between, taken, in_table=row.in_table)
-    case |= taken.facets(rest) | references
-    if not taken.case(row.where, case):
-        return
+    passages = _references(row, said, shape, between, taken)
+    if passages:
+        held = case.get("passages")
+        case["passages"] = [*(held if isinstance(held, list) else ()), *passages]
+    positive = [passage for passage in passages if passage["role"] == "positive"]
+    units = evidence_units(positive, rest, in_table=row.in_table)
+    if units:
+        case["evidence"] = units
+    elif "reference_ids" in said:
+        case["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], between, numbers=True)}
+    case |= taken.facets(rest)
+    name = said["id"] if "id" in said else _content_id(case, taken) if order.content_ids else row.name
+    if taken.case(row.where, {"id": name, **case}):
+        _answer(row, name, said, shape, order, taken)
+
+
+def _gold(row: _Row, said: JsonObject, shape: Shape, *, slots: bool) -> JsonObject:
+    """Return the gold answers, the false ones, and whether the question can be answered."""
+    several = shape.between_answers if row.in_table else None
+    gold: JsonObject = {}
+    if "answers" in said:
+        gold = gold_of(row.where, _title(row, shape, "answers"), said["answers"], several, slots=slots)
+    if "fake_answers" in said:
+        title = _title(row, shape, "fake_answers")
+        fake = gold_of(row.where, title, said["fake_answers"], several, slots=slots)
+        gold["fake_answers"] = next(iter(fake.values()))
+    if "answerable" in said:
+        gold["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
+    return gold
+
+
+def _own(rest: JsonObject) -> JsonObject:
+    """Take the fields that our own format knows out of the rest of a row, and return them."""
+    values = {name: value_in(rest[name]) for name in KEYS if name in rest}
+    own: JsonObject = {name: value for name, value in values.items() if isinstance(value, (list, dict))}
+    for name in own:
+        del rest[name]
+    return own
+
+
+def _history(row: _Row, said: JsonObject, taken: Taken) -> JsonObject:
+    """Return the earlier turns of a row; where it has no question, the last one of its messages becomes that."""
+    if "history" not in said:
+        return {}
+    title = row.titles.get("history", "history")
+    conversation = conversation_of(said["history"])
+    if conversation is None:
+        taken.fields[title] += 1
+        return {}
+    taken.fields.update({f"{title}.{name}": count for name, count in conversation.left.items()})
+    turns, asked = conversation.turns, conversation.asked
+    question = said.setdefault("question", asked) if asked else said.get("question")
+    if asked and asked != question:
+        turns = [*turns, {"question": asked, "answer": ""}]
+    elif not asked and turns and turns[-1]["question"] == question:
+        taken.fields[f"{title}: an answer to the question of its row"] += 1
+        turns = turns[:-1]
+    return {"history": turns} if turns else {}
+
+
+def _references(row: _Row, said: JsonObject, shape: Shape, between: str | None, taken: Taken) -> list[JsonObject]:
+    """Return the passages that a row knows as relevant, and those that it knows as counterfactual."""
+    passages: list[JsonObject] = []
+    for ours, role in (("reference", "positive"), ("counterfactual", "counterfactual")):
+        if ours in said:
+            ids = said.get("reference_ids") if ours == "reference" else None
+            of_role = passages_of(said[ours], ids, between, _title(row, shape, ours), taken)
+            passages += [{**passage, "role": role} for passage in of_role]
+    return taken.ranking(named(passages))
+
+
+def _content_id(case: JsonObject, taken: Taken) -> str:
+    """Return an id of the question with its history and gold; of the whole case where another one has that."""
+    asked = {name: case.get(name) for name in ("question", "history", "answers", "slots")}
+    name = content_id(json.dumps(asked, ensure_ascii=False, sort_keys=True))
+    if taken.is_other(name, {"id": name, **case}):
+        name = content_id(json.dumps(case, ensure_ascii=False, sort_keys=True))
+    return name
+
+
+def _answer(row: _Row, name: object, said: JsonObject, shape: Shape, order: Order, taken: Taken) -> None:
+    """Take what a system answered."""
     if "response" not in said:
         taken.fields.update(name for name in shape.names.get("retrieved", ()) if row.values.get(name))
         return
-    answer: JsonObject = {"id": case["id"], "answer": said["response"]}
-    if system or "system" in said:
-        answer["system"] = system or said["system"]
+    answer: JsonObject = {"id": name, "answer": said["response"]}
+    if order.system or "system" in said:
+        answer["system"] = order.system or said["system"]
     if "retrieved" in said or "retrieved_ids" in said:
-        answer["ranking"] = taken.ranking(_passages(said.get("retrieved"), said.get("retrieved_ids"), between))
+        between = shape.between if row.in_table else None
+        texts, ids = said.get("retrieved"), said.get("retrieved_ids")
+        answer["ranking"] = taken.ranking(passages_of(texts, ids, between, _title(row, shape, "retrieved"), taken))
     taken.answer(row.where, answer)
 
 
-def _references(said: JsonObject, rest: JsonObject, between: str | None, taken: Taken, *, in_table: bool) -> JsonObject:
-    """Return the labels of a row: positive passages, and evidence if it names their pages, else judged ids."""
-    labels: JsonObject = {}
-    units: list[JsonObject] = []
-    if "reference" in said:
-        reference = taken.ranking(_passages(said["reference"], said.get("reference_ids"), between))
-        labels["passages"] = [{**passage, "role": "positive"} for passage in reference]
-        units = evidence_units(reference, rest, in_table=in_table)
-    if units:
-        labels["evidence"] = units
-    elif "reference_ids" in said:
-        labels["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], between, numbers=True)}
-    return labels
+def _title(row: _Row, shape: Shape, ours: str) -> str:
+    """Return the name of a field in its source."""
+    names = [name for name in shape.names[ours] if name in row.values]
+    return row.titles.get(names[0], names[0]) if names else ours
 
 
 def _picked(values: JsonObject, shape: Shape) -> tuple[JsonObject, JsonObject]:
@@ -141,13 +235,3 @@ def _picked(values: JsonObject, shape: Shape) -> tuple[JsonObject, JsonObject]:
         if isinstance(rest.get(name), dict):
             rest = {**cast("JsonObject", rest.pop(name)), **rest}
     return said, rest
-
-
-def _passages(texts: object, ids: object, between: str | None) -> list[JsonObject]:
-    """Return passages, named by their ids where there are as many, else by their content."""
-    contents, names = listed(texts, between), listed(ids, between, numbers=True)
-    if not contents:
-        return [{"id": name} for name in names]
-    if len(names) != len(contents):
-        names = [content_id(str(text)) for text in contents]
-    return [{"id": name, "text": text} for name, text in zip(names, contents, strict=True)]

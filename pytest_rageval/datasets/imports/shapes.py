@@ -21,10 +21,18 @@ COLUMNS = {
         "gold_answers", "golden_answer", "golden_answers", "ground_truth", "reference_answer", "参考答案", "标准答案",
         "答案",
     ),
-    "fake_answers": ("fake_answer", "fake_answers"),
+    "counterfactual": (
+        "counterfactual_references", "counterfact_reference", "counterfact_references", "counterfactual_reference",
+    ),
+    "fake_answers": ("fake_answer", "fake_answers", "counterfact_answers", "counterfactual_answers"),
+    "history": ("history", "chat_history", "history_qa", "messages"),
     "id": ("id", "编号"),
     "language": ("lang", "language", "语言"),
     "question": ("question", "q", "query", "questions", "提问", "问题"),
+    "reference": (
+        "references", "gold_contexts", "gold_passages", "positive_reference", "positive_references",
+        "reference_contexts", "reference_passages",
+    ),
     "response": (
         "response", "actual_output", "model_answer", "output", "prediction", "system_answer", "回答", "回复",
         "模型回答", "生成答案", "系统回答", "输出", "预测",

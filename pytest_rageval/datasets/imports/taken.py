@@ -15,6 +15,8 @@ from pytest_rageval.errors import DataError, found
 
 __all__ = ["NO_VALUE", "Order", "Taken"]
 
+TWICE = "passages that stand in their ranking twice"
+
 NO_VALUE = ("not_a_number", "out_of_range")
 """The reasons of scores whose value cannot be one."""
 
@@ -27,11 +29,15 @@ class Order:
         paths: the files or folders.
         system: the name of the system that gave the answers, or "" where the files are to tell.
         cases: the dataset whose cases scores without ids are of, or None.
+        slots: whether answer lists within lists are slots, each of which must be met.
+        content_ids: whether rows without an id are named by their content instead of their number.
     """
 
     paths: tuple[Path, ...]
     system: str = ""
     cases: Path | None = None
+    slots: bool = False
+    content_ids: bool = False
 
 
 class Taken:
@@ -44,6 +50,7 @@ class Taken:
         scores: lines of scores: ``id``, ``metric``, ``value`` or ``reason``, and ``system`` where it is known.
         left: ``file:line`` and why, of each row that was left, or whose answer or score was.
         fields: what was left within rows that were taken, and of how many.
+        needless: the names of those that nothing here needs, such as the prompt in OmniEval's predictions.
         notes: what else a user should know, in whole sentences.
     """
 
@@ -54,6 +61,7 @@ class Taken:
         self.scores: list[JsonObject] = []
         self.left: list[tuple[str, str]] = []
         self.fields: Counter[str] = Counter()
+        self.needless: set[str] = {TWICE}
         self.notes: list[str] = []
         self._cases: dict[str, tuple[str, JsonObject]] = {}
         self._claimed: dict[object, str] = {}
@@ -79,6 +87,15 @@ class Taken:
             self.leave(where, f"another case of the id {found(instance.id)} stands in {first_where} already")
             return False
         return True
+
+    def is_other(self, name: str, row: JsonObject) -> bool:
+        """Return whether the dataset has another case of this id."""
+        return name in self._cases and self._cases[name][1] != row
+
+    @property
+    def lost(self) -> bool:
+        """Whether a row was left, or a field that somebody could miss."""
+        return bool(self.left) or any(name not in self.needless for name in self.fields)
 
     def answer(self, where: str, row: JsonObject) -> None:
         """Take a line of recorded answers, or name it as left."""
@@ -114,7 +131,7 @@ class Taken:
         kept: dict[object, JsonObject] = {}
         for item in items:
             if kept.setdefault(str(item.get("id")), item) is not item:
-                self.fields["passages that stand in their ranking twice"] += 1
+                self.fields[TWICE] += 1
         return list(kept.values())
 
     def facets(self, values: Mapping[str, object], known: Collection[str] = ()) -> JsonObject:

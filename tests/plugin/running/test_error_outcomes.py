@@ -141,6 +141,9 @@ WRONG_TYPES = {
     "score": ("Answer('a', ranking=Ranking((ScoredPassage('d', 'high'),)))", "*Answer whose ranking is *"),
     "trace": ("Answer('a', trace=({'kind': 'x'},))", "*Answer whose trace is *must be a tuple of Step*"),
     "usage": ("Answer('a', usage={'cost_usd': 1})", "*Answer whose usage is *must be a Usage*"),
+    "cost": ("Answer('a', usage=Usage(cost_usd=-100))", "*Answer whose usage.cost_usd is -100*0 or more*"),
+    "nan": ("Answer('a', usage=Usage(cost_usd=float('nan')))", "*Answer whose usage.cost_usd is nan*finite number*"),
+    "inf": ("Answer('a', usage=Usage(latency_s=float('inf')))", "*Answer whose usage.latency_s is inf*finite number*"),
     "tokens": ("Answer('a', usage=Usage(prompt_tokens=-1))", "*Answer whose usage.prompt_tokens is -1*0 or more*"),
 }
 
@@ -161,6 +164,7 @@ def test_a_wrong_return_type_is_one_error_that_names_the_system(project: Project
     run.result.assert_outcomes(errors=1, skipped=4)
     run.said(said)
     assert [o["error_type"] for o in run.results["outcomes"]] == ["system_contract", *["not_asked"] * 4]
+    assert (run.results["usage"]["calls"], run.results["usage"]["cost_usd"]) == (0, 0)
 
 
 BROKEN = {

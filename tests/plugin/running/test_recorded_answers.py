@@ -98,3 +98,13 @@ def test_bad_records_are_refused_before_anything_runs(project: Project) -> None:
     assert run.status == 4
     assert "answers.jsonl:1" in run.result.stderr.str()
     assert run.results is None
+
+
+def test_a_negative_cost_passes_no_cost_gate(project: Project) -> None:
+    project.says(cases(RIGHT))
+    project.file("answers.jsonl", json.dumps({"id": "q1", "answer": "Paris", "usage": {"cost_usd": -100}}))
+    run = project.run("--rag-answers", "answers.jsonl", "--rag-gate", "cost_usd <= 1")
+    assert run.status == 4
+    wanted = "answers.jsonl:1: usage.cost_usd: found -100, wanted a number of at least 0"
+    assert wanted in run.result.stderr.str()
+    assert run.results is None

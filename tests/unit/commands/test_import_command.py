@@ -12,6 +12,7 @@ import pytest
 from pytest_rageval.cli import main
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.recorded import load_recorded
+from pytest_rageval.model.case import Passage, Turn
 
 Import = Callable[..., tuple[int, list[str], str]]
 
@@ -61,14 +62,72 @@ def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> 
 def test_scores_are_of_the_cases_that_were_imported(imports: Path, command: Import) -> None:
     command("omnieval-predictions", imports / "omnieval", "--out", "funds.jsonl")
     status, out, err = command("omnieval-results", imports / "omnieval", "--cases", "funds.jsonl")
-    assert status == 1
-    assert out[:3] == [
-        "12 scores of 8 rows -> scores.jsonl",
-        "accuracy_judged: 1 without a value, not_applicable_or_parse_error",
+    assert (status, err) == (1, "")
+    assert out[:4] == [
+        "60 scores of 48 rows -> scores.jsonl",
+        "hallucination: 1 without a value, not_applicable_or_parse_error",
         "hallucination: 1 without a value, out_of_range",
+        "completeness: 4 without a value, not_applicable_or_parse_error",
     ]
-    assert err == ""
-    assert {row["id"] for row in lines("scores.jsonl")} <= {instance.id for instance in load(Path("funds.jsonl"))}
+    assert out[-1].endswith("hallucination.jsonl:3: hallucination of '投资-基金-抽取类问答-1' is out_of_range: '2.0'")
+    scores = lines("scores.jsonl")
+    assert {row["id"] for row in scores} == {instance.id for instance in load(Path("funds.jsonl"))}
+    assert [row["value"] for row in scores if row["metric"] == "RR"] == [1.0, 1.0, 1.0, 0.0, 1.0, 0.5]
+
+
+def test_a_jsonl_file_of_another_project_is_imported_whole(command: Import) -> None:
+    """Answers in parts, references, earlier turns, no ids: what public sets of questions hold."""
+    reference = {"id": "159", "title": "Visit", "contents": "It opens at 9:00 and closes at 17:00.", "url": "a.md"}
+    rows = [
+        {
+            "question": "When is it open?",
+            "answers": [["9:00", "nine"], ["17:00", "five"]],
+            "positive_reference": [reference],
+        },
+        {
+            "history_qa": [{"question": "When does it open?", "answers": ["9:00"], "positive_reference": reference}],
+            "question": "And close?",
+            "answers": ["17:00", "five"],
+            "positive_reference": reference,
+        },
+    ]
+    Path("open.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    status, out, err = command("jsonl", "open.jsonl", "--slots", "--ids", "content")
+    assert (status, err) == (1, "")
+    assert out == [
+        "2 cases of 2 rows -> cases.jsonl",
+        "left: history_qa.positive_reference (1)",
+        "left: positive_reference.url (2)",
+    ]
+    parts, turn = load(Path("cases.jsonl"))
+    assert (parts.gold, turn.gold) == ((("9:00", "nine"), ("17:00", "five")), (("17:00", "five"),))
+    assert turn.history == (Turn("When does it open?", "9:00"),)
+    passage = Passage("159", str(reference["contents"]), "Visit", "positive")
+    assert (parts.passages, turn.passages) == ((passage,), (passage,))
+    ids = [parts.id, turn.id]
+    Path("open.jsonl").write_text("\n".join(map(json.dumps, rows[::-1])))
+    command("jsonl", "open.jsonl", "--slots", "--ids", "content", "--force")
+    assert [row["id"] for row in lines("cases.jsonl")] == ids[::-1]
+
+
+def test_answers_in_parts_are_never_dropped_in_silence(command: Import) -> None:
+    rows = [{"question": "Q?", "answers": [["a"], ["b"]]}, {"question": "R?", "answers": ["a", "b"]}]
+    Path("parts.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    status, out, _ = command("table", "parts.jsonl")
+    assert status == 1
+    assert out == [
+        "1 cases of 2 rows -> cases.jsonl",
+        "left: parts.jsonl:1: answers: found lists within a list; add --slots if each has to be met, by any text in it",
+    ]
+
+
+def test_a_field_that_is_left_makes_the_status_1(command: Import) -> None:
+    Path("t.jsonl").write_text('{"question": "Q?", "answer": "A", "steps": ["x"], "history": 7}')
+    assert command("table", "t.jsonl") == (
+        1,
+        ["1 cases of 1 rows -> cases.jsonl", "left: history (1)", "left: steps (1)"],
+        "",
+    )
 
 
 def test_rows_that_are_left_are_named_and_told_by_the_status(imports: Path, command: Import) -> None:
@@ -108,6 +167,8 @@ def test_a_source_is_never_written_over(command: Import) -> None:
         (("ragas", "bad.json"), "nothing was written, as none of 2 rows could be taken; the first: bad.json:1: the fi"),
         (("ragas", "bad.json", "--cases", "x"), "--cases FILE is for omnieval-results, not for ragas; leave it out"),
         (("omnieval-results", "bad.json"), "a result of OmniEval names no case: say --cases FILE"),
+        (("rgb-predictions", "x", "--slots"), "--slots is for deepeval, jsonl, ragas, table, not for rgb-predictions;"),
+        (("omnieval-results", "x", "--ids", "content"), "--ids content is for deepeval, jsonl, ragas, table, not for"),
         (("table", "good.csv", "--out", "no/cases.jsonl"), "no/cases.jsonl cannot be written: No such file"),
     ],
 )

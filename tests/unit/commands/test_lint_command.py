@@ -57,6 +57,28 @@ def test_it_lists_findings_and_counts_them(project: Path, capsys: pytest.Capture
     )
 
 
+def test_five_findings_of_a_check_are_listed_and_the_others_counted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{**JOINED, "id": f"j{at}", "question": f"Who wrote book {at}?"} for at in range(1_205)]
+    asked = data(project, FAKE, *rows)
+    status, lines = said(capsys, asked)
+    assert (status, len(lines)) == (1, 1 + 5 + 1 + 1 + 4)
+    assert [line.partition(": ")[0] for line in lines[:6]] == [f"cases.jsonl:{at}" for at in range(1, 7)]
+    assert lines[6] == "joined_names: 1,200 more, 1,205 in all; --all lists them"
+    assert lines[-2].split() == ["joined_names", "-", "1205", "-"]
+    assert len(said(capsys, asked, "--all")[1]) == 1 + 1_205 + 1 + 4
+    assert len(json.loads("\n".join(said(capsys, asked, "--json")[1]))["findings"]) == 1_206
+
+
+def test_all_lines_that_cannot_be_read_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = data(project, {"id": 1}, FAKE, {"id": 2, "question": "Q?"}, [])
+    status, lines = said(capsys, asked)
+    assert status == 1
+    assert [line.partition(": error: ")[0] for line in lines[:4]] == [f"cases.jsonl:{at}" for at in (1, 3, 4, 2)]
+    assert lines[-2].split() == ["unreadable", "3", "-", "-"]
+
+
 def test_the_status_is_that_of_the_worst(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clean, warned, wrong = (data(project, row, name=f"{row['id']}.jsonl") for row in (CLEAN, JOINED, FAKE))
     noted = data(project, CLEAN, {**CLEAN, "id": "z", "question": "博物馆几点开门？"}, name="noted.jsonl")

@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.qrels import read_qrels
+from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import DataError
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+
+METRICS = Catalog().metrics
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 WANTED = (
@@ -20,6 +30,22 @@ def test_trec_s_form_is_read(fixtures_dir: Path) -> None:
         "5": {"bücher": 1},
         "elsewhere": {"x": 1},
     }
+
+
+def test_a_record_takes_the_grades_that_a_file_of_judgements_takes(tmp_path: Path) -> None:
+    """A grade below 1 is not relevant, as trec_eval has it."""
+    record = {"id": "q", "question": "Q?", "answers": ["A"], "qrels": {"d1": 2, "d2": -1, "d3": 0, "d4": -2}}
+    (tmp_path / "cases.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    (tmp_path / "judged.qrels").write_text("q 0 d1 2\nq 0 d2 -1\nq 0 d3 0\nq 0 d4 -2\n", encoding="utf-8")
+    (instance,) = load(tmp_path / "cases.jsonl")
+    assert instance.qrels == read_qrels(tmp_path / "judged.qrels")["q"]
+    ranking = Ranking(tuple(ScoredPassage(name) for name in ("d2", "d1", "d4")))
+    sample = Sample(Case("q", instance, None, {}), Answer("A", ranking))
+    raised = replace(instance, qrels={name: max(grade, 0) for name, grade in instance.qrels.items()})
+    for name in ("nDCG@3", "AP", "P@3", "RR", "R@3"):
+        score = METRICS.get(name).compute
+        assert score(sample) == score(replace(sample, case=Case("q", raised, None, {})))
+    assert METRICS.get("RR").compute(sample).value == 0.5
 
 
 def test_beir_s_form_is_read(tmp_path: Path) -> None:

@@ -19,10 +19,17 @@ from pytest_rageval.errors import DataError, MissingDependencyError
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
 
-def took(importer: Importer, *paths: Path, system: str = "") -> Taken:
+def took(importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False) -> Taken:
     taken = Taken()
-    importer(Order(paths, system), taken)
+    importer(Order(paths, system, slots=slots, content_ids=content_ids), taken)
     return taken
+
+
+def took_rows(tmp_path: Path, *rows: dict[str, Any], slots: bool = False, content_ids: bool = False) -> Taken:
+    """Return what is taken of rows of JSON Lines, each a question with an answer unless it says otherwise."""
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(json.dumps({"question": "Q?", "answer": "A", **row}) for row in rows), encoding="utf-8")
+    return took(table, path, slots=slots, content_ids=content_ids)
 
 
 def written(path: Path, text: str | bytes) -> Path:
@@ -241,3 +248,150 @@ def test_a_table_may_name_its_columns_in_chinese(tmp_path: Path) -> None:
     (case,), (answer,) = taken.cases, taken.answers
     assert (case["topic_1"], case["topic"], case["task"]) == ("人事", "职员", "extractive_qa")
     assert answer["answer"] == "李四。"
+
+
+TURNS = [{"question": "When?", "answer": "At noon."}, {"question": "Where?", "answer": "Here."}]
+
+
+@pytest.mark.parametrize("name", ["history", "history_qa", "chat_history", "messages", "Chat History"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        TURNS,
+        [{"query": "When?", "response": "At noon."}, {"q": "Where?", "answers": ["Here.", "There."]}],
+        [["When?", "At noon."], ["Where?", "Here."]],
+        [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "When?"},
+            {"role": "assistant", "content": "At noon."},
+            {"role": "user", "content": [{"type": "text", "text": "Where?"}]},
+            {"role": "assistant", "content": "Here."},
+            {"role": "user", "content": "Q?"},
+        ],
+        [
+            {"type": "human", "content": "When?"},
+            {"type": "ai", "content": "At noon."},
+            {"type": "human", "content": "Where?"},
+            {"type": "ai", "content": "Here."},
+        ],
+        json.dumps(TURNS),
+        repr([("When?", "At noon."), ("Where?", "Here.")]),
+    ],
+)
+def test_earlier_turns_are_history_in_every_form(name: str, value: object, tmp_path: Path) -> None:
+    taken = took_rows(tmp_path, {name: value})
+    assert taken.cases == [{"id": "t-1", "question": "Q?", "answers": ["A"], "history": TURNS}]
+    assert set(taken.fields) <= {f"{name}.system messages"}
+
+
+def test_messages_may_hold_the_question_and_open_turns(tmp_path: Path) -> None:
+    user, assistant = ({"role": role, "content": "x"} for role in ("user", "assistant"))
+    taken = took_rows(
+        tmp_path,
+        {"question": None, "messages": [user, assistant, {**user, "content": "What?"}]},
+        {"messages": [user, {**user, "content": "y"}, assistant]},
+        {"messages": [{**user, "content": "Q?"}, assistant]},
+        {"messages": [assistant, user, assistant]},
+        {"question": None, "messages": [user, assistant]},
+    )
+    x = {"question": "x", "answer": "x"}
+    assert [(case["question"], case.get("history")) for case in taken.cases] == [
+        ("What?", [x]),
+        ("Q?", [{"question": "x", "answer": ""}, {"question": "y", "answer": "x"}]),
+        ("Q?", None),
+        ("Q?", [x]),
+    ]
+    assert taken.fields == {
+        "messages: an answer to the question of its row": 1,
+        "messages.answers without a question": 1,
+    }
+    assert reasons(taken) == [("t.jsonl:5", "the field question or q is missing or empty")]
+    assert taken.lost
+
+
+@pytest.mark.parametrize(
+    "value", [7, "as before", {"question": "Q?"}, [7], [["a", "b", "c"]], [{"text": "x"}], [[1, 2]]]
+)
+def test_a_history_of_no_known_form_is_left_by_name(value: object, tmp_path: Path) -> None:
+    taken = took_rows(tmp_path, {"chat_history": value})
+    assert taken.cases == [{"id": "t-1", "question": "Q?", "answers": ["A"]}]
+    assert taken.fields == {"chat_history": 1}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[["a", "b"], ["c"]], [["a", "b"], "c"], "[['a', 'b'], ['c']]", '[["a", "b"], ["c"]]', "[['a' 'b']\n ['c']]"],
+)
+def test_lists_within_a_list_of_answers_are_slots(value: object, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('question,answers\nQ?,"' + str(value).replace('"', '""') + '"\n', encoding="utf-8")
+    taken = took(table, path, slots=True)
+    assert taken.cases == [{"id": "t-1", "question": "Q?", "slots": [["a", "b"], ["c"]]}]
+    [(where, why)] = reasons(took(table, path))
+    assert (where, why.partition(";")[0]) == ("t.csv:2", "answers: found lists within a list")
+
+
+def test_slots_are_of_false_answers_too_and_a_flat_list_is_aliases(tmp_path: Path) -> None:
+    parts = {"answer": [["a"], ["b", 2]], "fake_answers": [["x"], "y"]}
+    taken = took_rows(tmp_path, parts, {"answer": ["a", "b"]}, {"answer": [["a"], []]}, slots=True)
+    assert taken.cases == [
+        {"id": "t-1", "question": "Q?", "slots": [["a"], ["b", "2"]], "fake_answers": [["x"], ["y"]]},
+        {"id": "t-2", "question": "Q?", "answers": ["a", "b"]},
+    ]
+    assert reasons(taken) == [
+        ("t.jsonl:3", "slots[1]: found an array of 0, wanted a string that is not empty or a list of at least one")
+    ]
+
+
+def test_references_are_passages(tmp_path: Path) -> None:
+    same_id = [{"doc_id": 7, "contents": NOON, "title": "Ferry"}, {"doc_id": 7, "text": THREE, "score": 1.5, "url": ""}]
+    taken = took_rows(
+        tmp_path,
+        {"references": [NOON, THREE]},
+        {"positive_references": same_id, "counterfactual_reference": {"doc_id": 7, "text": "The ferry is gone."}},
+        {"reference_passages": json.dumps(same_id[:1])},
+    )
+    positive = [{**passage, "role": "positive"} for passage in ranked(NOON, THREE)]
+    first = {"id": 7, "text": NOON, "title": "Ferry", "role": "positive"}
+    gone = {**ranked("The ferry is gone.")[0], "role": "counterfactual"}
+    assert [case["passages"] for case in taken.cases] == [positive, [first, positive[1], gone], [first]]
+    assert taken.fields == {"positive_references.score": 1}
+
+
+def test_a_text_that_is_json_stays_a_text(tmp_path: Path) -> None:
+    price = '{"price": 4, "currency": "EUR"}'
+    taken = took_rows(tmp_path, {"references": price}, {"references": [price]}, {"references": [{"price": 4}]})
+    assert [case["passages"] for case in taken.cases] == [[{**ranked(price)[0], "role": "positive"}]] * 2
+    assert reasons(taken) == [("t.jsonl:3", "passages[0].text: found an object, wanted a string that is not empty")]
+
+
+def test_records_of_our_own_format_keep_what_they_say(tmp_path: Path) -> None:
+    own = {
+        "slots": [["a"]],
+        "passages": [{"id": "d1", "text": "T", "role": "negative"}],
+        "qrels": {"d1": -1},
+        "provenance": [["d1"]],
+        "history": TURNS,
+        "topic": "Funds",
+    }
+    taken = took_rows(tmp_path, {"answer": None, **own}, content_ids=True)
+    [case] = taken.cases
+    assert case == {"id": case["id"], "question": "Q?", **own}
+    assert not taken.lost
+
+
+def test_ids_come_from_content_where_rows_have_none(tmp_path: Path) -> None:
+    rows = [{}, {"id": "mine"}, {"answer": "B"}, {"topic": "T"}, {}]
+    taken = took_rows(tmp_path, *rows, content_ids=True)
+    ids = [str(case["id"]) for case in taken.cases]
+    assert ids[1] == "mine"
+    assert len(set(ids)) == len(ids) == 4  # the last row is the first one again
+    assert all(len(name) == 12 for name in ids if name != "mine")
+    again = took_rows(tmp_path, *rows[::-1], content_ids=True)
+    assert {ids[0], "mine", ids[2]} < {str(case["id"]) for case in again.cases}
+    assert taken.left == again.left == []
+
+
+def test_an_empty_column_is_not_the_second_of_its_kind(tmp_path: Path) -> None:
+    taken = took_rows(tmp_path, {"answers": [], "expected": None}, {"answer": "", "answers": ["B"]})
+    assert [case["answers"] for case in taken.cases] == [["A"], ["B"]]

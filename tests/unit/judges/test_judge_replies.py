@@ -19,6 +19,9 @@ SCALE = range(0, 3)
         '```json\n{"reason": "r", "label": "DETECTED"}\n```',
         'Here is my verdict {as asked}: {"reason": "r", "label": "detected"} Thank you.',
         '{"reason": "r", "label": "detected"}\n{"reason": "r", "label": "detected"}',
+        "{“reason”：“r”，“label”：“detected”}",
+        '{"reason"："r", "label"：“detected”}',
+        '以下是结论：{"reason": "r"，"label": "detected"}。',
         r'It follows that \frac{1}{2}, so {"reason": "r", "label": "detected", "sure": true}',
     ],
 )
@@ -43,6 +46,8 @@ def test_a_reason_may_be_missing(text: str) -> None:
         ('{"reason": "cut off in the mid', "the reply holds an object that is not valid JSON"),
         ('{"outer": {"label": "detected"}', "the reply holds an object that is not valid JSON"),
         ('{"label": "detected"} or {"label": "not_detected"}', "the reply holds two different JSON objects"),
+        ('{"label": "detected"} or {“label”: “not_detected”}', "the reply holds two different JSON objects"),
+        ('{"reason": "说“好”", "label"：“detected”}', "the reply holds an object that is not valid JSON"),
         ('{"label": "detected", "label": "not_detected"}', "the JSON object has one key twice"),
         ('{"reason": "detected"}', 'the JSON object has no key "label"'),
         ('{"verdict": {"label": "detected"}}', 'the JSON object has no key "label"'),
@@ -58,6 +63,10 @@ def test_a_reason_may_be_missing(text: str) -> None:
 def test_anything_else_is_no_label(text: str, problem: str) -> None:
     with pytest.raises(UnreadableReplyError, match=f"^{problem}"):
         read_reply(text, CHOICE)
+
+
+def test_full_width_signs_in_a_reason_stay() -> None:
+    assert read_reply('{"reason": "他说：“好”，对。", "label": "detected"}', CHOICE) == ("detected", "他说：“好”，对。")
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

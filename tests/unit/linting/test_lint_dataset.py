@@ -38,6 +38,62 @@ def test_the_path_is_relative_to_the_current_folder(tmp_path: Path, monkeypatch:
     assert str(finding) == f"data/cases.jsonl:2: warning: duplicate_question q2: {problem}"
 
 
+def unreadable(dataset: str) -> list[tuple[str, str]]:
+    """Return the line and the beginning of the problem of each record that cannot be read."""
+    findings = [each for each in lint(dataset) if each.check == "unreadable"]
+    assert all((each.severity, each.id) == ("error", "") for each in findings)
+    return [(each.origin.rpartition(":")[2], each.problem.partition(",")[0]) for each in findings]
+
+
+def test_every_record_that_cannot_be_read_is_a_finding_and_the_others_are_checked(tmp_path: Path) -> None:
+    joined = {"id": "q4", "question": "Who?", "answers": ["Ann Lee;Bo Ek"]}
+    path = Path(written(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []}, GOOD, joined, [1]))
+    path.write_bytes(path.read_bytes() + b'{"id": \n{"id": "\xe4"}\n{"id": "q8", "question": "\0"}\n')
+    found = unreadable(f"jsonl:{path}")
+    assert found == [
+        ("2", "answers: found an array of 0"),
+        ("3", "the id 'q1' stands in line 1 already"),
+        ("5", "found an array of 1 for a record"),
+        ("6", "invalid JSON at column 8 (Expecting value)"),
+        ("7", "byte 0xe4 at offset 281 is not UTF-8; save the file as UTF-8"),
+        ("8", "found a NUL byte"),
+    ]
+    assert [each.id for each in lint(f"jsonl:{path}") if each.check == "joined_names"] == ["q4"]
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "lines"),
+    [
+        ("rgb", [{"id": 1}, {"id": 2, "query": "Q?", "answer": "A", "positive": [], "negative": []}, {"id": 3}], "13"),
+        ("kilt", [{"id": 1}, {"id": 2, "input": "Q?", "output": [{"answer": "A"}]}, {"input": "?"}], "13"),
+        (
+            "omnieval",
+            [{"question": 1}, [{"question": "Q?", "answer": "A"}, {}], {"question": "Q?", "answer": []}],
+            "123",
+        ),
+        (
+            "labelled",
+            [{"id": 1, "label": 1}, {"id": 2, "question": "Q?", "answer": "A", "label": 1}, {"label": 2}],
+            "13",
+        ),
+    ],
+)
+def test_all_formats_go_on_after_a_bad_record(form: str, rows: list[object], lines: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "x.jsonl", *rows)
+    assert "".join(line for line, _ in unreadable(f"{form}:{path}")) == lines
+
+
+def test_a_file_without_one_readable_record_says_so_line_by_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "cases.jsonl", {}, [], {})
+    assert [line for line, _ in unreadable(f"jsonl:{path}")] == ["1", "2", "3"]
+
+
+def test_an_array_that_breaks_off_is_one_finding(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('[{"id": 1},\n 3,\n {"id": ')
+    assert [line for line, _ in unreadable(f"jsonl:{path}")] == ["2", "3"]
+
+
 def test_a_record_that_cannot_be_read_is_the_one_finding(tmp_path: Path) -> None:
     path = written(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []})
     [finding] = lint(f"jsonl:{path}")

@@ -42,6 +42,21 @@ def test_the_finding_says_where_and_what() -> None:
     ]
 
 
+@pytest.mark.parametrize("assembly", ["balanced", "rgb-compat"])
+def test_a_finding_names_the_alias_that_is_contained(assembly: str) -> None:
+    """The first alias of a slot is often not the one that a text holds."""
+    gold: Gold = (("January 2, 2022", "Jan 2, 2022", "2 January 2022"),)
+    texts = of("negative", "On 2 January 2022.", "Oslo", "Jan 2, 2022!"), of("counterfactual", "It was Jan 2, 2022.")
+    one = record(gold=gold, fake=(("as of 2 January 2022",),), passages=(*texts[0], *texts[1]))
+    for check, held in (
+        ("gold_in_fake", "contains the gold '2 January 2022', so"),
+        ("gold_in_negative", "the gold '2 January 2022', 'Jan 2, 2022' is in 2 passages ('n0', 'n2')"),
+        ("gold_in_counterfactual", "the gold 'Jan 2, 2022' is in 1 passage ('c0')"),
+    ):
+        [finding] = found_by(check, one, assembly=assembly)
+        assert held in finding.problem
+
+
 def test_gold_where_it_should_not_be() -> None:
     false, noise = of("counterfactual", "In Rome.", "In Paris."), of("negative", "PARIS and Rome.", "Oslo")
     passages = (*of("positive", "Paris."), *false, *noise)

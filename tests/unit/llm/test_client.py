@@ -172,6 +172,22 @@ def test_a_backend_that_returns_no_completion_is_told_so() -> None:
         ask(client(Sync()))  # type: ignore[arg-type]
 
 
+def test_a_usage_that_cannot_be_is_refused_and_not_charged() -> None:
+    meter = Meter()
+    for usage, part in (
+        (Usage(1, 1, -100), r"cost_usd of -100"),
+        (Usage(1, -1), r"completion_tokens of -1"),
+        (Usage(1, 1, float("nan")), r"cost_usd of nan"),
+        (Usage(latency_s=float("inf")), r"latency_s of inf"),
+    ):
+        with pytest.raises(
+            SystemContractError, match=rf"^the model openai/m returned a {part}, wanted a finite number"
+        ):
+            ask(client(ScriptedLLM("me", usage=usage)), meter=meter)
+    assert not meter.calls.cost_usd
+    assert not meter.calls.completion_tokens
+
+
 @pytest.mark.parametrize("kind", ["auth", "not_found"])
 def test_a_refusal_before_any_reply_is_kept_the_first_one(kind: str) -> None:
     first = error(kind)
@@ -448,6 +464,15 @@ def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
     raised = failed(recording(tmp_path, ScriptedLLM([])))
     assert raised.kind == "malformed_response"
     assert "has no 'text'; delete it and record it again" in str(raised)
+
+
+def test_a_recording_of_a_negative_cost_is_told(tmp_path: Path) -> None:
+    ask(recording(tmp_path, ScriptedLLM("me", usage=Usage(1, 1, 0.5))))
+    (path,) = tmp_path.glob("*.jsonl")
+    path.write_text(path.read_text().replace('"cost_usd": 0.5', '"cost_usd": -100'))
+    raised = failed(recording(tmp_path, ScriptedLLM([])))
+    assert raised.kind == "malformed_response"
+    assert "has a cost_usd of -100, wanted a finite number of 0 or more; delete it and record it again" in str(raised)
 
 
 def test_replaying_is_quick_and_imports_no_library_of_a_provider(tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""Faults of single records: the first one ends the reading, unless they are collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+
+from pytest_rageval.errors import DataError
+
+__all__ = ["any_collected", "collected_faults", "one_record"]
+
+_COLLECTED: ContextVar[list[DataError] | None] = ContextVar("collected faults", default=None)
+
+
+@contextmanager
+def collected_faults() -> Iterator[list[DataError]]:
+    """Collect the faults of records instead of raising the first; the reading goes on with the next record."""
+    faults: list[DataError] = []
+    token = _COLLECTED.set(faults)
+    try:
+        yield faults
+    finally:
+        _COLLECTED.reset(token)
+
+
+def any_collected() -> bool:
+    """Return whether faults are collected and there is one."""
+    return bool(_COLLECTED.get())
+
+
+class _OneRecord:
+    """Wraps what reads one record: its `DataError` is raised, or collected where `collected_faults` asks for that."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        faults = _COLLECTED.get()
+        if faults is None or not isinstance(error, DataError):
+            return False
+        faults.append(error)
+        return True
+
+
+one_record = _OneRecord()
