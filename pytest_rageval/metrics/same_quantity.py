@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
+from pytest_rageval.text.notation import has_negative
 from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, quantities, whole_quantity
 
 __all__ = ["as_written", "read", "relation", "states"]
@@ -22,8 +23,8 @@ _LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
 
 _SCALES = (Fraction(1), *(scale for power in _LEFT_OUT for scale in (Fraction(10**power), Fraction(1, 10**power))))
 
-_LONGEST_TEXT = 10_000
-"""Characters of the longest text whose quantities are read."""
+_LONGEST_TEXT, _LONGEST_ALIAS = 10_000, 60
+"""Characters of the longest text whose quantities are read, and of the longest alias that may be one."""
 
 
 def states(text: str, alias: str) -> bool:
@@ -31,11 +32,14 @@ def states(text: str, alias: str) -> bool:
 
     Number and sign have to be the same, as for `relation`, and so does the unit, unless one side leaves it out: $1,577
     million is 1.577 billion dollars, and 5% is 5 percent, but not 0.05. An alias that ends with its digits says nothing
-    of what follows them: $1577.00 is stated by $1,577 million, but not by 1577 euros. Texts of more than 10,000
-    characters are not read.
+    of what follows them: $1577.00 is stated by $1,577 million, but not by 1577 euros. A negative quantity needs a minus
+    in the text (`notation.negative_span`), so that five (5) is not -5. Texts of more than 10,000 characters are not
+    read.
     """
+    if len(alias) > _LONGEST_ALIAS or len(text) > _LONGEST_TEXT:
+        return False
     wanted = _whole(alias)
-    if wanted is None or len(text) > _LONGEST_TEXT:
+    if wanted is None or (wanted.high < 0 and not has_negative(text)):
         return False
     said = [one for one in read(text) if one.unit not in (DATE, TIME, UNKNOWN)]
     if any(_comparable(wanted, one) and _same_numbers(*_in_one_unit(wanted, one)) for one in said):

@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 
 from pytest_rageval.text.language import CJK
+from pytest_rageval.text.unicode import nfkc
 
-__all__ = ["CURRENCY", "LONGEST_SIGN", "join_thousands", "join_wide_thousands", "mark_negatives", "negative_span"]
+__all__ = [
+    "CURRENCY",
+    "LONGEST_SIGN",
+    "has_negative",
+    "join_thousands",
+    "join_wide_thousands",
+    "mark_negatives",
+    "negative_span",
+]
 
 CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
 """Currencies as they stand before a number, as a regular expression."""
@@ -46,6 +55,12 @@ def join_thousands(text: str) -> str:
 def join_wide_thousands(text: str) -> str:
     """Return ``text`` without the no-break and thin spaces between thousands, which NFKC turns into plain spaces."""
     return text if text.isascii() else _WIDE.sub("", text)
+
+
+def has_negative(text: str) -> bool:
+    """Return whether a text has a number with a minus (`negative_span`)."""
+    folded = join_thousands(nfkc(text).lower().replace("\u2212", "-"))
+    return mark_negatives(folded, "") != folded
 
 
 def mark_negatives(text: str, mark: str) -> str:

@@ -112,6 +112,7 @@ def test_contained(text: str, alias: str) -> None:
         ("5 million dollars", "5 dollars"),
         ("$1577", "1577 euros"),
         ("Python 3.10", "3.1"),
+        ("five (5) seats", "-5"),
         ("On May 3, 2020", "0"),
         ("Paris", "London"),
         ("Paris", ""),
