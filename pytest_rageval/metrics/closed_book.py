@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.metrics.containment import NO_GOLD
-from pytest_rageval.metrics.matching import meets
+from pytest_rageval.metrics.right import is_right
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -13,18 +13,18 @@ __all__ = ["CLOSED_BOOK_ACCURACY", "closed_book_accuracy"]
 def closed_book_accuracy(sample: Sample) -> Score:
     """Score whether the model knows the answer without any passage.
 
-    Formula: `containment.accuracy` of the model's answer to the question alone: 1 when each gold slot has an alias in
-    it, else 0. The system's own answer plays no part.
+    Formula: `containment.accuracy` of the model's answer to the question alone: 1 when it meets each gold slot, else 0.
+    The system's own answer plays no part.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable; without a model
     the reason is model_unavailable.
     Source: RGB (Chen et al., AAAI 2024), the accuracy without documents that its counterfactual testbed starts from.
     """
-    gold = sample.case.instance.gold
-    if not gold:
+    instance = sample.case.instance
+    if not instance.gold:
         return NO_GOLD
     if sample.closed_book is None:
         return Score(reason="model_unavailable")
-    return Score(float(meets(gold, sample.closed_book.text)))
+    return Score(float(is_right(instance, sample.closed_book.text)))
 
 
 CLOSED_BOOK_ACCURACY = Metric("closed_book_accuracy", closed_book_accuracy, binary=True, closed_book=True)

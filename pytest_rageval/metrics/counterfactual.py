@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.detection import flags_error, rejects
 from pytest_rageval.metrics.matching import contains, meets
+from pytest_rageval.metrics.right import is_right
 from pytest_rageval.model.case import Case, Gold
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
@@ -53,7 +54,7 @@ def error_correction_rate(sample: Sample) -> Score:
         return NO_GOLD
     if not flags_error(text, sample.markers):
         return Score.not_applicable("no_error_flagged")
-    return Score(float(meets(gold, text) and not rejects(sample.answer, sample.markers)))
+    return Score(float(is_right(sample.case.instance, text) and not rejects(sample.answer, sample.markers)))
 
 
 def fake_answer_rate(sample: Sample) -> Score:

@@ -43,7 +43,7 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
         gold = case.instance.gold
         if not gold or not all(item.text for item in ranking):
             return None
-        held = zip(*(slot_hits(gold, f"{item.title}\n{item.text}") for item in ranking), strict=True)
+        held = zip(*(slot_hits(gold, item.title, item.text) for item in ranking), strict=True)
         return sum(map(any, held)) / len(gold)
     if by_evidence(case):
         return _units(sample)

@@ -8,7 +8,7 @@ from pytest_rageval.judges.wording import Packaged
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.counterfactual import NOTHING_FALSE, nothing_false
 from pytest_rageval.metrics.detection import rejects
-from pytest_rageval.metrics.matching import meets
+from pytest_rageval.metrics.right import is_right
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -90,7 +90,7 @@ def error_correction_rate_judged(sample: Sample) -> Score:
         return detected
     if not detected.value:
         return Score(reason="not_applicable: no_error_detected", verdict=detected.verdict)
-    right = meets(gold, sample.answer.text) and not rejects(sample.answer, sample.markers)
+    right = is_right(sample.case.instance, sample.answer.text) and not rejects(sample.answer, sample.markers)
     return Score(float(right), verdict=detected.verdict)
 
 

@@ -1,20 +1,12 @@
-"""Metrics of an answer as KILT and HotpotQA publish them."""
+"""Metrics of an answer as KILT and HotpotQA define them."""
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.squad import f1, is_chinese, nearest, normalize
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
-__all__ = [
-    "HOTPOT_F1",
-    "KILT_ACCURACY",
-    "KILT_HAS_ANSWER_COMPAT",
-    "hotpot_f1",
-    "kilt_accuracy",
-    "kilt_has_answer_compat",
-]
+__all__ = ["HOTPOT_F1", "KILT_ACCURACY", "hotpot_f1", "kilt_accuracy"]
 
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
@@ -42,24 +34,6 @@ def hotpot_f1(sample: Sample) -> Score:
     return nearest(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
 
 
-def kilt_has_answer_compat(sample: Sample) -> Score:
-    """Score whether the answer contains an alias of any slot, as KILT's code finds it.
-
-    Formula: 1 when an alias is a substring of the answer, both after SQuAD's normalisation, else 0: "no" is in "know",
-    and an alias that normalises to nothing is in every answer.
-    Range: 0 or 1, higher is better. Empty input: an empty answer is not applicable, as the published mean is over the
-    others; nor is no gold.
-    Source: KILT's evaluation as RaLLe (Hoshi et al., EMNLP 2023) extends it, has_answer.
-    """
-    gold, answer = sample.case.instance.gold, sample.answer.text
-    if not gold:
-        return NO_GOLD
-    if not answer.strip():
-        return Score.not_applicable("empty_answer")
-    said = normalize(answer)
-    return Score(float(any(normalize(alias) in said for slot in gold for alias in slot)))
-
-
 def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
     said, wanted = normalize(answer), normalize(reference)
     return 0.0 if said != wanted and _VERDICTS & {said, wanted} else f1(answer, reference, chinese)
@@ -67,4 +41,3 @@ def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
 
 KILT_ACCURACY = Metric("kilt_accuracy", kilt_accuracy, binary=True)
 HOTPOT_F1 = Metric("hotpot_f1", hotpot_f1)
-KILT_HAS_ANSWER_COMPAT = Metric("kilt_has_answer_compat", kilt_has_answer_compat, binary=True)

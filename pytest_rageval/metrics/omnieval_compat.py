@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import string
 from collections import Counter
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.relevance import judgements
-from pytest_rageval.metrics.squad import nearest, references, shared
+from pytest_rageval.metrics.squad import nearest, published_normal, references, shared
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.text.words import once_a_text, tokens
@@ -22,9 +20,6 @@ __all__ = [
     "omnieval_map_compat",
 ]
 
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
-
 
 def omnieval_em_compat(sample: Sample) -> Score:
     """Score how many of the references the answer equals.
@@ -37,8 +32,8 @@ def omnieval_em_compat(sample: Sample) -> Score:
     """
     if not sample.case.instance.gold:
         return NO_GOLD
-    spellings, answer = references(sample), _normalize(sample.answer.text)
-    equal = sum(_normalize(spelling) == answer for spelling in spellings)
+    spellings, answer = references(sample), published_normal(sample.answer.text)
+    equal = sum(published_normal(spelling) == answer for spelling in spellings)
     return Score(equal / len(spellings) if spellings else 0.0)
 
 
@@ -75,13 +70,8 @@ def omnieval_map_compat(sample: Sample) -> Score:
 
 
 @once_a_text
-def _normalize(text: str) -> str:
-    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
-
-
-@once_a_text
 def _characters(text: str) -> Counter[str]:
-    return Counter(" ".join(tokens(_normalize(text))))
+    return Counter(" ".join(tokens(published_normal(text))))
 
 
 def _f1(answer: str, reference: str) -> float:

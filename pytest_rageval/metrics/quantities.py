@@ -6,34 +6,22 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
-from typing import Literal
 
 from pytest_rageval.metrics.matching import contains, fold
+from pytest_rageval.metrics.same_quantity import as_written, read, relation
 from pytest_rageval.model.case import Instance
 from pytest_rageval.text.numerals import in_digits
-from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, in_names, quantities
+from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, Quantity, in_names
 from pytest_rageval.text.unicode import nfkc
 
-__all__ = ["has_numeric_gold", "numerical_verdict"]
-
-Relation = Literal["same", "near", "other", "apart"]
-
-_EXACT = Fraction(1, 10**9)
-_SURE_DIGITS = 3
-"""From how many stated digits on a number is taken as rounded, and not as a round one."""
+__all__ = ["alias_verdict", "has_numeric_gold", "numerical_verdict"]
 
 _LONGEST_PLAIN = 60
 """Characters of the longest alias whose number is what is asked for, and not something said in passing."""
 
 _LONGEST_ANSWER = 10_000
 """Characters of the longest answer that is looked at."""
-
-_LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
-"""Powers of ten that are left out where a table says "in millions" or "%"."""
-
-_SCALES = (Fraction(1), *(scale for power in _LEFT_OUT for scale in (Fraction(10**power), Fraction(1, 10**power))))
 
 _VAGUE = re.compile(
     r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
@@ -103,20 +91,23 @@ def numerical_verdict(instance: Instance, answer: str) -> float | None:
 
 
 def _slot(question: str, slot: Iterable[str], answer: str) -> float | None:
-    verdicts = {_alias(question, alias, answer) for alias in slot}
+    verdicts = {alias_verdict(question, alias, answer) for alias in slot}
     return 1.0 if 1.0 in verdicts else None if None in verdicts else 0.0
 
 
-def _alias(question: str, alias: str, answer: str) -> float | None:
+def alias_verdict(question: str, alias: str, answer: str) -> float | None:
+    """Return 1.0 for an answer with the numbers of one alias, 0.0 for one with others, None for undecided."""
+    if len(answer) > _LONGEST_ANSWER:
+        return None
     gold = _asked(question, alias)
     if fold(alias) == fold(answer):
         return 1.0
     if not gold:
         return None if contains(answer, alias) else 0.0
-    if any(_relation(one, other) != "apart" for one, other in combinations(gold, 2)):
+    if any(relation(one, other) != "apart" for one, other in combinations(gold, 2)):
         return None
-    given = _read(question)
-    said = [one for one in dict.fromkeys(_read(answer)) if one in gold or one not in given]
+    given = read(question)
+    said = [one for one in dict.fromkeys(read(answer)) if one in gold or one not in given]
     verdicts = [_quantity(one, said, answer) for one in gold]
     if all(verdict == 1.0 for verdict in verdicts):
         return 1.0 if _same_qualifiers(question, alias, answer) else None
@@ -124,16 +115,16 @@ def _alias(question: str, alias: str, answer: str) -> float | None:
 
 
 def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None:
-    relations = [(one, _relation(gold, one)) for one in said]
-    of_unit = [relation for one, relation in relations if one.unit in (gold.unit, UNKNOWN)]
-    deciding = of_unit if "same" in of_unit else [relation for _, relation in relations if relation != "apart"]
+    relations = [(one, relation(gold, one)) for one in said]
+    of_unit = [found for one, found in relations if one.unit in (gold.unit, UNKNOWN)]
+    deciding = of_unit if "same" in of_unit else [found for _, found in relations if found != "apart"]
     if "same" in deciding:
         return 1.0 if set(deciding) == {"same"} else None
     could_be = any(
-        _relation(replace(gold, unit=""), replace(one, unit="")) != "other"
-        or _relation(_as_written(gold), _as_written(one)) != "other"
-        for one, relation in relations
-        if relation == "apart"
+        relation(replace(gold, unit=""), replace(one, unit="")) != "other"
+        or relation(as_written(gold), as_written(one)) != "other"
+        for one, found in relations
+        if found == "apart"
     )
     if "near" in deciding or could_be or _has_unread(gold, answer):
         return None
@@ -147,9 +138,9 @@ def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None
 def _has_unread(gold: Quantity, answer: str) -> bool:
     """Return whether the gold number may be in what an answer has in digits or words and none of its quantities is."""
     named = in_names(answer)
-    if named and not _read(answer):
+    if named and not read(answer):
         return True
-    if any(_same_digits(wanted, one.low) for one in named for wanted in (gold.low, _as_written(gold).low)):
+    if any(_same_digits(wanted, one.low) for one in named for wanted in (gold.low, as_written(gold).low)):
         return True
     signs = (c for c in in_digits(answer) if c.isnumeric() and not c.isdigit() and c not in "一百千万亿")
     return any(signs) or _VAGUE.search(in_digits(nfkc(answer))) is not None
@@ -162,102 +153,15 @@ def _same_digits(one: Fraction, other: Fraction) -> bool:
     return {str(part).rstrip("0") for part in abs(one / other).as_integer_ratio()} == {"1"}
 
 
-def _relation(gold: Quantity, said: Quantity) -> Relation:
-    """Return whether two quantities are the same, could be, are not, or cannot be compared."""
-    if UNKNOWN in (gold.unit, said.unit):
-        return "near"
-    if DATE in (gold.unit, said.unit):
-        return _dates(gold, said)
-    if TIME in (gold.unit, said.unit):
-        if gold.unit != said.unit:
-            return "apart"
-        return "same" if gold.low == said.low else "near" if abs(gold.low - said.low) == 720 else "other"
-    if gold.unit == said.unit or ("" in (gold.unit, said.unit) and not RATIOS & {gold.unit, said.unit}):
-        return _numbers(*_in_one_unit(gold, said))
-    if {gold.unit, said.unit} == {"", "%"}:
-        plain, percent = (gold, said) if gold.unit == "" else (said, gold)
-        if plain.step < 1 and _numbers(replace(plain, low=plain.low * 100, high=plain.high * 100), percent) == "same":
-            return "same"
-        return "apart" if _numbers(gold, said) == "other" else "near"
-    return "apart"
-
-
-def _in_one_unit(gold: Quantity, said: Quantity) -> tuple[Quantity, Quantity]:
-    """Return both, a bare number in the unit that the other one is written in: 3 beside "3 years" is 36 months."""
-    return (gold if gold.unit else _times(gold, said.factor)), (said if said.unit else _times(said, gold.factor))
-
-
-def _as_written(one: Quantity) -> Quantity:
-    return replace(_times(one, 1 / one.factor), unit="", factor=Fraction(1))
-
-
-def _times(one: Quantity, factor: Fraction) -> Quantity:
-    return replace(one, low=one.low * factor, high=one.high * factor, step=one.step * factor)
-
-
-def _dates(gold: Quantity, said: Quantity) -> Relation:
-    if gold.unit != said.unit:
-        year, other = (gold.year, said) if gold.year else (said.year, gold)
-        if not year:
-            return "apart"
-        named = other.date[0] if other.unit == DATE else other.year
-        if other is gold and gold.unit == DATE and any(gold.date[1:]):
-            return "near" if named in (0, year) else "apart"
-        return "same" if named == year else "other" if named else "apart"
-    pairs = list(zip(gold.date, said.date, strict=True))
-    if any(wanted and there and wanted != there for wanted, there in pairs):
-        return "other"
-    return "same" if all(there == wanted or not wanted for wanted, there in pairs) else "near"
-
-
-def _numbers(gold: Quantity, said: Quantity) -> Relation:
-    if (gold.low == gold.high) != (said.low == said.high):
-        return "near" if gold.low <= said.high and said.low <= gold.high else "other"
-    if gold.low == gold.high:
-        return _number(gold.low, said.low, gold, said)
-    ends = {_number(gold.low, said.low, gold, said), _number(gold.high, said.high, gold, said)}
-    return "other" if "other" in ends else "near" if "near" in ends else "same"
-
-
-def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -> Relation:
-    if abs(wanted - there) <= _EXACT * abs(wanted):
-        return "same"
-    if said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * abs(wanted - there) < gold.step:
-        return "same"
-    if abs(wanted - there) < max(gold.step, said.step):
-        return "near"
-    for scale in _SCALES if wanted and there else _SCALES[:1]:
-        if 2 * abs(abs(wanted) - abs(there) * scale) <= max(_coarsest(gold), _coarsest(said) * scale):
-            return "near"
-    return "other"
-
-
-def _coarsest(one: Quantity) -> Fraction:
-    """Return what the last digit but zeros, the second at least, would add, for a number of three digits or more.
-
-    A number such as 12,300 may be rounded so; a year is not.
-    """
-    if one.digits < _SURE_DIGITS or one.year or not one.low or not one.step:
-        return one.step
-    stated = abs(one.low / one.step)
-    zeros = len(str(stated)) - len(str(stated).rstrip("0")) if stated.denominator == 1 else 0
-    return one.step * Fraction(10 ** min(zeros, one.digits - 2))
-
-
 def _asked(question: str, alias: str) -> list[Quantity]:
     """Return the distinct quantities of an alias that the question does not give."""
-    stated = dict.fromkeys(_read(alias))
-    new = [one for one in stated if one not in _read(question)]
+    stated = dict.fromkeys(read(alias))
+    new = [one for one in stated if one not in read(question)]
     return new if new or not _is_bare(alias) else list(stated)
 
 
 def _is_bare(alias: str) -> bool:
     return len(alias) <= 20 and len(alias.split()) <= 3
-
-
-@lru_cache(maxsize=64)
-def _read(text: str) -> tuple[Quantity, ...]:
-    return quantities(text)
 
 
 def _same_qualifiers(question: str, alias: str, answer: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.detection import rejects
-from pytest_rageval.metrics.matching import meets
+from pytest_rageval.metrics.right import is_right
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 
@@ -51,14 +51,14 @@ def correct_without_evidence(sample: Sample) -> Score:
     Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: what RGB's ``all_rate`` at noise rate 1 adds to its rejections, here on its own.
     """
-    evidence, gold = sample.case.evidence, sample.case.instance.gold
+    evidence, instance = sample.case.evidence, sample.case.instance
     if evidence is None:
         return _EVIDENCE_UNKNOWN
     if evidence:
         return Score.not_applicable("evidence_supplied")
-    if not gold:
+    if not instance.gold:
         return NO_GOLD
-    return Score(float(meets(gold, sample.answer.text) and not rejects(sample.answer, sample.markers)))
+    return Score(float(is_right(instance, sample.answer.text) and not rejects(sample.answer, sample.markers)))
 
 
 REJECTION_RATE = Metric("rejection_rate", rejection_rate, binary=True)

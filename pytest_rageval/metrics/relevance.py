@@ -111,7 +111,7 @@ def _positives(instance: Instance) -> list[str]:
 
 
 def _by_answers(ranking: Ranking, instance: Instance) -> dict[str, int]:
-    return {item.doc_id: int(any(slot_hits(instance.gold, f"{item.title}\n{item.text}"))) for item in ranking}
+    return {item.doc_id: int(any(slot_hits(instance.gold, item.title, item.text))) for item in ranking}
 
 
 def _by_overlap(ranking: Ranking, instance: Instance) -> dict[str, int]:

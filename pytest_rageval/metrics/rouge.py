@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from pytest_rageval.metrics.squad import nearest
+from pytest_rageval.metrics.squad import is_chinese, nearest
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.text.language import has_chinese
@@ -24,8 +24,9 @@ def rouge_1(sample: Sample) -> Score:
     """Score how many distinct tokens the answer shares with the nearest reference.
 
     Formula: max over the references of 2PR / (P + R + 1e-8), P and R the share of the answer's and of the reference's
-    distinct tokens that are in both. References as in `squad.exact_match`; when answer or reference has a Han character
-    both are cut into jieba's tokens, punctuation included, otherwise at white space. Nothing is normalised.
+    distinct tokens that are in both. References as in `squad.exact_match`. If the record is Chinese, or answer or
+    reference has a Han character, both are cut into jieba's tokens, punctuation included; otherwise at white space.
+    Nothing is normalised.
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
     Source: Lin, 2004; rouge-chinese 1.0.3, whose values these are, as OmniEval uses it (Wang et al., 2024).
     """
@@ -55,8 +56,10 @@ def rouge_l(sample: Sample) -> Score:
 
 
 def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
+    of_record = is_chinese(sample)
+
     def value(answer: str, reference: str) -> float:
-        chinese = has_chinese(answer) or has_chinese(reference)
+        chinese = of_record or has_chinese(reference)
         ours, theirs = _cut(answer, chinese), _cut(reference, chinese)
         return score(ours, theirs) if ours and theirs else 0.0
 

@@ -13,6 +13,7 @@ from pytest_rageval.metrics.matching import fold_spaces
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.text.language import has_chinese
+from pytest_rageval.text.notation import join_thousands, join_wide_thousands, mark_negatives
 from pytest_rageval.text.unicode import nfkc
 from pytest_rageval.text.words import once_a_text, words
 
@@ -24,17 +25,20 @@ __all__ = [
     "is_chinese",
     "nearest",
     "normalize",
+    "published_normal",
     "references",
     "shared",
     "token_f1",
 ]
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-
+_ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
 _IN_NUMBERS = ".%‰"
+_MINUS = "\x01"
 # Each looks behind only from a character that it may take, which `re` finds faster than what it looks behind for.
-_APART = re.compile(r" (?<=\d ) *(?=[%‰])|,(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
+_APART = re.compile(r" (?<=\d ) *(?=[%‰])")
+_POINT = re.compile(r"\.(?<![^\W_]\.)(?<!\.\.)(?=\d)")
 _BETWEEN = re.compile(r"[^\w\s.%‰](?<=\d.)(?=\d)")
 _OF_NO_NUMBER = re.compile(r"[.%‰](?:(?<!\d.)|(?<=\.)(?!\d))")
 
@@ -60,17 +64,28 @@ def normalize(text: str, *, chinese: bool = False) -> str:
     """Return ``text`` as SQuAD compares it: lower case, no punctuation, no English articles, single spaces.
 
     NFKC comes first, and Unicode's punctuation (category P) goes with ASCII's; on ASCII it is SQuAD's script exactly,
-    to which 1.5% and 15% are the same. Not so for Chinese: numbers keep their decimal point and % or ‰, lose the commas
-    between their thousands, and stay apart where other punctuation stands between them (5-10% is not 510%).
+    to which 1.5% and 15% are the same, and 5 and -5. Not so for Chinese: numbers keep their minus
+    (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of their thousands, and
+    stay apart if other punctuation stands between them (5-10% is not 510%).
     """
-    bare = nfkc(text).lower()
-    if chinese:
-        bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", _APART.sub("", bare))).translate(_PUNCTUATION_BUT_OF_NUMBERS)
-    else:
-        bare = bare.translate(_PUNCTUATION)
+    bare = _chinese_numbers(text) if chinese else nfkc(text).lower().translate(_PUNCTUATION)
     if "a" in bare or "the" in bare:
         bare = _ARTICLE.sub(" ", bare)
     return " ".join(bare.split())
+
+
+def _chinese_numbers(text: str) -> str:
+    """Return a text in lower case without punctuation but that of its numbers."""
+    bare = join_thousands(nfkc(join_wide_thousands(text)).lower().replace("\u2212", "-"))
+    bare = mark_negatives(_POINT.sub("0.", _APART.sub("", bare)), _MINUS)
+    bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", bare)).translate(_PUNCTUATION_BUT_OF_NUMBERS)
+    return bare.replace(_MINUS, "-")
+
+
+@once_a_text
+def published_normal(text: str) -> str:
+    """Return ``text`` as SQuAD's script normalises it: lower case, no ASCII punctuation, no articles, single spaces."""
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
 
 
 def exact_match(sample: Sample) -> Score:
@@ -79,7 +94,8 @@ def exact_match(sample: Sample) -> Score:
     Formula: 1 when normalize(answer) equals normalize(reference) for any reference, spaces beside Han characters apart.
     One slot: each alias is a reference. Several slots: one reference, made of the alias of each slot that shares most
     tokens with the answer (the first of equals), in slot order, joined with a space. Where the record is Chinese or
-    answer or reference has a Han character, numbers stay what they are: 1,000元 is 1000元, and 1.5% is not 15%.
+    answer or reference has a Han character, numbers stay what they are: 1,000元 is 1000元, and neither is 1.5% 15% nor
+    -5% 5%.
     Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
@@ -156,7 +172,17 @@ def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Cou
 def _bag(text: str, chinese: bool) -> Counter[str]:
     """Return the tokens of ``text`` with their counts."""
     normal = normalize(text, chinese=chinese)
-    return Counter(words(fold_spaces(normal), chinese=True) if chinese else normal.split())
+    return Counter(_signed_words(fold_spaces(normal)) if chinese else normal.split())
+
+
+def _signed_words(text: str) -> list[str]:
+    """Return jieba's words of a normalised text; a number keeps its minus, which `words` drops."""
+    first, *others = text.split("-")
+    found = words(first, chinese=True)
+    for part in others:
+        number, *more = words(part, chinese=True)
+        found += [f"-{number}", *more]
+    return found
 
 
 EXACT_MATCH = Metric("exact_match", exact_match, binary=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.metrics.matching import slot_hits
+from pytest_rageval.metrics.right import answer_hits
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.outcome import Score
@@ -24,7 +24,7 @@ def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts
         f"  question  {_shown(case.instance.question)}",
         f"  answer    {_shown(answer.text)}",
     ]
-    hits = slot_hits(case.instance.gold, answer.text)
+    hits = answer_hits(case.instance, answer.text)
     for number, (aliases, hit) in enumerate(zip(case.instance.gold, hits, strict=True), 1):
         wanted = " | ".join(_shown(alias) for alias in aliases)
         sign, what = ("-", "not found") if hit is None else ("+", f"matched {_shown(hit)}")

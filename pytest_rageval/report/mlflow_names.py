@@ -15,12 +15,23 @@ RALLE = {
     "kilt:exact_match": "KILT-em",
     "kilt:token_f1": "KILT-f1",
     "kilt:kilt_accuracy": "KILT-accuracy",
+    "kilt_em_compat": "em",
+    "kilt_f1_compat": "f1",
+    "kilt_rouge_l_compat": "rougel",
+    "kilt:kilt_em_compat": "KILT-em",
+    "kilt:kilt_f1_compat": "KILT-f1",
+    "kilt:kilt_rouge_l_compat": "KILT-rougel",
     "page_Rprec": "Rprec",
 }
-"""Metrics that RaLLe's evaluation logs under other names, and means the same by.
+"""Our metrics -> RaLLe's name for the same. Its ``has_answer`` is not ours, as it matches letters instead of words."""
 
-Its ``rougel`` and ``has_answer`` are none of ours: they cut sentences and match words in other ways.
-"""
+NEARER = {
+    "exact_match": "kilt_em_compat",
+    "token_f1": "kilt_f1_compat",
+    "kilt:exact_match": "kilt:kilt_em_compat",
+    "kilt:token_f1": "kilt:kilt_f1_compat",
+}
+"""Metrics that give RaLLe's name to another one of the run, which has KILT's values for empty answers too."""
 
 LONGEST = 60  # characters of a part of a name
 
@@ -31,9 +42,11 @@ def metric_name(metric: str, others: Container[str] = ()) -> str:
     """Return a metric's name in MLflow, which allows letters, digits and ``_-. /``: RaLLe's where that means the same.
 
     ``page_R@5`` is its ``recall_at_5``; so is ``R@5`` where ``page_R@5`` is not among the ``others`` of a run.
-    ``page_Rprec`` is its ``Rprec``, beside which that of passages is ``passage_Rprec``. ``nDCG@10`` is ``nDCG_at_10``,
-    and any other character an underscore.
+    ``page_Rprec`` is its ``Rprec``, beside which that of passages is ``passage_Rprec``. ``exact_match`` is its ``em``
+    unless ``kilt_em_compat`` is there. ``nDCG@10`` is ``nDCG_at_10``, and any other character an underscore.
     """
+    if NEARER.get(metric) in others:
+        return name_part(metric)
     if metric == "Rprec" and "page_Rprec" in others:
         return "passage_Rprec"
     recall, at, k = metric.rpartition("R@")

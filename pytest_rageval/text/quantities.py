@@ -8,10 +8,22 @@ from fractions import Fraction
 from functools import lru_cache
 
 from pytest_rageval.text.dates import dates, times
+from pytest_rageval.text.notation import CURRENCY, join_wide_thousands
 from pytest_rageval.text.numerals import in_digits
 from pytest_rageval.text.unicode import nfkc
+from pytest_rageval.text.units import UNITS
 
-__all__ = ["DATE", "RATIOS", "TIME", "UNKNOWN", "Quantity", "in_names", "quantities"]
+__all__ = [
+    "DATE",
+    "RATIOS",
+    "TIME",
+    "UNKNOWN",
+    "Quantity",
+    "in_names",
+    "quantities",
+    "whole_quantity",
+    "without_numbers",
+]
 
 DATE, TIME, UNKNOWN = "date", "time", "?"
 RATIOS = frozenset({"%", "pp"})
@@ -30,6 +42,7 @@ class Quantity:
         digits: how many digits are stated, leading zeros apart.
         date: year, month and day of a date; 0 is what is not said.
         factor: what the number as it is written was multiplied by, to be in the unit: 12 for years in months.
+        scale: what a word behind the number multiplies it by: 10^6 for million.
     """
 
     low: Fraction = Fraction(0)
@@ -39,6 +52,7 @@ class Quantity:
     digits: int = 0
     date: tuple[int, int, int] = (0, 0, 0)
     factor: Fraction = field(default=Fraction(1), compare=False)
+    scale: Fraction = field(default=Fraction(1), compare=False)
 
     @property
     def year(self) -> int:
@@ -49,65 +63,22 @@ class Quantity:
         return int(self.low) if plain and 1900 <= self.low <= 2100 else 0
 
 
-_UNITS: dict[str, tuple[str, str]] = {
-    # how it is written -> the unit it is converted to, and by what
-    "%|percent|per cent|pct": ("%", "1"),
-    "‰": ("%", "0.1"),
-    "‱": ("%", "0.01"),
-    "个?百分点|percentage points?|ppts?|pp": ("pp", "1"),
-    "个?基点|basis points?|bps|bp": ("pp", "0.01"),
-    "元人民币|人民币|元|块钱|yuan|rmb|cny|¥|￥": ("CNY", "1"),
-    "美元|美金|us dollars?|dollars?|usd|us\\$|\\$": ("USD", "1"),
-    "港元|港币|hkd|hk\\$": ("HKD", "1"),
-    "欧元|euros?|eur|€": ("EUR", "1"),
-    "日元|yen|jpy": ("JPY", "1"),
-    "英镑|pounds? sterling|gbp|£": ("GBP", "1"),
-    "公里|千米|kilomet(?:er|re)s?|kms?": ("m", "1000"),
-    "厘米|centimet(?:er|re)s?|cm": ("m", "0.01"),
-    "毫米|millimet(?:er|re)s?": ("m", "0.001"),
-    "米|met(?:er|re)s?": ("m", "1"),
-    "公斤|千克|kilograms?|kilos?|kgs?": ("g", "1000"),
-    "吨|tonnes?|metric tons?": ("g", "1000000"),
-    "克|grams?|g": ("g", "1"),
-    "周年|年|周?岁|years?|yrs?": ("months", "12"),
-    "个?季度|quarters": ("months", "3"),
-    "个月|months?": ("months", "1"),
-    "个?星期|周|weeks?": ("s", "604800"),
-    "天|日|days?": ("s", "86400"),
-    "个?小时|个?钟头|hours?|hrs?": ("s", "3600"),
-    "分钟|minutes?|mins?": ("s", "60"),
-    "秒钟?|seconds?|secs?": ("s", "1"),
-    "摄氏度|度|°c|℃|degrees? celsius|degrees?": ("°", "1"),
-    "人|名|位|people|persons?": ("people", "1"),
-    "倍|times|x": ("times", "1"),
-    "m": ("m or million", "1"),
-    "mm": ("mm or million", "1"),
-    "t|tons?": ("t", "1"),
-    "股|shares?": ("shares", "1"),
-    "家": ("家", "1"),
-    "次": ("次", "1"),
-    "户": ("户", "1"),
-    "件": ("件", "1"),
-    "台": ("台", "1"),
-    "辆": ("辆", "1"),
-    "项": ("项", "1"),
-}
-_CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
 _SCALES = {
     "百": 2, "千": 3, "万": 4, "亿": 8, "k": 3, "thousand": 3, "m": 6, "mm": 6, "mn": 6, "mln": 6, "million": 6,
     "b": 9, "bn": 9, "bln": 9, "billion": 9, "tn": 12, "trn": 12, "trillion": 12,
 }  # fmt: skip
-_SAID = [(re.compile(said, re.I), unit, Fraction(factor)) for said, (unit, factor) in _UNITS.items()]
+_SAID = [(re.compile(said, re.I), unit, Fraction(factor)) for said, (unit, factor) in UNITS.items()]
 
 _CORE = r"\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _CHINESE_SCALE = "(?:百|千(?![克米瓦卡])|万|亿){1,4}"
 _WORD_SCALE = " ?(?:thousand|million|mln|mn|billion|bln|bn|trillion|trn|tn)"
 _SCALE = f"(?:{_CHINESE_SCALE}|(?:{_WORD_SCALE}|[kb])(?![a-z]))"
 _UNIT = "|".join(
-    f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "") for said in sorted(_UNITS, key=len, reverse=True)
+    f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "") for said in sorted(UNITS, key=len, reverse=True)
 )
 _NUMBER = re.compile(
-    rf"(?P<open>\()?(?P<sign>[-+]|负|零下|minus |negative )?(?:(?P<cur>{_CURRENCY}) ?)?(?P<inner>[-+(])?"
+    r"(?=[-+(负零人$€£¥￥.\d]|minus |negative |rmb|cny|usd|us\$|hk|eur|jpy|gbp)"  # what it begins with, for speed
+    rf"(?P<open>\()?(?P<sign>[-+]|负|零下|minus |negative )?(?:(?P<cur>{CURRENCY}) ?)?(?P<inner>[-+(])?"
     rf"(?<![\d.])(?P<num>{_CORE})(?P<scale>{_SCALE})?(?P<more>\d+(?:\.\d+)?{_SCALE})?"
     rf"(?:[ -]?(?P<unit>{_UNIT}))?(?P<close>\)(?P<late>{_SCALE})?)?",
     re.IGNORECASE,
@@ -120,6 +91,7 @@ _FROM, _BETWEEN = (
 _ORDINAL = re.compile(r"(?:第|#|№|\bNo\. ?) ?\Z", re.IGNORECASE)
 _SENTENCE_WORD = "About|Approximately|Are|Around|Is|Nearly|Only|Over|Roughly|The|Total|Under|Was|Were"
 _NAME = re.compile(rf"(?<![a-zA-Z])(?!(?:{_SENTENCE_WORD}) )[A-Z][\w&]* \Z")
+_VERSION = re.compile(r"\b(?:chapter|figure|python|release|section|table|version|v\.?) ?\Z|版本?号? ?\Z", re.IGNORECASE)
 _ODD = re.compile(r"[,/\u2044^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
 """What follows a number that can be read in more than one way: 1,00,000, 3/4, 10^6, 1e5, 1 000."""
 
@@ -133,11 +105,24 @@ _NAMED = "named"
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities that ``text`` states, in no particular order.
 
-    Digits that belong to a name (COVID-19, 5G, Boeing 737), an ordinal (第3, No. 3) or, beside other digits, a citation
-    ([3]) or a list are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one of unit `UNKNOWN`.
-    Time is linear in the length of the text.
+    Digits that belong to a name (COVID-19, 5G, Boeing 737, version 3.10), an ordinal (第3, No. 3) or, beside other
+    digits, a citation ([3]) or a list are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one
+    of unit `UNKNOWN`. Time is linear in the length of the text.
     """
     return tuple(one for one in _found(text) if one.unit != _NAMED)
+
+
+def whole_quantity(text: str) -> Quantity | None:
+    """Return the quantity that ``text`` is, with nothing around it; None for anything else, also dates and times."""
+    if _NUMBER.fullmatch(_plain(text).strip()) is None:
+        return None
+    found = quantities(text)
+    return found[0] if len(found) == 1 and found[0].unit not in (DATE, TIME, UNKNOWN) else None
+
+
+def without_numbers(text: str) -> str:
+    """Return ``text`` without its numbers and their units, and NFKC."""
+    return _NUMBER.sub(" ", _plain(text))
 
 
 def in_names(text: str) -> tuple[Quantity, ...]:
@@ -147,10 +132,14 @@ def in_names(text: str) -> tuple[Quantity, ...]:
 
 def _found(text: str) -> list[Quantity]:
     found: list[Quantity] = []
-    plain = _without_references(in_digits(nfkc(text).translate(_DASHES)))
+    plain = _without_references(_plain(text))
     plain = dates(plain, lambda said: found.append(Quantity(unit=DATE, date=said) if said else _NO_QUANTITY))
     plain = times(plain, lambda minutes: found.append(Quantity(Fraction(minutes), Fraction(minutes), TIME)))
     return [*found, *_numbers(plain)]
+
+
+def _plain(text: str) -> str:
+    return in_digits(nfkc(join_wide_thousands(text)).translate(_DASHES))
 
 
 def _without_references(text: str) -> str:
@@ -207,7 +196,8 @@ def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | 
         more = re.match(r"[\d.]+", match["more"])[0]  # type: ignore[index] # it begins with a digit
         power = _power(match["more"][len(more) :]) * factor
         value, step = value + Fraction(more) * power, power / 10 ** len(more.partition(".")[2])
-    quantity = Quantity(value, value, unit, step, len(number.replace(".", "").lstrip("0")), factor=factor)
+    digits = len(number.replace(".", "").lstrip("0"))
+    quantity = Quantity(value, value, unit, step, digits, factor=factor, scale=scale / factor)
     if _is_negative(match, after_last, quantity):
         quantity = replace(quantity, low=-value, high=-value)
     return _Stated(quantity, start, end, scale)
@@ -229,8 +219,13 @@ def _is_name(match: re.Match[str], text: str, before: str) -> bool:
         return True
     if match["unit"] in ("G", "T", "X"):
         return True
-    bare = not (match["scale"] or match["unit"] or match["cur"]) and "." not in match["num"]
-    return _ORDINAL.search(before) is not None or (bare and len(match["num"]) < 4 and _NAME.search(before) is not None)
+    if _ORDINAL.search(before):
+        return True
+    if match["scale"] or match["unit"] or match["cur"]:
+        return False
+    if "." in match["num"]:
+        return _VERSION.search(before) is not None
+    return len(match["num"]) < 4 and _NAME.search(before) is not None
 
 
 def _is_negative(match: re.Match[str], after_last: bool, quantity: Quantity) -> bool:

@@ -1,6 +1,8 @@
-"""What the rule of ``numerical_accuracy`` decides against what people said of the same answers (FinanceBench).
+"""What the rule of ``numerical_accuracy`` and `accuracy` decide against what people said of the same answers.
 
-Measured: of 242 answers to the 121 questions with numbers it decides 59, all as the people did.
+The answers are FinanceBench's. Measured: of 242 answers to the 121 questions with numbers the rule decides 59, all as
+the people did, and on these `accuracy` agrees with the people too. On all 242 it agrees 188 times. With containment
+alone it was 52 of 59, and 175 of 242.
 """
 
 from __future__ import annotations
@@ -8,21 +10,64 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_rageval.metrics.containment import ACCURACY, HAS_ANSWER, SLOT_RECALL
 from pytest_rageval.metrics.quantities import has_numeric_gold, numerical_verdict
-from pytest_rageval.model.case import Instance
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.metric import Sample
+
+SYSTEMS = ("gpt-4-1106-preview", "claude-2")
+
+
+def answers(data: Path, model: str) -> list[dict[str, Any]]:
+    with (data / "financebench" / f"{model}_inContext.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def golds(data: Path, which: str) -> dict[str, str]:
+    """Return the gold answer of each question, as it is in the questions ("$1577.00") or beside the answers (1577)."""
+    if which == "answers":
+        return {row["financebench_id"]: str(row["gold_answer"]) for row in answers(data, SYSTEMS[0])}
+    with (data / "financebench" / "financebench_open_source.jsonl").open(encoding="utf-8") as lines:
+        return {row["financebench_id"]: str(row["answer"]) for row in map(json.loads, lines)}
 
 
 @pytest.mark.parametrize(("model", "decided"), [("gpt-4-1106-preview", 31), ("claude-2", 28)])
 def test_what_is_decided_is_what_people_decided(rageval_data: Path, model: str, decided: int) -> None:
     said: Counter[tuple[float, str]] = Counter()
-    with (rageval_data / "financebench" / f"{model}_inContext.jsonl").open(encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            instance = Instance("q", row["question"], ((str(row["gold_answer"]),),))
-            verdict = numerical_verdict(instance, str(row["model_answer"])) if has_numeric_gold(instance) else None
-            if verdict is not None:
-                said[verdict, row["label"]] += 1
+    for row in answers(rageval_data, model):
+        instance = Instance("q", row["question"], ((str(row["gold_answer"]),),))
+        verdict = numerical_verdict(instance, str(row["model_answer"])) if has_numeric_gold(instance) else None
+        if verdict is not None:
+            said[verdict, row["label"]] += 1
     assert said[0.0, "Correct Answer"] == said[1.0, "Incorrect Answer"] == said[1.0, "Refusal"] == 0
     assert said.total() >= decided
+
+
+@pytest.mark.parametrize(("which", "decided", "numeric"), [("questions", 53, 192), ("answers", 59, 188)])
+def test_rule_metrics_agree_with_people_as_often_as_the_rule(
+    rageval_data: Path, which: str, decided: int, numeric: int
+) -> None:
+    """`accuracy` is right on every answer that the rule decides, and on most others with a number to find."""
+    gold = golds(rageval_data, which)
+    agreed = {"rule": 0, "accuracy": 0, "decided": 0, "numeric": 0}
+    for row in (row for model in SYSTEMS for row in answers(rageval_data, model)):
+        instance = Instance("q", row["question"], ((gold[row["financebench_id"]],),))
+        sample = Sample(Case("q", instance, None, {}), Answer(str(row["model_answer"])))
+        right = float(row["label"] == "Correct Answer")
+        value = ACCURACY.compute(sample).value
+        assert value == HAS_ANSWER.compute(sample).value == SLOT_RECALL.compute(sample).value
+        if not has_numeric_gold(instance):
+            continue
+        agreed["numeric"] += value == right
+        verdict = numerical_verdict(instance, sample.answer.text)
+        if verdict is not None:
+            agreed["decided"] += 1
+            agreed["rule"] += verdict == right
+            agreed["accuracy"] += value == right
+    assert agreed["accuracy"] >= agreed["rule"] == agreed["decided"] >= decided
+    assert agreed["numeric"] >= numeric

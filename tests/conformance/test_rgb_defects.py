@@ -77,16 +77,25 @@ def test_counterfactual_passages_that_tell_the_truth(found: Found, findings: Cal
     assert found("en_fact")["double_role"] == [43, 73]
 
 
-@pytest.mark.parametrize("assembly", ["balanced", "rgb-compat"])
-def test_noise_that_answers(found: Found, rageval_data: Path, assembly: str) -> None:
-    """Both matchings drop the spaces between Chinese characters, without which more of the noise answers."""
+@pytest.mark.parametrize(
+    ("assembly", "answering"),
+    [
+        ("rgb-compat", {"en_fact": [], "zh_fact": [1, 32], "zh_refine": [184, 238, 265]}),
+        ("balanced", {"en_fact": [43], "zh_fact": [1, 32], "zh_refine": [184, 227, 238, 265]}),
+    ],
+)
+def test_noise_that_answers(found: Found, rageval_data: Path, assembly: str, answering: dict[str, list[int]]) -> None:
+    """Both matchings drop the spaces between Chinese characters, without which more of the noise answers.
+
+    Ours also reads numbers: $1.65 billion is 1.65 billion dollars (en_fact 43), and 3% is 3.0% (zh_refine 227).
+    """
     plain = {
         stem: [row["id"] for row in rows(rageval_data, stem) if any(all(held(row, text)) for text in row["negative"])]
         for stem in ("en_fact", "zh_fact", "zh_refine")
     }
     assert plain == {"en_fact": [], "zh_fact": [], "zh_refine": [238]}
     by_check = {stem: found(stem, assembly=assembly).get("gold_in_negative", []) for stem in plain}
-    assert by_check == {"en_fact": [], "zh_fact": [1, 32], "zh_refine": [184, 238, 265]}
+    assert by_check == answering
 
 
 def test_evidence_that_does_not_answer(found: Found, rageval_data: Path) -> None:
@@ -97,7 +106,8 @@ def test_evidence_that_does_not_answer(found: Found, rageval_data: Path) -> None
     published = found("zh_refine", assembly="rgb-compat")["positive_without_gold"]
     assert set(published) < set(plain)
     assert len(published) == 3  # one is found where spaces are dropped
-    assert len(found("zh_refine")["positive_without_gold"]) == 4
+    assert set(found("zh_refine")["positive_without_gold"]) < set(plain)  # record 48 has 60.4 in another writing
+    assert len(found("zh_refine")["positive_without_gold"]) == 3
 
 
 def test_pools_that_are_empty_or_short(found: Found, rageval_data: Path) -> None:

@@ -33,8 +33,8 @@ def quiet() -> None:
     jieba.setLogLevel(40)
 
 
-def published(answer: str, reference: str) -> Triple:
-    if has_chinese(answer) or has_chinese(reference):
+def published(answer: str, reference: str, language: str = "en") -> Triple:
+    if language == "zh" or has_chinese(answer) or has_chinese(reference):
         answer, reference = (" ".join(jieba.cut(text)) for text in (answer, reference))
     try:
         scores = rouge_chinese.Rouge().get_scores(answer, reference)[0]
@@ -43,8 +43,9 @@ def published(answer: str, reference: str) -> Triple:
     return scores["rouge-1"]["f"], scores["rouge-2"]["f"], scores["rouge-l"]["f"]
 
 
-def ours(answer: str, reference: str) -> Triple:
-    sample = Sample(Case("q", Instance("q", "?", ((reference,),)), None, {}), Answer(answer))
+def ours(answer: str, reference: str, language: str = "en") -> Triple:
+    instance = Instance("q", "?", ((reference,),), language=language)
+    sample = Sample(Case("q", instance, None, {}), Answer(answer))
     one, two, longest = (metric.compute(sample).value for metric in (ROUGE_1, ROUGE_2, ROUGE_L))
     assert one is not None
     assert two is not None
@@ -52,11 +53,14 @@ def ours(answer: str, reference: str) -> Triple:
     return one, two, longest
 
 
-def differing(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def differing(pairs: Iterable[tuple[str, str]], language: str = "en") -> list[tuple[str, str]]:
     return [
         (answer, reference)
         for answer, reference in pairs
-        if any(abs(a - b) > 1e-9 for a, b in zip(ours(answer, reference), published(answer, reference), strict=True))
+        if any(
+            abs(a - b) > 1e-9
+            for a, b in zip(ours(answer, reference, language), published(answer, reference, language), strict=True)
+        )
     ]
 
 
@@ -68,6 +72,12 @@ def made(characters: str, n: int, seed: int) -> list[str]:
 @pytest.mark.parametrize("characters", [MIXED, LATIN], ids=["mixed", "latin"])
 def test_values_are_rouge_chineses_on_awkward_texts(characters: str) -> None:
     assert differing(zip(made(characters, 1500, 1), made(characters, 1500, 2), strict=True)) == []
+
+
+def test_a_chinese_record_is_cut_by_jieba_without_a_han_character() -> None:
+    assert ours("59。", "59", "zh") == pytest.approx((2 / 3, 0.0, 2 / 3), abs=1e-6)
+    latin = [text for text in made(LATIN + "59。，%", 1500, 4) if not has_chinese(text)]
+    assert differing(zip(latin, reversed(latin), strict=True), "zh") == []
 
 
 def test_values_are_rouge_chineses_on_news(rageval_data: Path) -> None:

@@ -39,6 +39,10 @@ def test_slot_recall_is_a_share_of_the_slots_not_of_the_aliases() -> None:
         (slots("8强"), "他们进入了 18 强", 0.0),
         (slots("净利润5亿元"), "2023 年净利润 5 亿元。", 1.0),
         (slots(["SE 3", "SE3"]), "新款 SE 3 手机", 1.0),
+        (slots("1577"), "It was $1,577 million.", 1.0),
+        (slots("$1577.00"), "It was $1,577 million.", 1.0),
+        (slots("5%"), "同比-5%", 0.0),
+        (slots("The change was $20bn"), "It was 20 billion dollars.", 1.0),
     ],
 )
 def test_chinese_and_numbers(gold: Gold, text: str, expected: float) -> None:

@@ -39,6 +39,12 @@ def test_published_values(answer: str, gold: str, wanted: tuple[float, float, fl
         assert value(metric, said) == pytest.approx(score, abs=1e-6), metric.name
 
 
+def test_the_record_says_whether_jieba_cuts_as_for_token_f1() -> None:
+    for metric in (ROUGE_1, ROUGE_L):
+        assert value(metric, sample("59。", slots("59"), language="zh")) == pytest.approx(2 / 3, abs=1e-6)
+        assert value(metric, sample("59。", slots("59"))) == 0
+
+
 @pytest.mark.parametrize("metric", [ROUGE_1, ROUGE_2, ROUGE_L])
 class TestEach:
     def test_the_nearest_reference_counts(self, metric: Metric) -> None:

@@ -109,6 +109,16 @@ def test_chinese_is_cut_into_words_never_into_characters(answer: str, reference:
         ("为1.5%。", "1.5%", 0.0, 2 / 3),
         ("12.5亿元.", "12.5亿元", 1.0, 1.0),
         ("2020,2021", "2020、2021", 1.0, 1.0),
+        ("-1,200万元", "1200万元", 0.0, 0.5),
+        ("\u22121,200 万元", "-1200万元", 1.0, 1.0),
+        ("1\u00a0200元", "1200元", 1.0, 1.0),
+        ("净利润-5%", "净利润5%", 0.0, 0.5),
+        ("负5%", "-5%", 1.0, 1.0),
+        ("-$5", "$-5", 1.0, 1.0),
+        ("$(1,577)", "-1577", 1.0, 1.0),
+        (".5%", "0.5%", 1.0, 1.0),
+        ("5%-10%", "5%至10%", 0.0, 0.8),
+        ("歼-20", "歼20", 1.0, 1.0),
     ],
 )
 def test_numbers_beside_chinese_stay_what_they_are(answer: str, reference: str, exact: float, f1: float) -> None:
@@ -120,6 +130,8 @@ def test_numbers_beside_chinese_stay_what_they_are(answer: str, reference: str, 
 def test_numbers_in_english_are_squads() -> None:
     assert value(EXACT_MATCH, sample("1.5%", slots("15%"))) == 1.0
     assert value(EXACT_MATCH, sample("1.5%", slots("15%"), language="zh")) == 0.0
+    assert value(EXACT_MATCH, sample("-5%", slots("5%"))) == 1.0
+    assert value(EXACT_MATCH, sample("-5%", slots("5%"), language="zh")) == 0.0
 
 
 @settings(deadline=None)

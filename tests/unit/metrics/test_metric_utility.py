@@ -222,5 +222,7 @@ def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:
     assert scored(ScoredPassage("pool")) == Score(1.0)
     assert scored(other) == scored() == Score(0.0)
     assert scored(other, unread) == Score(reason="no_texts")
+    across = Ranking((ScoredPassage("e", text="York was built.", title="New"),))
+    assert answer_in_context(retrieved(across, gold=(("New York",),))) == Score(0.0)
     assert answer_in_context(retrieved(None)).reason == "not_applicable: no_ranking"
     assert answer_in_context(retrieved(ranking("a"), gold=())).reason == "not_applicable: no_gold"

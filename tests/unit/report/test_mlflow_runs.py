@@ -167,6 +167,8 @@ def test_a_run_of_nothing_is_no_run() -> None:
         ("exact_match", "em"),
         ("token_f1", "f1"),
         ("kilt:token_f1", "KILT-f1"),
+        ("kilt_rouge_l_compat", "rougel"),
+        ("kilt:kilt_em_compat", "KILT-em"),
         ("page_R@5", "recall_at_5"),
         ("nDCG@10", "nDCG_at_10"),
         ("erag:P@5", "erag_P_at_5"),
@@ -183,6 +185,11 @@ def test_names_are_ralles_where_they_mean_the_same(metric: str, name: str) -> No
 def test_precision_of_pages_is_ralles_where_there_are_two() -> None:
     both = {"Rprec", "page_Rprec"}
     assert (metric_name("page_Rprec", both), metric_name("Rprec", both)) == ("Rprec", "passage_Rprec")
+
+
+def test_kilts_own_values_have_ralles_names_beside_ours() -> None:
+    both = {"exact_match", "kilt_em_compat", "token_f1"}
+    assert [metric_name(each, both) for each in sorted(both)] == ["exact_match", "em", "f1"]
 
 
 def test_recall_of_pages_is_ralles_where_there_are_two() -> None:

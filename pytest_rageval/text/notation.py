@@ -1,0 +1,108 @@
+"""How numbers are written: the separators of their thousands, and the signs of negative ones."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_rageval.text.language import CJK
+from pytest_rageval.text.unicode import nfkc
+
+__all__ = [
+    "CURRENCY",
+    "LONGEST_SIGN",
+    "has_negative",
+    "join_thousands",
+    "join_wide_thousands",
+    "mark_negatives",
+    "negative_span",
+]
+
+CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
+"""Currencies as they stand before a number, as a regular expression."""
+
+# Each looks behind from its first character, which `re` finds fast.
+_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?<!\.\d,)(?<!\.\d\d,)(?<!\.\d{3},)(?=\d{3}(?!\d))")
+_WIDE = re.compile("[\u00a0\u2007\u2009\u202f](?<=\\d.)(?<!\\d{4}.)(?=\\d{3}(?!\\d))")
+
+LONGEST_SIGN = 20
+"""Characters of the longest minus with a currency, as in "negative usd 5"."""
+
+_LAST_OF_SIGN = frozenset("-–负下 $€£¥币")
+_MINUS = re.compile(
+    rf"(?:(?P<dash>[-–](?:(?:{CURRENCY}) ?)?)|(?P<late>(?<!\d)(?:{CURRENCY}) ?[-–])"
+    rf"|(?P<word>负|零下|\b(?:minus|negative) )(?:(?:{CURRENCY}) ?)?)\Z"
+)
+_JOINED = frozenset("-–)]}%‰°℃/+±_$€£¥")
+"""What a hyphen joins to the number behind it."""
+
+_HAN = re.compile(f"[{CJK}]")
+_MEASURE_BEFORE = re.compile(rf"\d[{CJK}]{{1,4}}\Z")
+_MEASURE = re.compile(r" ?(?:[%‰°℃万亿元度倍]|个?百分点|美元|港元|bp|pp)")
+_OPENING = re.compile(rf"(?:{CURRENCY}) ?\Z")
+_CLOSING = re.compile(r"\) ?[%‰]")
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MAY_NEGATE = re.compile("[-–(负]|零下|minus |negative ")
+_NO_CURRENCY = re.compile("[-–( 负]|零下|minus|negative")
+
+
+def join_thousands(text: str) -> str:
+    """Return ``text`` without the commas between thousands: 12,345.6 as 12345.6; a list such as 2021,2022 stays."""
+    return _COMMA.sub("", text) if "," in text else text
+
+
+def join_wide_thousands(text: str) -> str:
+    """Return ``text`` without the no-break and thin spaces between thousands, which NFKC turns into plain spaces."""
+    return text if text.isascii() else _WIDE.sub("", text)
+
+
+def has_negative(text: str) -> bool:
+    """Return whether a text has a number with a minus (`negative_span`)."""
+    folded = join_thousands(nfkc(text).lower().replace("\u2212", "-"))
+    return mark_negatives(folded, "") != folded
+
+
+def mark_negatives(text: str, mark: str) -> str:
+    """Return a folded text with ``mark`` before each negative number instead of its minus: -¥5 as ¥, mark and 5."""
+    if _MAY_NEGATE.search(text) is None:
+        return text
+    parts, at = [], 0
+    for match in _NUMBER.finditer(text):
+        start, end = negative_span(text, *match.span())
+        if start < match.start():
+            parts += [text[at:start], _NO_CURRENCY.sub("", text[start : match.start()]), mark, match[0]]
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def negative_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where a number of a folded text begins and ends with its minus; ``start`` and ``end`` if it has none.
+
+    A minus is a hyphen or an en dash directly before the number or its currency (-5, -$5, $-5), or one of the words
+    负, 零下, minus and negative. A hyphen after a letter, a digit, a bracket or a percent sign joins (covid-19, 60-70,
+    5%-10%). After a Han character it is a minus only if a unit follows and no number goes before: 同比-5% is negative,
+    歼-20 and 3月-5月 are not. Parentheses are a minus only as in accounting: $(5) and (5)%.
+    """
+    last = text[start - 1 : start]
+    before = text[max(0, start - LONGEST_SIGN) : start]
+    if last == "(":
+        accounting = text[end : end + 1] == ")" and (_OPENING.search(before[:-1]) or _CLOSING.match(text, end))
+        return (start - 1, end + 1) if accounting else (start, end)
+    match = _MINUS.search(before) if last and last in _LAST_OF_SIGN else None
+    if match is None or not _negates(match, before, text, end):
+        return start, end
+    return start - len(before) + match.start(), end
+
+
+def _negates(match: re.Match[str], before: str, text: str, end: int) -> bool:
+    """Return whether what looks like a minus before a number is one."""
+    if match["late"]:
+        return True
+    ahead = before[: match.start()]
+    last, word = ahead[-1:], ahead.rstrip()[-1:]
+    if match["word"]:
+        return not word.isdecimal() and word not in _JOINED
+    if _HAN.match(last):
+        return _MEASURE.match(text, end) is not None and _MEASURE_BEFORE.search(ahead) is None
+    return not last.isalnum() and last not in _JOINED and word not in ("%", "‰")
