@@ -73,7 +73,6 @@ def rgb_all_rate_compat(sample: Sample) -> Score:
     return Score(float(correct or rejected))
 
 
-
 def rejection_rate_rgb_compat(sample: Sample) -> Score:
     """Score whether the answer holds RGB's published rejection sentence.
 
