@@ -20,7 +20,8 @@ GOLD, FAKE = slots("Rome"), slots("Lima")
         (f"{FLAG} It was Rome.", 1.0, 1.0, 0.0),
         (f"{FLAG} It was Lima.", 1.0, 0.0, 0.0),
         (f"{FLAG} {REJECTION}", 1.0, 0.0, 0.0),
-        (f"{FLAG} {REJECTION} Perhaps Rome.", 1.0, 0.0, 0.0),
+        (f"{FLAG} {REJECTION} Perhaps Rome.", 1.0, 1.0, 0.0),  # a guess is an answer
+        (f"{FLAG} The documents do not name Rome.", 1.0, 0.0, 0.0),
         ("It was Lima.", 0.0, "not_applicable: no_error_flagged", 1.0),
         ("It was Rome, not Lima.", 0.0, "not_applicable: no_error_flagged", 0.0),
         ("There are no factual errors: it was Lima.", 0.0, "not_applicable: no_error_flagged", 1.0),
