@@ -26,8 +26,11 @@ _SPLIT = re.compile(
 )
 _REASON = re.compile(r"^\(?(?:because|due to|since)\b(?:[^,]*, |.*)")
 _REPORTED = re.compile(
-    r"\b(?!(?:i|we)\b)\w+ (?:has |have |had |also )*(?:conclude[sd]?|says|said|state[sd]?|note[sd]?|warn(?:s|ed)"
+    r"\b(?!(?:i|we)\b)\w+ (?:has |have |had |also )*(?:conclude[sd]|says|said|state[sd]|note[sd]|warn(?:s|ed)"
     r"|claim(?:s|ed)|repli(?:es|ed)|answer(?:s|ed)) that\b.*"
+)
+_IMPRESSION = re.compile(
+    r"^(?:(?:but|however,?|unfortunately,?) )?it (?:appears|seems) (?:that |like )?(?=(?:the|this|these|there|your)\b)"
 )
 _CONCESSION = re.compile(r"^(?:although|though|while|whereas|despite|even though|even if)\b[^,]*, ")
 
@@ -89,7 +92,7 @@ _NOBODY_CAN = rf"""
 """
 _SOURCES_DO_NOT_SAY = rf"""
       \b{_SOURCE}\b[^.?!]{{0,80}}?\b(?:do|does|did|has|have|had)\ not\ {_ADVERBS}(?:been\ )?{_SILENT}\w*\b
-    | ^(?:but|however,?|and|yet|though|although|while)\ (?:it\ |they\ |this\ |these\ )?
+    | ^(?:(?:but|however,?|and|yet|though|although|while)\ (?:it\ |they\ |this\ |these\ )?|(?:it|they|these)\ )
         (?:do|does|did|has|have)\ not\ {_ADVERBS}(?:been\ )?{_SILENT}\w*\b
     | \b{_SOURCE}\b[^.?!]{{0,60}}?\b(?:fails?\ to|without\ \w+ing|says?\ nothing|(?:is|are)\ silent
         |(?:makes?|gives?|contains?|provides?|offers?|has|have|mentions?)\ no\b|includes?\ no(?:ne)?\b)
@@ -118,7 +121,14 @@ _IT_IS_MISSING = rf"""
         (?:needed|required|necessary)\b
 """
 _ASIDE = rf"""
-      \b(?:sorry|apologi[sz]e|apologies|unfortunately|thank\ you|i\ hope|any\ other\ questions)\b
+      \?\W*$ | ^\W*here\ (?:is|are)\b | \b(?:important|worth)\ (?:to\ (?:note|mention|consider)|noting)\b
+    | \bi\ (?:can\ only|will|have\ (?:reviewed|searched|checked|read|analy[sz]ed|looked)
+        |reviewed|searched|checked|read|analy[sz]ed|looked)\b
+    | \b(?:investors?|users?|readers?|analysts?|one|it)\ (?:can|could|may|might)\ (?:also\ )?(?:be\ )?
+        (?:look|review|use|check|find|refer|consult|helpful|useful|necessary)\w*\b
+    | \b(?:is|are)\ (?:a|an|the)\ (?:\w+\ ){{0,3}}(?:measure|metric|ratio|indicator|term|concept)\b
+    | \b(?:found|located|available|disclosed|included|reported|outlined|detailed)\ in\b
+    | \b(?:sorry|apologi[sz]e|apologies|unfortunately|thank\ you|i\ hope|any\ other\ questions)\b
     | ^\W*(?:sure|certainly|of\ course|ok|okay|great|hello|hi|dear|as\ of\ my)\b
     | \b(?:you|your|please|let\ me\ know|feel\ free|recommend|suggest\ (?!that\b)|advise|advisable|consult|refer\ to
         |best\ to|happy\ to|glad\ to|the\ question)\b
@@ -154,11 +164,12 @@ _TURN = re.compile(
 )
 _VALUE = re.compile(
     r"""
-      (?<![\w.,-])(?!(?:19|20)\d\d\b(?!\s*(?:million|billion|%)))(?!(?:100|365)\b)
+      (?<![\w.,-])(?!(?:19|20)\d\d\b(?!\s*(?:million|billion|%)))
+      (?!(?:100|365)\b)(?!\A\d{1,2}[.)])(?<!/\ )(?<!/)(?<!x\ )
       (?<!item\ )(?<!note\ )(?<!section\ )(?<!form\ )(?<!document\ )(?<!passage\ )(?<!page\ )(?<!part\ )(?<!table\ )
       (?<!step\ )(?<!january\ )(?<!february\ )(?<!march\ )(?<!april\ )(?<!may\ )(?<!june\ )(?<!july\ )(?<!august\ )
       (?<!september\ )(?<!october\ )(?<!november\ )(?<!december\ )(?<!exhibit\ )(?<!topic\ )(?<!gpt-)
-      [$€£¥(~-]*\d[\d,]*(?:\.\d+)?(?!\d|[-.]?[a-z]|\)|\.\s|\.$|-?(?:month|day|year))
+      [$€£¥(~-]*\d[\d,]*(?:\.\d+)?(?!\d|[-.]?[a-z]|\)|-?(?:month|day|year))
     | \d\s?(?:%|percent\b|million\b|billion\b|thousand\b|bn\b|m\b)
     """,
     re.VERBOSE,
@@ -175,6 +186,7 @@ def clauses(text: str) -> list[str]:
         plain = sentence.lower()
         for pattern, instead in _CONTRACTIONS:
             plain = pattern.sub(instead, plain)
+        plain = _IMPRESSION.sub("", plain)
         concession = _CONCESSION.match(plain)
         if concession:
             found.append(concession[0])
