@@ -61,9 +61,7 @@ _PUT_DOWN = (
     r"(?:provided|mentioned|given|included|specified|stated|disclosed|listed|described|discussed|reported|indicated"
     r"|addressed|available|present|contained|covered|found|identified|shown|revealed|detailed|clear|known|presented)"
 )
-_INFORMATION = (
-    r"(?:mention|information|data|indication|reference|details?|statement|record|evidence|discussion|answer|figures?)"
-)
+_INFORMATION = r"(?:mention|information|data|indication|reference|details?|statement|record|discussion|answer|figures?)"
 _ARE_NOT = r"(?:is|are|was|were|has|have)\ not\ (?:been\ )?(?:\w+ly\ )?"
 
 _WRITER_CANNOT = rf"""
@@ -92,7 +90,9 @@ _NOBODY_CAN = rf"""
 """
 _SOURCES_DO_NOT_SAY = rf"""
       \b{_SOURCE}\b[^.?!]{{0,80}}?\b(?:do|does|did|has|have|had)\ not\ {_ADVERBS}(?:been\ )?{_SILENT}\w*\b
-    | ^(?:(?:but|however,?|and|yet|though|although|while)\ (?:it\ |they\ |this\ |these\ )?|(?:it|they|these)\ )
+    | ^(?:it|they|these)\ (?:do|does|did|has|have)\ not\ {_ADVERBS}(?:been\ )?
+        (?:mention|state|specify|say|disclose|discuss|indicate|tell|describe|identify|clarify|explain|address|provide)
+    | ^(?:but|however,?|and|yet|though|although|while)\ (?:it\ |they\ |this\ |these\ )?
         (?:do|does|did|has|have)\ not\ {_ADVERBS}(?:been\ )?{_SILENT}\w*\b
     | \b{_SOURCE}\b[^.?!]{{0,60}}?\b(?:fails?\ to|without\ \w+ing|says?\ nothing|(?:is|are)\ silent
         |(?:makes?|gives?|contains?|provides?|offers?|has|have|mentions?)\ no\b|includes?\ no(?:ne)?\b)
@@ -117,6 +117,7 @@ _IT_IS_MISSING = rf"""
     | \b{_ARE_NOT}(?:mentioned|stated|specified|provided|disclosed|given)(?:\ (?:here|there|anywhere))?\W*$
     | \bnot\ {_PUT_DOWN}\ (?:in|by|within|from)\ (?:\w+\ ){{0,4}}{_SOURCE}\b
     | ^(?:information|answer|data)\W+not\ {_PUT_DOWN}\b
+    | \bno\ (?:\w+\ )?evidence\b[^.]{{0,60}}\b{_SOURCE}\b | \bnot\ (?:readily|publicly|directly|explicitly)\ available\b
     | \b(?:more|additional|further)\ (?:information|context|data|details?)\ (?:is|are|would\ be)\s
         (?:needed|required|necessary)\b
 """
