@@ -148,6 +148,9 @@ _ASIDE = rf"""
         |concerns?|relates?|pertains?|lists?|outlines?|(?:is|are)\ (?:about|a|an|only|from|limited|related)
         |appears?\ to|seems?\ to|refers?|consists?|offers?|presents?|gives?|details?)\b
     | ^\W*(?:document|passage|source|context|page|note)\ \[?\d
+    | ^(?:\W*(?:and|but|however|instead|also|while|though|since),?\ )*(?:the|this|these|those|your|both|all)\s
+        (?:\w+\ ){{0,2}}{_SOURCE}\b
+        (?![^.]*\b(?:suggest|indicat|impl(?:y|ies)|state[sd]?|says?|shows?|note[sd]?|report(?:s|ed)|mean|reveal))
     | \b(?:errors?|contradictions?)\b[^.]{{0,40}}\b{_SOURCE}\b
 """
 _TURN = re.compile(
