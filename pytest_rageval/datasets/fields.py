@@ -20,7 +20,10 @@ RESERVED = frozenset({
     "ability", "correct_rate", "correct_realised", "dataset", "noise_rate", "noise_realised", "passages", "system",
     MIN_N,
 })  # fmt: skip
-"""The facets that the plugin sets itself, and a word of gates; no record and no marker may set them."""
+"""The facets that the plugin sets itself, and a word of gates; no marker may set them, and records only `RATES`."""
+
+RATES = frozenset({"correct_rate", "noise_rate"})
+"""What a record may say of its passages: the share of them that is noise, or correct. An ability sets its own."""
 
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
 
@@ -183,7 +186,7 @@ class Fields:
         for name, value in self.values.items():
             if name in known:
                 continue
-            if name in RESERVED:
+            if name in RESERVED - RATES:
                 raise DataError(
                     self.where, f"the key {found(name)} is a name that the plugin keeps for itself; rename it"
                 )
@@ -192,8 +195,15 @@ class Fields:
             if not isinstance(value, (str, int, float)):
                 wanted = "a string, number or boolean, as any key the format does not know becomes a facet"
                 raise self.wrong(name, value, f"{wanted}; {did_you_mean(name, known)}")
+            if name in RATES:
+                self._rate(name, value)
             texts[name] = facet_text(value)
         return texts
+
+    def _rate(self, name: str, value: object) -> None:
+        """Refuse a rate that is not a number in 0..1."""
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= 1:
+            raise self.wrong(name, value, "a number in 0..1")
 
 
 def claim(seen: dict[object, int], key: object, what: str, name: str, line: int) -> None:

@@ -19,7 +19,7 @@ from pytest_rageval.hooks.report_options import ReportsAsked, reports_asked
 from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.facets import DIALOGUE
-from pytest_rageval.model.phrases import RGB_MARKERS, Markers
+from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
 
@@ -261,18 +261,20 @@ def _model(config: pytest.Config, name: str, params: str) -> ModelSetting:
 
 
 def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping[str, str]) -> Markers:
-    """Return the markers; a sentence that replaces RGB's is a marker of its own where none is given."""
+    """Return the markers of the ini.
+
+    Markers of a language replace the rule for plain refusals in that language. A sentence that replaces RGB's is a
+    marker of its own, beside the rule.
+    """
+    marked = by_language(ini_value(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer")
     return Markers(
-        rejection={
-            **RGB_MARKERS.rejection,
-            **{language: (sentence,) for language, sentence in rejection.items()},
-            **by_language(ini_value(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer"),
-        },
+        rejection={**{language: (sentence,) for language, sentence in rejection.items()}, **marked},
         error={
-            **RGB_MARKERS.error,
+            **DEFAULT_MARKERS.error,
             **{language: (sentence,) for language, sentence in error.items()},
             **by_language(ini_value(config, "rag_error_markers"), "rag_error_markers", "en: is wrong"),
         },
+        rules=tuple(language for language in DEFAULT_MARKERS.rules if language not in marked),
     )
 
 

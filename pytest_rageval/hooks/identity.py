@@ -59,7 +59,7 @@ def _settings(collected: Collected) -> dict[str, str]:
     told = {
         "--rag-repeat": str(options.repeat),
         "rag_report_texts": str(options.texts).lower(),
-        "rag_rejection_markers": _digest(dict(options.markers.rejection)),
+        "rag_rejection_markers": _digest([dict(options.markers.rejection), options.markers.rules]),
         "rag_error_markers": _digest(dict(options.markers.error)),
         "rag_rejection_sentence": _digest(dict(options.rejection)),
         "rag_error_sentence": _digest(dict(options.error)),

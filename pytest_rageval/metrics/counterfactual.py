@@ -29,7 +29,7 @@ def error_detection_rate(sample: Sample) -> Score:
     """Score whether the answer says that the documents have factual errors.
 
     Formula: 1 when an error marker occurs that is not negated (`detection.flags_error` is the rule), else 0.
-    Not applicable when the passages supplied hold no counterfactual one: there is nothing to detect.
+    Not applicable where `nothing_false` finds that no passage is false: there is nothing to detect.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0.
     Source: RGB (Chen et al., AAAI 2024), error detection rate (ED), which counts negated markers too.
     """
@@ -42,8 +42,8 @@ def error_correction_rate(sample: Sample) -> Score:
     """Score whether an answer that flags an error also gives the right answer.
 
     Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that flag an
-    error, not applicable to the others, so that the mean is "corrected / detected"; nor when the passages supplied hold
-    no counterfactual one.
+    error, not applicable to the others, so that the mean is "corrected / detected"; nor where `nothing_false` finds
+    that no passage is false.
     Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing, not applicable; nor is no gold.
     Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
     """
@@ -61,7 +61,7 @@ def fake_answer_rate(sample: Sample) -> Score:
     """Score whether the answer repeats what the counterfactual passages tell.
 
     Formula: 1 when every slot of the fake answer is contained, some gold slot is not, and no error is flagged; else 0.
-    Not applicable when the passages supplied hold no counterfactual one, without a fake answer, and where saying the
+    Not applicable where `nothing_false` finds that no passage is false, without a fake answer, and where saying the
     fake answer means saying the gold one: for every gold slot there is a fake slot whose aliases all contain an alias
     of it.
     Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
@@ -80,8 +80,12 @@ def fake_answer_rate(sample: Sample) -> Score:
 
 
 def nothing_false(case: Case) -> bool:
-    """Return whether passages were supplied and none of them is counterfactual."""
-    return case.supplied is not None and not any(passage.role == "counterfactual" for passage in case.supplied)
+    """Return whether every passage supplied is known to be true: each has a role, and none is counterfactual.
+
+    A passage without a role may be false, so a case that has one is scored. So is a case whose system retrieves. No
+    passages at all hold nothing false.
+    """
+    return case.supplied is not None and all(p.role not in ("", "counterfactual") for p in case.supplied)
 
 
 def _implies(fake: Gold, gold: Gold) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pytest_rageval.metrics.matching import contains, fold, occurrences
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.phrases import Markers
+from pytest_rageval.text.refusals import refuses
 
 __all__ = ["flags_error", "rejects"]
 
@@ -39,11 +40,14 @@ _NEGATED_ZH = re.compile(
 def rejects(answer: Answer, markers: Markers) -> bool:
     """Return whether the answer declines to answer.
 
-    ``answer.abstained`` decides when the system set it; otherwise a rejection marker of any language in the text does,
-    found as `matching.contains` finds an alias.
+    ``answer.abstained`` decides if the system set it. Otherwise the answer declines if it is a plain refusal in one of
+    the languages of ``markers.rules`` (see `text.refusals.refuses`), or holds a rejection marker of any language, found
+    as `matching.contains` finds an alias.
     """
     if answer.abstained is not None:
         return answer.abstained
+    if refuses(answer.text, markers.rules):
+        return True
     return any(contains(answer.text, phrase) for phrase in _phrases(markers.rejection))
 
 

@@ -23,9 +23,13 @@ _EVIDENCE_UNKNOWN = Score.not_applicable("evidence_unknown")
 def rejection_rate(sample: Sample) -> Score:
     """Score whether the answer declines to answer.
 
-    Formula: 1 when ``answer.abstained`` says so or, where that is None, when a rejection marker is in the text; else 0.
+    Formula: 1 when ``answer.abstained`` says so or, where that is None, when the answer is a plain refusal, in English
+    or Chinese: it says that it cannot answer or that the documents do not say, and gives no answer beside that
+    (`text.refusals.refuses` is the rule); else 0. Markers that the session sets for a language replace the rule there.
     Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is no
-    rejection. Source: RGB (Chen et al., AAAI 2024), rejection rate, without its correct answers mixed in.
+    rejection.
+    Source: RGB (Chen et al., AAAI 2024), rejection rate, without its correct answers mixed in. RGB's code looks for its
+    own sentence only: that is `rejection_rate_rgb_compat`.
     """
     return Score(float(rejects(sample.answer, sample.markers)))
 

@@ -11,7 +11,7 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.judging import Judge, Verdict
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.model.phrases import RGB_MARKERS, Markers
+from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
 
 __all__ = ["Metric", "Sample"]
 
@@ -25,7 +25,7 @@ class Sample:
     Attributes:
         case: the case.
         answer: the system's answer to it.
-        markers: the session's markers of a rejection or a detected error.
+        markers: what marks a rejection or a detected error in the session.
         verdicts: name of a judge -> its verdict, of the judges that the session's metrics name.
         closed_book: the model's answer to the question alone; None when no metric asks for it or there is no model.
         labels: id of each retrieved document -> what the answer from it alone scores by the testbed's downstream
@@ -35,7 +35,7 @@ class Sample:
 
     case: Case
     answer: Answer
-    markers: Markers = RGB_MARKERS
+    markers: Markers = DEFAULT_MARKERS
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
     closed_book: Answer | None = None
     labels: Mapping[str, Score] | None = None

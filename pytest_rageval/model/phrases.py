@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["ERROR_SENTENCE", "REJECTION_SENTENCE", "RGB_MARKERS", "Markers"]
+__all__ = ["DEFAULT_MARKERS", "ERROR_SENTENCE", "REJECTION_SENTENCE", "RGB_MARKERS", "Markers"]
 
 REJECTION_SENTENCE: Mapping[str, str] = MappingProxyType(
     {
@@ -25,13 +25,24 @@ ERROR_SENTENCE: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """Substrings by language that mark a rejection or a detected factual error in an answer."""
+    """What marks a rejection or a detected factual error in an answer.
+
+    Attributes:
+        rejection: by language, phrases that mark a rejection wherever they occur.
+        error: by language, phrases that mark a detected error unless they are negated.
+        rules: the languages in which an answer also rejects by `pytest_rageval.text.refusals.refuses`.
+    """
 
     rejection: Mapping[str, tuple[str, ...]]
     error: Mapping[str, tuple[str, ...]]
+    rules: tuple[str, ...] = ()
 
 
 RGB_MARKERS = Markers(
     rejection=MappingProxyType({"en": ("insufficient information",), "zh": ("信息不足",)}),
     error=MappingProxyType({"en": ("factual errors",), "zh": ("事实性错误",)}),
 )
+"""RGB's published markers."""
+
+DEFAULT_MARKERS = Markers(rejection=MappingProxyType({}), error=RGB_MARKERS.error, rules=("en", "zh"))
+"""What a session looks for unless its ini says otherwise: plain refusals by rule, detected errors by RGB's markers."""

@@ -32,7 +32,11 @@ NUMBER_WEIGHT = 1.5
 """Where a number is asked for, a sentence with one that the question does not hold counts this much more."""
 
 EVIDENCE = 0.5
-"""Evidence is a sentence that, with its title, holds more than this share of the question's content terms."""
+"""Evidence is a sentence that, with its title, holds more than this share of the question's content terms.
+
+A sentence that holds exactly this share is evidence if its passage holds all of them: "It opens at 9:00." answers "When
+does the museum open?" in a passage about the museum.
+"""
 
 KEPT = 0.5
 """Sentences are kept down to this share of the best one's score ..."""
@@ -102,10 +106,17 @@ def _has_number(question: str, read: Sequence[Sentence]) -> list[bool]:
 def _is_evidence(
     asked: Sequence[str], titles: Sequence[Sequence[str]], read: Sequence[Sentence], number: Sequence[bool]
 ) -> list[bool]:
-    """Return for each sentence whether it covers the question, and has a number where one is asked for."""
+    """Return for each sentence whether it covers the question (see `EVIDENCE`), and has a number where one is asked."""
     wanted = set(asked)
     shared = [wanted.intersection(title) for title in titles]
-    covered = (len(wanted.intersection(s.terms) | shared[s.passage]) > EVIDENCE * len(wanted) for s in read)
+    whole = [set(found) for found in shared]
+    for sentence in read:
+        whole[sentence.passage] |= wanted.intersection(sentence.terms)
+    half = EVIDENCE * len(wanted)
+    covered = []
+    for sentence in read:
+        share = len(wanted.intersection(sentence.terms) | shared[sentence.passage])
+        covered.append(share > half or (0 < share == half and whole[sentence.passage] == wanted))
     return [covers and has for covers, has in zip(covered, number, strict=True)]
 
 

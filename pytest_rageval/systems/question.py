@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
+from pytest_rageval.text.stems import stem
 from pytest_rageval.text.words import words
 
 __all__ = ["asks_for_number", "content_terms", "numbers", "terms"]
 
-STEM = 5
-"""Letters kept of an alphabetic word, so that "premiere" meets "premiered" (truncation stemming)."""
-
 _ENGLISH = """
-    a an and are as at be been by can could did do does for from had has have how in is it its of on or s should t that
-    the their these this those to was were what when where which who whom whose why will with would
+    a an and are as at be been by can could did do does for from get gets had has have he her him his how i in is it its
+    me must my of on or our s she should t take takes that the their them these they this those to was we were
+    what when where which who whom whose why will with would you your
 """
 _CHINESE = """
     的 了 在 是 和 与 及 为 于 上 中 有 将 被 把 对 从 到 由 位 个 吗 呢 啊 多少 几 谁 哪 哪些 哪里 哪儿 哪个 哪家
@@ -21,6 +20,9 @@ _CHINESE = """
 """
 FUNCTION_WORDS = frozenset((_ENGLISH + _CHINESE).split())
 """Words that say nothing about the subject of a question."""
+
+_HOW = re.compile(r"\bhow\s+(?:many|much|often|long|old|tall|high|far|big|large|soon|late|early)\b", re.IGNORECASE)
+"""What asks for an amount; its words say nothing about the subject either."""
 
 _ASKS_FOR_NUMBER = re.compile(
     r"\b(?:when|date|price|how (?:many|much|long|old|tall|high|far|big|large)"
@@ -37,14 +39,14 @@ _NUMBER = re.compile(
 
 def terms(text: str) -> list[str]:
     """Return the words of ``text``, case-folded and stemmed, in order."""
-    return [_stem(word.casefold()) for word in words(text)]
+    return [stem(word.casefold()) for word in words(text)]
 
 
 def content_terms(question: str) -> list[str]:
     """Return the distinct terms of a question without function words, or with them if it has no others."""
-    folded = list(dict.fromkeys(word.casefold() for word in words(question)))
-    content = [word for word in folded if word not in FUNCTION_WORDS]
-    return list(dict.fromkeys(map(_stem, content or folded)))
+    folded = [word.casefold() for word in words(question)]
+    content = [word.casefold() for word in words(_HOW.sub(" ", question)) if word.casefold() not in FUNCTION_WORDS]
+    return list(dict.fromkeys(map(stem, content or folded)))
 
 
 def asks_for_number(question: str) -> bool:
@@ -55,7 +57,3 @@ def asks_for_number(question: str) -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers written in ``text``, in digits or in English or Chinese number words."""
     return set(_NUMBER.findall(text))
-
-
-def _stem(word: str) -> str:
-    return word[:STEM] if word.isalpha() else word

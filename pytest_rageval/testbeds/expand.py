@@ -86,6 +86,8 @@ def is_short(case: Case) -> bool:
     asked = int(case.facets["passages"])
     if len(case.supplied) != asked:
         return True
+    if "ability" not in case.facets:  # the rates are the record's own, of all the passages that it holds
+        return False
     # A facet has six digits of the rate; the count is its product rounded up, but for what those digits may add.
     return any(
         _count(case.supplied, role) != math.ceil(asked * float(case.facets[rate]) - asked * 1e-6)

@@ -9,7 +9,7 @@ __all__ = ["NEGATIVE_REJECTION"]
 
 NEGATIVE_REJECTION = Ability(
     name="negative_rejection",
-    metrics=("rejection_rate", "correct_without_evidence"),
+    metrics=("rejection_rate", "rejection_rate_rgb_compat", "correct_without_evidence"),
     wording={
         "en": (
             "Answer the question from the documents, and from nothing else. "

@@ -20,21 +20,27 @@ LABELS = ("factlabel", "label")
 
 _NAME = re.compile(
     r"prediction_(?P<dataset>(?:en|zh)(?:_(?:refine|int|fact))?)_(?P<system>.+)"
-    r"_temp[\d.]+_noise(?P<noise>[\d.]+)_passage(?P<passage_num>\d+)_correct(?P<correct>[\d.]+)"
+    r"_temp(?P<temperature>[\d.]+)_noise(?P<noise_rate>[\d.]+)_passage(?P<passage_num>\d+)_correct(?P<correct_rate>[\d.]+)"
 )
+SETTINGS = ("noise_rate", "passage_num", "correct_rate", "temperature")
 
-Setting = dict[str, str]
+Setting = dict[str, object]
 
 
 def take(order: Order, taken: Taken) -> None:
     """Take files of predictions, or the folders that they lie in.
 
-    A line is a case with the passages that the model was shown, in order and without roles, and a recorded answer. Its
-    id is ``<dataset>-<id>``, as that of the dataset ``rgb:``, where the file is named as RGB names it,
-    ``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``; else it begins with the file's name.
-    What the name says of the setting, and the row's noise rate, are the facets ``noise``, ``passage_num`` and
-    ``correct``; those in which the files of one dataset differ end the ids, as in ``en-17-noise=0.4``. The labels that
-    RGB gave are left, as the answers are scored anew.
+    A line is a case with the passages that the model was shown, in order and without roles, and a recorded answer. If
+    RGB named the file (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
+    ``<dataset>-<id>``, as in the dataset ``rgb:``, and its language is the dataset's. Otherwise the id begins with the
+    file's name.
+
+    The facets ``noise_rate``, ``passage_num``, ``correct_rate`` and ``temperature`` hold the setting, from the file's
+    name; the row's own noise rate comes first. ``source`` holds the dataset. Settings in which files of one dataset
+    differ end the ids, as in ``en-17-noise_rate=0.4``.
+
+    The labels that RGB gave are left, because the answers are scored anew: the means of ``rgb_all_rate_compat``,
+    ``fact_check_rate_compat`` and ``correct_rate_compat`` are the rates that RGB's ``_result.json`` has.
 
     Source: RGB (Chen et al., 2024).
     """
@@ -46,8 +52,7 @@ def take(order: Order, taken: Taken) -> None:
             continue
         dataset, system, setting = _named(path)
         for where, values in read_rows(path, taken):
-            noise = values.get("noise_rate", setting.get("noise", ""))
-            own = setting | {"noise": facet_text(noise)}
+            own = setting | ({"noise_rate": values["noise_rate"]} if "noise_rate" in values else {})
             rows.append((Fields(where, values), dataset, order.system or system, own))
             settings[dataset].append(own)
     several = {dataset: _differing(of) for dataset, of in settings.items()}
@@ -60,22 +65,19 @@ def _named(path: Path) -> tuple[str, str, Setting]:
     match = _NAME.fullmatch(path.stem)
     if match is None:
         return path.stem, "", {}
-    return (
-        match["dataset"],
-        match["system"],
-        {key: facet_text(float(match[key])) for key in ("noise", "passage_num", "correct")},
-    )
+    setting = {key: int(match[key]) if match[key].isdigit() else float(match[key]) for key in SETTINGS}
+    return match["dataset"], match["system"], dict(setting)
 
 
 def _differing(settings: list[Setting]) -> list[str]:
-    names = dict.fromkeys(name for setting in settings for name in setting)
-    return [name for name in names if len({setting.get(name) for setting in settings}) > 1]
+    return [name for name in SETTINGS if len({facet_text(setting.get(name, "")) for setting in settings}) > 1]
 
 
 def _take(record: Fields, dataset: str, setting: Setting, several: list[str], system: str, taken: Taken) -> None:
     row, where = record.values, record.where
     try:
-        name = f"{dataset}-{record.identifier('id')}" + "".join(f"-{key}={setting.get(key, '')}" for key in several)
+        end = "".join(f"-{key}={facet_text(setting.get(key, ''))}" for key in several)
+        name = f"{dataset}-{record.identifier('id')}{end}"
     except DataError as error:
         taken.leave(error.where, error.problem)
         return
@@ -83,7 +85,7 @@ def _take(record: Fields, dataset: str, setting: Setting, several: list[str], sy
     case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the name is RGB's
     gold = row.get("ans")
     case |= {"slots": gold} if isinstance(gold, list) else {"answers": gold}
-    case |= {key: value for key, value in setting.items() if value} | taken.facets(row, {*KEYS, *setting})
+    case |= {"source": dataset, **setting} | taken.facets(row, {*KEYS, "source", *SETTINGS})
     if "docs" in row:
         case["passages"] = row["docs"]
     if not taken.case(where, case):

@@ -98,8 +98,8 @@ TEXTS = {
         "passage: found an array of 0, wanted a string",
     ),
     "the plugin's facet": (
-        '{"id": 1, "question": "Q", "answers": ["a"], "noise_rate": 1}',
-        "the key 'noise_rate' is a name that the plugin keeps for itself",
+        '{"id": 1, "question": "Q", "answers": ["a"], "noise_realised": 1}',
+        "the key 'noise_realised' is a name that the plugin keeps for itself",
     ),
     "unknown role": (
         '{"id": 1, "question": "Q", "answers": ["a"], "passages": [{"id": "d", "text": "t", "role": "good"}]}',

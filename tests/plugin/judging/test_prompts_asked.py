@@ -65,11 +65,13 @@ def test_sentences_of_the_ini_are_asked_for_and_recognised(project: Project, lan
     assert values(project.run(), "rejection_rate") == {"q1": 1.0}
 
 
-def test_a_sentence_of_the_ini_takes_the_place_of_the_markers(project: Project) -> None:
+def test_markers_of_the_ini_replace_the_rule_for_refusals(project: Project) -> None:
     row = case("q1", "Wann?", passages=PASSAGES)
-    _ask(project, "rag_rejection_sentence = en: Beats me.\n", NEGATIVE, row, reply=REJECTION_SENTENCE["en"])
-    assert values(project.run(), "rejection_rate") == {"q1": 0.0}
+    _ask(project, "rag_rejection_sentence = en: Beats me.\n", NEGATIVE, row, reply="The documents do not say.")
+    assert values(project.run(), "rejection_rate") == {"q1": 1.0}
     ini = "rag_rejection_sentence = en: Beats me.\nrag_rejection_markers = en: insufficient\n"
+    _ask(project, ini, NEGATIVE, row, reply="The documents do not say.")
+    assert values(project.run(), "rejection_rate") == {"q1": 0.0}
     _ask(project, ini, NEGATIVE, row, reply=REJECTION_SENTENCE["en"])
     assert values(project.run(), "rejection_rate") == {"q1": 1.0}
 

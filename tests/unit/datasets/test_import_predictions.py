@@ -172,9 +172,11 @@ def test_what_rgb_predicted_bears_the_ids_of_its_dataset(imports: Path) -> None:
         "question": "Who runs the Grey Harbour museum, and since when?",
         "language": "en",
         "slots": ["Ann Reed", "2011"],
-        "noise": "0.4",
-        "passage_num": "2",
-        "correct": "0",
+        "source": "en_refine",
+        "noise_rate": 0.4,
+        "passage_num": 2,
+        "correct_rate": 0.0,
+        "temperature": 0.2,
         "passages": ["The Grey Harbour shop opens at 10:00.", "The Grey Harbour museum opens at 9:00."],
     }
     assert taken.answers[1] == {"id": "en_refine-18", "answer": "insufficient information", "system": "gull-7b"}
@@ -184,9 +186,9 @@ def test_what_rgb_predicted_bears_the_ids_of_its_dataset(imports: Path) -> None:
 def test_settings_in_which_files_differ_end_the_ids(imports: Path) -> None:
     taken = took(rgb_predictions.take, imports / "rgb")
     assert [case["id"] for case in taken.cases] == [
-        "en_refine-17-noise=0.4",
-        "en_refine-18-noise=0.4",
-        "en_refine-17-noise=0.8",
+        "en_refine-17-noise_rate=0.4",
+        "en_refine-18-noise_rate=0.4",
+        "en_refine-17-noise_rate=0.8",
     ]
     assert [answer["id"] for answer in taken.answers] == [case["id"] for case in taken.cases]
 
@@ -213,5 +215,28 @@ def test_rates_beside_predictions_are_noted(imports: Path, tmp_path: Path) -> No
 def test_a_file_of_another_name_gives_its_name(tmp_path: Path) -> None:
     row = {"id": 3, "query": "Q?", "ans": "A", "prediction": "P", "docs": [], "noise_rate": 1.0}
     taken = took(rgb_predictions.take, written(tmp_path / "mine.json", row))
-    assert taken.cases == [{"id": "mine-3", "question": "Q?", "answers": "A", "noise": "1", "passages": []}]
+    assert taken.cases == [
+        {"id": "mine-3", "question": "Q?", "answers": "A", "source": "mine", "noise_rate": 1.0, "passages": []}
+    ]
     assert taken.answers == [{"id": "mine-3", "answer": "P"}]
+
+
+@pytest.mark.parametrize("noise", ["much", 2, True, [0.4]])
+def test_a_noise_rate_that_is_none_is_named(noise: object, tmp_path: Path) -> None:
+    row = {"id": 3, "query": "Q?", "ans": "A", "prediction": "P", "docs": [], "noise_rate": noise}
+    taken = took(rgb_predictions.take, written(tmp_path / "mine.json", row, row | {"id": 4, "noise_rate": 0.4}))
+    [(where, why)] = taken.left
+    assert where.endswith("mine.json:1")
+    assert why.startswith("noise_rate: found ")
+    assert [case["noise_rate"] for case in taken.cases] == [0.4]
+    assert len(taken.answers) == 1
+
+
+def test_temperatures_tell_the_files_of_one_model_apart(imports: Path, tmp_path: Path) -> None:
+    [path, _] = sorted((imports / "rgb").iterdir())
+    shutil.copy(path, tmp_path / path.name.replace("temp0.2", "temp0.7"))
+    taken = took(rgb_predictions.take, path, tmp_path)
+    assert taken.left == []
+    assert [str(case["id"]).rpartition("-")[2] for case in taken.cases] == ["temperature=0.2"] * 2 + [
+        "temperature=0.7"
+    ] * 2

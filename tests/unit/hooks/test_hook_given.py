@@ -4,7 +4,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.given import Options, read_options
-from pytest_rageval.model.phrases import RGB_MARKERS
+from pytest_rageval.model.phrases import DEFAULT_MARKERS
 
 
 def given(pytester: pytest.Pytester, *args: str) -> Options:
@@ -16,7 +16,7 @@ def test_by_default_nothing_is_given(pytester: pytest.Pytester) -> None:
     assert (options.systems, options.ini_systems, options.cli_gates, options.ini_gates) == ((), (), (), ())
     assert (options.answers, options.limit, options.sample, options.seed, options.reports.json) == (None,) * 5
     assert (options.matrix, options.rows, options.cols) == (None, None, None)
-    assert (options.top_k, options.texts, options.markers) == (5, True, RGB_MARKERS)
+    assert (options.top_k, options.texts, options.markers) == (5, True, DEFAULT_MARKERS)
     assert options.folders == (pytester.path, pytester.path)
 
 
@@ -49,8 +49,9 @@ def test_everything_given(pytester: pytest.Pytester) -> None:
     assert (options.top_k, options.texts) == (8, False)
     assert options.markers.rejection["en"] == ("no idea", "cannot say")
     assert options.markers.rejection["de"] == ("keine Ahnung: wirklich",)
-    assert options.markers.rejection["zh"] == RGB_MARKERS.rejection["zh"]
-    assert options.markers.error == {**RGB_MARKERS.error, "zh": ("有误",)}
+    assert "zh" not in options.markers.rejection
+    assert options.markers.rules == ("zh",)  # in English, the markers replace the rule
+    assert options.markers.error == {**DEFAULT_MARKERS.error, "zh": ("有误",)}
 
 
 @pytest.mark.parametrize(

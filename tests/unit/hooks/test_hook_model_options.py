@@ -110,7 +110,7 @@ def test_the_ini_gives_models_and_the_command_line_goes_before_it(pytester: pyte
     assert options.cassettes == pytester.path / "calls" / "recorded"
     assert options.prompts == {"de": pytester.path / "prompts" / "de.toml"}
     assert (options.rejection, options.error) == ({"en": "No idea."}, {"en": "That is wrong."})
-    assert options.markers.rejection["en"] == ("No idea.",)
+    assert (options.markers.rejection, options.markers.rules) == ({"en": ("No idea.",)}, ("en", "zh"))
     assert options.markers.error["en"] == ("That is wrong.",)
 
     options = given(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage
 from pytest_rageval.model.metric import Metric, Sample
-from pytest_rageval.model.phrases import RGB_MARKERS, Markers
+from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
 
 POSITIVE = Passage("p0", "The evidence.", role="positive")
 NEGATIVE = Passage("n0", "Noise.", role="negative")
@@ -27,7 +27,7 @@ def sample(
     abstained: bool | None = None,
     language: str = "en",
     noise_rate: str = "0",
-    markers: Markers = RGB_MARKERS,
+    markers: Markers = DEFAULT_MARKERS,
 ) -> Sample:
     """Return a sample whose case has, lacks or does not know its evidence."""
     pool = None if evidence is None else (POSITIVE, NEGATIVE)

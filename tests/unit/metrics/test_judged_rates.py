@@ -44,7 +44,7 @@ def test_a_rejection_in_the_judge_s_eyes() -> None:
         ("The passage is mistaken: it was Rome.", "detected", 1.0, 1.0),
         ("The passage is mistaken: it was Lima.", "detected", 1.0, 0.0),
         (
-            "The passage is mistaken. There is insufficient information, maybe Rome.",
+            "There is an error in the passage. It does not say whether it was Rome.",
             "detected",
             1.0,
             0.0,

@@ -6,6 +6,7 @@ import pytest
 from metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE, FAKE_ANSWER_RATE
+from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Gold, Passage
 
 FLAG = "There are factual errors in the provided documents."
@@ -19,7 +20,8 @@ GOLD, FAKE = slots("Rome"), slots("Lima")
         (f"{FLAG} It was Rome.", 1.0, 1.0, 0.0),
         (f"{FLAG} It was Lima.", 1.0, 0.0, 0.0),
         (f"{FLAG} {REJECTION}", 1.0, 0.0, 0.0),
-        (f"{FLAG} {REJECTION} Perhaps Rome.", 1.0, 0.0, 0.0),
+        (f"{FLAG} {REJECTION} Perhaps Rome.", 1.0, 1.0, 0.0),  # a guess is an answer
+        (f"{FLAG} The documents do not name Rome.", 1.0, 0.0, 0.0),
         ("It was Lima.", 0.0, "not_applicable: no_error_flagged", 1.0),
         ("It was Rome, not Lima.", 0.0, "not_applicable: no_error_flagged", 0.0),
         ("There are no factual errors: it was Lima.", 0.0, "not_applicable: no_error_flagged", 1.0),
@@ -75,6 +77,18 @@ def test_without_a_false_passage_there_is_nothing_to_detect() -> None:
         assert value(metric, nothing) == "not_applicable: no_counterfactual_passage"
         one = (*(of.case.supplied or ()), Passage("w0", "Lima.", role="counterfactual"))
         assert isinstance(value(metric, replace(of, case=replace(of.case, supplied=one))), float)
+
+
+def test_a_passage_without_a_role_may_be_false() -> None:
+    of = sample(f"{FLAG} It was Rome.", GOLD, fake=FAKE, evidence=True)
+    for supplied in ((Passage("d0", "Lima."),), (*(of.case.supplied or ()), Passage("d0", "Lima."))):
+        unknown = replace(of, case=replace(of.case, supplied=supplied))
+        assert value(ERROR_DETECTION_RATE, unknown) == 1.0
+        assert value(ERROR_CORRECTION_RATE, unknown) == 1.0
+        assert value(FAKE_ANSWER_RATE, unknown) == 0.0
+        silent = replace(unknown, answer=Answer("It was Lima."))
+        assert value(ERROR_DETECTION_RATE, silent) == 0.0
+        assert value(FAKE_ANSWER_RATE, silent) == 1.0
 
 
 def test_directions() -> None:

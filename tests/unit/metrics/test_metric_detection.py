@@ -4,7 +4,7 @@ import pytest
 
 from pytest_rageval.metrics.detection import flags_error, rejects
 from pytest_rageval.model.answer import Answer
-from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE, RGB_MARKERS, Markers
+from pytest_rageval.model.phrases import DEFAULT_MARKERS, ERROR_SENTENCE, REJECTION_SENTENCE, RGB_MARKERS, Markers
 
 NONE = Markers(rejection={}, error={})
 
@@ -33,6 +33,28 @@ def test_the_protocol_sentences_are_found_and_not_mixed_up(language: str) -> Non
 )
 def test_the_declared_abstention_comes_before_the_markers(text: str, abstained: bool | None, expected: bool) -> None:
     assert rejects(Answer(text, abstained=abstained), RGB_MARKERS) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "abstained", "expected"),
+    [
+        ("The documents do not say.", None, True),
+        ("The documents do not say, but it was Rome.", None, False),
+        ("insufficient information, but it was Rome", None, False),
+        ("文中没有提到。", None, True),
+        ("The documents do not say.", False, False),
+        ("Rome", True, True),
+    ],
+)
+def test_by_default_a_plain_refusal_rejects(text: str, abstained: bool | None, expected: bool) -> None:
+    assert rejects(Answer(text, abstained=abstained), DEFAULT_MARKERS) is expected
+
+
+def test_a_rule_and_markers_may_stand_beside_each_other() -> None:
+    ours = Markers(rejection={"en": ("beats me",)}, error={}, rules=("zh",))
+    assert rejects(Answer("Beats me."), ours)
+    assert rejects(Answer("文中没有提到。"), ours)
+    assert not rejects(Answer("The documents do not say."), ours)
 
 
 def test_markers_can_be_replaced() -> None:

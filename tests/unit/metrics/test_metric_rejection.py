@@ -16,6 +16,13 @@ def test_rejection_rate_is_scored_for_every_case(evidence: bool | None) -> None:
     assert value(REJECTION_RATE, sample("", evidence=evidence)) == 0.0
 
 
+def test_a_refusal_in_plain_words_is_a_rejection() -> None:
+    assert value(REJECTION_RATE, sample("The documents do not mention this.", GOLD)) == 1.0
+    assert value(REJECTION_RATE, sample("The documents do not mention this, but it was Rome.", GOLD)) == 0.0
+    assert value(REJECTION_RATE, sample("文中没有提到。", GOLD, language="zh")) == 1.0
+    assert value(OVER_REJECTION_RATE, sample("The documents do not mention this.", GOLD, evidence=True)) == 1.0
+
+
 def test_over_rejection_counts_only_where_the_evidence_was_there() -> None:
     assert value(OVER_REJECTION_RATE, sample(REJECTION, GOLD, evidence=True)) == 1.0
     assert value(OVER_REJECTION_RATE, sample("Lima", GOLD, evidence=True)) == 0.0
@@ -30,7 +37,8 @@ def test_over_rejection_counts_only_where_the_evidence_was_there() -> None:
     [
         ("It was Rome.", False, 1.0),
         ("It was Lima.", False, 0.0),
-        (f"{REJECTION} But it was Rome.", False, 0.0),
+        (f"{REJECTION} But it was Rome.", False, 1.0),
+        ("The documents do not name a city such as Rome.", False, 0.0),
         ("", False, 0.0),
         ("It was Rome.", True, "not_applicable: evidence_supplied"),
         ("It was Rome.", None, "not_applicable: evidence_unknown"),

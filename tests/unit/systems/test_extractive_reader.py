@@ -66,6 +66,14 @@ def test_half_of_the_question_is_no_evidence_and_more_is() -> None:
     assert extractive(query("Alpine railway", "The railway is closed to everybody in winter.")).abstained is True
 
 
+def test_half_of_the_question_is_evidence_in_a_passage_that_holds_all_of_it() -> None:
+    asked = "When does the harbour open?"
+    answer = extractive(query(asked, "Welcome to the harbour. It opens at 9:00."))
+    assert answer.text.startswith("It opens at 9:00.")
+    assert answer.abstained is False
+    assert extractive(query(asked, "Welcome to the harbour.", "It opens at 9:00.")).abstained is True
+
+
 def test_a_title_counts_for_the_sentences_under_it() -> None:
     asked = Query("Who opened the Alpine railway?", (Passage("d", "It was opened by Ida Holm.", "Alpine railway"),))
     assert extractive(asked).text == "It was opened by Ida Holm."

@@ -213,3 +213,13 @@ def test_only_counterfactual_robustness_has_correct_passages(folder: Path) -> No
 def test_plain_records_with_fewer_passages_than_asked_fall_short(folder: Path) -> None:
     cases = cases_of(jsonl.load(folder / "cases.jsonl"), passages=3)
     assert shortfalls(list(cases.values())) == Shortfalls(2, 6, ("5", "unanswerable"))
+
+
+def test_a_records_own_rate_is_a_facet_that_an_ability_replaces() -> None:
+    passages = (Passage("p0", "a", role="positive"), Passage("n0", "b", role="negative"))
+    instance = Instance("q1", "Q?", (("a",),), passages, facets={"noise_rate": "0.9", "correct_rate": "0.5"})
+    (plain,) = cases_of((instance,), passages=2).values()
+    assert (plain.facets["noise_rate"], plain.facets["correct_rate"]) == ("0.9", "0.5")
+    assert shortfalls([plain]).count == 0
+    (asked,) = cases_of((instance,), ability="noise_robustness", noise_rate=0.5, passages=2).values()
+    assert asked.facets["noise_rate"] == "0.5"

@@ -1,0 +1,26 @@
+"""Stems of English words, by the Snowball stemmer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+__all__ = ["stem"]
+
+LONGEST = 40
+"""Letters of a word that is stemmed; a longer one is no English word."""
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Return the stem of a word in lower case: "open" for "opens", "opened" and "opening".
+
+    A word with anything but letters in it, such as "2022", is its own stem. So is a Chinese word, which Snowball's
+    English rules leave as it is. The rules run in pure Python, whether or not PyStemmer is installed, because the two
+    follow different versions of the rules and a reader has to answer alike on every machine.
+    """
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    if len(word) > LONGEST or not word.isalpha():
+        return word
+    stemmed: str = EnglishStemmer().stemWord(word)  # a new one each time: one stemmer serves one thread
+    return stemmed

@@ -1,0 +1,114 @@
+"""Plain refusals: what is one, what only looks like one, and how many the rule finds."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
+from pytest_rageval.text.refusals import refuses
+
+LINES = (Path(__file__).resolve().parents[3] / "fixtures" / "refusals" / "answers.jsonl").read_text(encoding="utf-8")
+ROWS: list[dict[str, str]] = [json.loads(line) for line in LINES.splitlines()]
+REFUSALS = [row["answer"] for row in ROWS if row["label"] == "refusal"]
+
+
+@pytest.mark.parametrize("half", ["develop", "held-out"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_rule_finds_the_refusals_of_many_models(language: str, half: str) -> None:
+    rows = [row for row in ROWS if row["language"] == language and row["half"] == half]
+    wanted = {row["answer"] for row in rows if row["label"] == "refusal"}
+    found = {row["answer"] for row in rows if refuses(row["answer"])}
+    assert len(wanted) >= 15
+    assert len(rows) - len(wanted) >= 15
+    assert len(wanted & found) / len(wanted) >= 0.9
+    assert len(wanted & found) / len(found) >= 0.9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *REJECTION_SENTENCE.values(),
+        *(f"{ERROR_SENTENCE[language]} {REJECTION_SENTENCE[language]}" for language in ("en", "zh")),
+        "I don’t know.",
+        "Sorry, the documents don't say.",
+        "The context doesn't mention it. Please check the timetable.",
+        "You asked about fares. Unfortunately, the text does not list them.",
+        "To compute the ratio we need debt and equity. The excerpt has no balance sheet, so it cannot be computed.",
+        "**Not mentioned in the passages.**",
+        "Answer: the information is not available in the given sources.",
+        "I do not have enough information. The question is about 2022, but the report provided is for 2021.",
+        "The text does not list capital expenditure. However, it's important to note that needs vary by industry.",
+        "文中没有提到。",
+        "抱歉，我不知道。",
+        "根据文档，无法确定票价。请咨询售票处。",
+    ],
+)
+def test_a_refusal_says_that_there_is_no_answer(text: str) -> None:
+    assert refuses(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "9:00",
+        *ERROR_SENTENCE.values(),
+        "No, dogs are not allowed.",
+        "No. The documents do not mention any exception.",
+        "It opens at 9:00. The documents do not say when it closes.",
+        "The documents do not say so, but it opens at 9:00.",
+        "Although the documents do not say so, it opens at nine.",
+        "The documents do not give the sum. Therefore we add the parts: 3 + 4 = 7 euros.",
+        "The text does not name her. It was probably Ida Holm.",
+        'A clerk who has no answer says "I do not know".',
+        "The report concluded that the cause could not be determined.",
+        "没有，博物馆周一不开放。",
+        "The text does not name the founder. However, the text suggests that Ida Holm founded it.",
+        "There is no evidence that the fire was deliberate.",
+        "It does not include breakfast.",
+        "文中没有直接说明，但应该是九点。",
+        "九点开门，文中没有说明几点关门。",
+        "客服回答“我不知道”。",
+    ],
+)
+def test_an_answer_with_a_negation_or_a_caveat_is_no_refusal(text: str) -> None:
+    assert not refuses(text)
+
+
+def test_years_and_numbers_of_forms_are_no_figures() -> None:
+    refusal = "The documents do not state the revenue of 2021."
+    assert refuses(f"{refusal} See Form 10-K, Item 7, of December 31, 2021.")
+    assert not refuses(f"{refusal} Revenue was $48 million.")
+
+
+def test_languages_are_looked_for_one_by_one() -> None:
+    assert refuses("I do not know.", ["en"])
+    assert not refuses("I do not know.", ["zh"])
+    assert not refuses("我不知道。", ["en"])
+    assert refuses("The documents do not mention 林月.", ["en"])
+    assert not refuses("I do not know. 我不知道。", [])
+    assert not refuses("Ich weiß es nicht.", ["de"])
+
+
+@given(st.sampled_from(REFUSALS), st.sampled_from(["\n", "  ", "\n\n", "> ", "**"]))
+def test_space_and_markup_around_a_refusal_change_nothing(text: str, mark: str) -> None:
+    assert refuses(f"{mark}{text}{mark}") is refuses(text)
+
+
+@given(st.sampled_from([row for row in ROWS if row["label"] == "refusal"]), st.integers(0, 1))
+def test_a_refusal_after_an_answer_is_a_caveat(row: dict[str, str], which: int) -> None:
+    answer = {"en": ("Yes.", "It costs 4 euros."), "zh": ("是的。", "票价为4欧元。")}[row["language"]][which]
+    assert not refuses(f"{answer} {row['answer']}")
+
+
+@pytest.mark.parametrize("unit", ["the document not ", "没有", "i do not clearly ", "= ", ". ", "it "])
+def test_a_long_text_is_read_in_a_moment(unit: str) -> None:
+    start = time.perf_counter()
+    refuses(unit * 100_000)
+    assert time.perf_counter() - start < 5
