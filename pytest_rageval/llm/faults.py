@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.errors import ModelError, ascii_safe
 from pytest_rageval.llm.secrets import mask
 
-__all__ = ["content_filtered", "is_of_http", "malformed", "model_error", "retry_after"]
+__all__ = ["is_of_http", "malformed", "model_error", "retry_after"]
 
 _LONGEST = 200
 _MASK = "[masked]"
@@ -78,12 +78,6 @@ def malformed(model: str, what: str) -> ModelError:
     """Return the error of a reply that is none."""
     cause, advice = _CAUSES["malformed_response"]
     return ModelError("malformed_response", f"the model {model} {cause} ({what}); {advice}")
-
-
-def content_filtered(model: str) -> ModelError:
-    """Return the error of a reply whose text was taken away."""
-    cause, advice = _CAUSES["content_filter"]
-    return ModelError("content_filter", f"the model {model} {cause} of its reply; {advice}")
 
 
 def retry_after(headers: Mapping[str, Any]) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.llm.faults import content_filtered, malformed, model_error
+from pytest_rageval.llm.faults import malformed, model_error
 from pytest_rageval.llm.importing import litellm
 from pytest_rageval.llm.prices import Prices
 from pytest_rageval.model.answer import Usage
@@ -58,10 +58,11 @@ class LiteLLM:
         if not reply.choices:
             raise malformed(self.model, "no choices")
         choice = reply.choices[0]
-        if choice.finish_reason == "content_filter" and not choice.message.content:
-            raise content_filtered(self.model)
         usage = self._usage(reply, params, seconds)
-        return Completion(choice.message.content or "", usage, choice.finish_reason, reply.model or "")
+        text, refusal = choice.message.content or "", _refusal(choice.message)
+        refused = bool(refusal) and not text.strip()
+        said = refusal if refused else text
+        return Completion(said, usage, choice.finish_reason, reply.model or "", refused=refused)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
         """Return one vector a text, in their order; no texts are no call."""
@@ -154,3 +155,10 @@ class LiteLLM:
             return float(self._litellm.completion_cost(completion_response=reply, model=self.model))
         except Exception:  # a price that litellm cannot work out is not known
             return None
+
+
+def _refusal(message: Any) -> str:
+    """Return the text of OpenAI's field ``refusal``, "" without one; litellm keeps it aside."""
+    aside = getattr(message, "provider_specific_fields", None) or {}
+    refusal = getattr(message, "refusal", None) or aside.get("refusal")
+    return refusal if isinstance(refusal, str) else ""
