@@ -28,4 +28,6 @@ def raise_if_empty(completion: Completion, model: str, params: Mapping[str, obje
     if reason is None or completion.text.strip() or (reason == "tool_calls" and params.get("tools")):
         return
     kind, problem, advice = _FAULTS.get(reason, _EMPTY)
-    raise ModelError(kind, f"the model {model} {problem} (finish reason {reason}); {advice}", attempts=completion.attempts)
+    raise ModelError(
+        kind, f"the model {model} {problem} (finish reason {reason}); {advice}", attempts=completion.attempts
+    )

@@ -20,7 +20,9 @@ __all__ = ["LiteLLM"]
 
 TIMEOUT_S = 60.0
 _RATES = ("input_cost_per_token", "output_cost_per_token")
-_CONNECTING = ("api_key", "api_base", "base_url", "organization", "custom_llm_provider")
+_OURS = (*_RATES, "max_reply_bytes")
+"""Parameters that are read here, and not sent."""
+_CONNECTING = ("api_key", "api_base", "base_url", "organization", "custom_llm_provider", "max_reply_bytes")
 
 
 class _Never(int):
@@ -34,10 +36,15 @@ class LiteLLM:
     """A `ChatModel` and an `EmbeddingModel` of any provider, asked through litellm, never more than once a call.
 
     Every failure is a `ModelError` of the kind that its cause has, but a missing litellm, which no call can do without,
-    is a `MissingDependencyError`. Parameters are litellm's, and three are read here:
-    ``timeout`` (seconds of the whole call, 60 by default), ``input_cost_per_token`` and ``output_cost_per_token`` (US
-    dollars, where the price map has none or another). Parameters that litellm knows the model not to take are left
-    out, as ``response_format`` is of a model that is not known to keep to a schema.
+    is a `MissingDependencyError`. Parameters are litellm's, except these four:
+
+    - ``timeout``: seconds of the whole call, 60 by default.
+    - ``input_cost_per_token``, ``output_cost_per_token``: US dollars, for a model that the price map lacks.
+    - ``max_reply_bytes``: the largest reply, decompressed, 64 MiB by default. It holds for OpenAI's protocol; other
+      providers' replies are read by litellm, which has no such limit.
+
+    Parameters that litellm knows the model not to take are left out, such as ``response_format`` for a model that is
+    not known to keep to a schema.
 
     A backend is used on one event loop, and closed on it.
 
@@ -106,7 +113,7 @@ class LiteLLM:
     def _call(self, call: str, asked: Mapping[str, Any], params: Mapping[str, Any]) -> Awaitable[Any]:
         from pytest_rageval.llm.wire import unlogged
 
-        kept = {name: value for name, value in params.items() if name not in _RATES}
+        kept = {name: value for name, value in params.items() if name not in _OURS}
         if kept.get("response_format") is None or not self._keeps_schema():
             kept.pop("response_format", None)
         silent = unlogged(self._litellm, self.model, asked, call)

@@ -52,4 +52,6 @@ def answer_of(completion: Completion) -> Answer:
         "replayed": completion.replayed,
     }
     abstained = True if completion.refused else None
-    return Answer(completion.text.strip(), abstained=abstained, trace=(Step("completion", detail),), usage=completion.usage)
+    return Answer(
+        completion.text.strip(), abstained=abstained, trace=(Step("completion", detail),), usage=completion.usage
+    )

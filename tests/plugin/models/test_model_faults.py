@@ -122,7 +122,9 @@ EMPTY = {
 def test_a_reply_without_text_is_an_error_of_its_own_kind(
     project: Project, openai_server: OpenAIServer, model: str
 ) -> None:
-    openai_server.reply = lambda body: next((reply for q, (reply, *_) in EMPTY.items() if q in last_user(body)), "Paris")
+    openai_server.reply = lambda body: next(
+        (reply for q, (reply, *_) in EMPTY.items() if q in last_user(body)), "Paris"
+    )
     params = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.1}
     asks(project, openai_server.base_url, numbered(6), "rag_record_mode = once", params=params, model=model)
     live = project.run()
