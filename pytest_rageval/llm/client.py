@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.asker import Asker
 from pytest_rageval.llm.empty_replies import raise_if_empty
+from pytest_rageval.llm.secrets import mask
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, Message
 
@@ -28,10 +30,12 @@ class Client(Asker[ChatModel, Completion]):
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the model's reply.
 
-        Raises `ModelError` when there is none, or when the reply of a model that answers has no text (the reply is
+        Secrets in it are masked, so that a live reply scores as its recording does. Raises `ModelError` when there is
+        none, or when the reply of a model that answers has no text (the reply is
         recorded and charged before); what else the backend raises goes through. Judges read their replies themselves.
         """
         reply = await self._reply(messages, params)
+        reply = replace(reply, text=mask(reply.text))
         if self.kind == self.KIND:
             raise_if_empty(reply, self.name, {**self._params, **params})
         return reply
