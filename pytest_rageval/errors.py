@@ -83,7 +83,8 @@ class ModelError(CaseError):
 
     Attributes:
         kind: one of ``rate_limited timeout connection server_error malformed_response truncated`` (worth another try),
-            ``auth not_found bad_request context_length content_filter`` (not), ``cancelled budget not_recorded``.
+            ``auth not_found bad_request context_length content_filter bad_address bad_protocol too_large`` and, of a
+            reply without text, ``cut_off empty_reply filtered`` (not); ``cancelled budget not_recorded``.
         retry_after: seconds that the provider asks to be left alone; None when it does not say.
         attempts: how many requests were sent.
     """

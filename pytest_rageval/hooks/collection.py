@@ -36,8 +36,10 @@ def collected_of(config: pytest.Config) -> Collected:
         from pytest_rageval.hooks.collected import Collected
         from pytest_rageval.hooks.corpus import corpus_of
         from pytest_rageval.hooks.given import read_options
+        from pytest_rageval.hooks.masking import Masking
         from pytest_rageval.hooks.shared import budget_file, existing_recordings
 
+        config.pluginmanager.register(Masking(config), "rageval-masking")
         collected = config.stash[COLLECTED] = Collected(
             config.stash[CATALOG],
             read_options(config),

@@ -27,6 +27,7 @@ _NUMBERS = {
     "deadline": _ABOVE_0,
     "input_cost_per_token": _AMOUNT,
     "max_completion_tokens": _WHOLE,
+    "max_reply_bytes": _WHOLE,
     "max_tokens": _WHOLE,
     "output_cost_per_token": _AMOUNT,
     "timeout": _ABOVE_0,

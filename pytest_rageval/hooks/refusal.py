@@ -50,4 +50,6 @@ class Refusals:
         """Raise a refusal as a usage error, before any other plugin counts it as a failure."""
         message = getattr(report, "rag_refused", None)
         if message is not None:
-            raise pytest.UsageError(message)
+            from pytest_rageval.llm.secrets import redact
+
+            raise pytest.UsageError(redact(message))

@@ -88,6 +88,7 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple
 
 def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     from pytest_rageval.analysis.misses import missed
+    from pytest_rageval.llm.secrets import redacted
     from pytest_rageval.model.codec import encode_instance, encode_outcome
 
     entry = item.stash[ENTRY]
@@ -97,10 +98,10 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     instance = None
     if outcome.case_id not in sent:
         sent.add(outcome.case_id)
-        instance = encode_instance(entry.case.instance)
+        instance = redacted(encode_instance(entry.case.instance))
     primary = next(iter(entry.testbed.metrics.values()))
     return {
-        "outcome": encode_outcome(outcome),
+        "outcome": redacted(encode_outcome(outcome)),
         "instance": instance,
         "recordings": () if result is None else result.recordings,
         "retrievers": _news_of_retrievers(item.config),

@@ -101,7 +101,7 @@ class Testbed:
             self.facets.add(KNEW)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Entry:
     """One case of one testbed, as it stands behind a test item.
 
@@ -120,3 +120,7 @@ class Entry:
     case: Case
     name: str
     responder: Responder
+
+    def __repr__(self) -> str:
+        """Return its id: other plugins write the repr of a parameter into their files."""
+        return self.name

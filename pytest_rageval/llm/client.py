@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.asker import Asker
+from pytest_rageval.llm.empty_replies import raise_if_empty
+from pytest_rageval.llm.secrets import mask
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, Message
 
@@ -27,9 +30,15 @@ class Client(Asker[ChatModel, Completion]):
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the model's reply.
 
-        Raises `ModelError` when there is none; what else the backend raises goes through.
+        Secrets in it are masked, so that a live reply scores as its recording does. Raises `ModelError` when there is
+        none, or when the reply of a model that answers has no text (the reply is
+        recorded and charged before); what else the backend raises goes through. Judges read their replies themselves.
         """
-        return await self._reply(messages, params)
+        reply = await self._reply(messages, params)
+        reply = replace(reply, text=mask(reply.text))
+        if self.kind == self.KIND:
+            raise_if_empty(reply, self.name, {**self._params, **params})
+        return reply
 
     def _sent(self, asked: Sequence[Message], params: Mapping[str, object]) -> object:
         return self._backend.complete(asked, **params)
@@ -38,11 +47,13 @@ class Client(Asker[ChatModel, Completion]):
         return isinstance(reply, Completion)
 
     def _recorded(self, reply: Completion) -> dict[str, Any]:
-        return {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
+        told = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
+        return {**told, "refused": True} if reply.refused else told
 
     def _replayed(self, response: Mapping[str, Any], usage: Usage) -> Completion:
         text, reason, model = response["text"], response["finish_reason"], response["model"]
-        return Completion(text, usage, reason, model, attempts=0, replayed=True)
+        refused = bool(response.get("refused"))
+        return Completion(text, usage, reason, model, attempts=0, replayed=True, refused=refused)
 
     def _priced(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
         if self._most is None:

@@ -11,17 +11,24 @@ from typing import Any
 from pytest_rageval.errors import ModelError, ascii_safe
 from pytest_rageval.llm.secrets import mask
 
-__all__ = ["content_filtered", "is_of_http", "malformed", "model_error", "retry_after"]
+__all__ = ["is_of_http", "malformed", "model_error", "retry_after"]
 
 _LONGEST = 200
 _MASK = "[masked]"
 _KEY = re.compile(r"\b(?:sk|pk|gsk|key|Bearer)[-_ ][\w*.+/=-]{6,}", re.IGNORECASE)
+_USER_INFO = re.compile(r"//[^/@\s]+@")
+_CLIENT_SIDE = ("bad_address", "bad_protocol", "malformed_response", "too_large")
+"""Kinds of what this side raised, of which the exception says more than the provider did."""
+_WRAPPED = re.compile("Invalid response object Traceback")
 _STATUSES = {401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 429: "rate_limited"}
 _CAUSES = {
     "rate_limited": ("refused the call as one too many", "lower rag_concurrency or wait"),
     "timeout": ("did not reply in time", "raise the parameter timeout or lower rag_concurrency"),
     "connection": ("could not be reached, or broke the connection", "check its address and the network"),
     "server_error": ("failed on its own side", "try again later"),
+    "bad_address": ("has an address that cannot be asked", "correct api_base"),
+    "bad_protocol": ("did not answer in HTTP that can be read", "check that api_base is the address of its API"),
+    "too_large": ("sent more than max_reply_bytes", "raise max_reply_bytes, or ask for a shorter reply"),
     "truncated": ("broke off in the middle of its reply", "try again later"),
     "malformed_response": ("gave a reply that cannot be used", "check that its address speaks its provider's API"),
     "auth": ("refused the credentials, or has none", "set the provider's API key, and check that it may use the model"),
@@ -36,14 +43,22 @@ _SIGNS = {
     ),
     "content_filter": re.compile(r"content_filter|content_policy|ContentPolicyViolation|ResponsibleAIPolicy", re.I),
 }
-_NAMES = {
-    "timeout": {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"},
-    "truncated": {"ClientPayloadError", "ContentLengthError", "IncompleteRead", "IncompleteReadError"},
-    "malformed_response": {"JSONDecodeError", "APIResponseValidationError", "ValidationError"},
-    "connection": {"ConnectionError", "APIConnectionError", "ClientConnectionError", "TransportError", "ClientOSError"},
-}
+_NAMES: tuple[tuple[str, frozenset[str]], ...] = (
+    ("too_large", frozenset({"ReplyTooLargeError"})),
+    ("bad_address", frozenset({"NonHttpUrlClientError", "InvalidURL", "UnsupportedProtocol", "TooManyRedirects"})),
+    ("bad_protocol", frozenset({"BadStatusLine", "LineTooLong", "ContentEncodingError", "DecodingError"})),
+    ("timeout", frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"})),
+    ("truncated", frozenset({"ClientPayloadError", "ContentLengthError", "IncompleteRead", "IncompleteReadError"})),
+    ("bad_protocol", frozenset({"BadHttpMessage", "HttpProcessingError"})),
+    ("malformed_response", frozenset({"JSONDecodeError", "UnicodeDecodeError", "RecursionError"})),
+    ("malformed_response", frozenset({"APIResponseValidationError", "ValidationError"})),
+    ("connection", frozenset({"ConnectionError", "APIConnectionError", "ClientConnectionError", "TransportError"})),
+    ("connection", frozenset({"ClientOSError"})),
+)
 """Names of classes, found anywhere in what an exception came from; the first kind that has one of them counts."""
 _TEXTS = {
+    "bad_address": re.compile(r"credentials encoded in URL|Port out of range|Invalid (?:IPv6 URL|port)", re.I),
+    "malformed_response": re.compile(r"provider returned .*'choices'|Invalid response object", re.I),
     "auth": re.compile(r"missing credentials|api_key client option|AuthenticationError|missing .*api.?key", re.I),
     "not_found": re.compile(r"LLM Provider NOT provided|Unmapped LLM provider|NotFoundError", re.I),
     "truncated": re.compile(r"without sending complete message body|payload is not completed", re.I),
@@ -71,19 +86,13 @@ def is_of_http(error: BaseException) -> bool:
     if isinstance(getattr(error, "status_code", None), int) or _status(error) is not None:
         return True
     names = {kind.__name__ for kind in type(error).__mro__}
-    return any(names & _NAMES[kind] for kind in ("timeout", "connection", "truncated"))
+    return any(names & wanted for kind, wanted in _NAMES if kind in ("timeout", "connection", "truncated"))
 
 
 def malformed(model: str, what: str) -> ModelError:
     """Return the error of a reply that is none."""
     cause, advice = _CAUSES["malformed_response"]
     return ModelError("malformed_response", f"the model {model} {cause} ({what}); {advice}")
-
-
-def content_filtered(model: str) -> ModelError:
-    """Return the error of a reply whose text was taken away."""
-    cause, advice = _CAUSES["content_filter"]
-    return ModelError("content_filter", f"the model {model} {cause} of its reply; {advice}")
 
 
 def retry_after(headers: Mapping[str, Any]) -> float | None:
@@ -123,7 +132,7 @@ def _kind(chain: tuple[BaseException, ...]) -> str:
     if status is not None:
         return _STATUSES.get(status, "server_error" if status >= 500 else "bad_request")
     names = {kind.__name__ for each in chain for kind in type(each).__mro__}
-    for kind, wanted in _NAMES.items():
+    for kind, wanted in _NAMES:
         if kind == "connection" and (found := next((k for k, text in _TEXTS.items() if text.search(texts)), None)):
             return found
         if names & wanted:
@@ -155,12 +164,26 @@ def _headers(error: BaseException) -> Mapping[str, Any]:
 def _said(chain: tuple[BaseException, ...], kind: str, secrets: Iterable[str]) -> str:
     """Return what the provider says in its reply, else what was raised, in brackets and without secrets."""
     text = next((text for each in chain if (text := _message(each))), "")
+    if not text and kind in _CLIENT_SIDE:
+        text = next((line for each in reversed(chain) if (line := _first_line(each))), "")
     if not text and kind == "bad_request":
         text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception): )*", "", str(chain[0]))
     for secret in secrets:
         text = text.replace(secret, _MASK)
+    text = _USER_INFO.sub(f"//{_MASK}@", text)
     text = ascii_safe(" ".join(_KEY.sub(_MASK, mask(text)).split()).rstrip("."))
     return f" ({text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'})" if text else ""
+
+
+def _first_line(error: BaseException) -> str:
+    """Return the name of an exception and the first line of what it says, "" for one that says nothing of its own."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
+    if lines and re.fullmatch(r"\d+, message:", lines[0]):  # aiohttp's, with the text below
+        lines = lines[1:]
+    if not lines or type(error) is StopIteration or _WRAPPED.match(lines[0]):
+        return ""
+    name = type(error).__name__
+    return lines[0] if type(error).__module__.startswith("litellm") else f"{name}: {' '.join(lines[:2])}"
 
 
 def _message(error: BaseException) -> str:

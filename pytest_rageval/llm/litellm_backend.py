@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.llm.faults import content_filtered, malformed, model_error
+from pytest_rageval.llm.faults import malformed, model_error
 from pytest_rageval.llm.importing import litellm
 from pytest_rageval.llm.prices import Prices
 from pytest_rageval.model.answer import Usage
@@ -20,7 +20,9 @@ __all__ = ["LiteLLM"]
 
 TIMEOUT_S = 60.0
 _RATES = ("input_cost_per_token", "output_cost_per_token")
-_CONNECTING = ("api_key", "api_base", "base_url", "organization", "custom_llm_provider")
+_OURS = (*_RATES, "max_reply_bytes")
+"""Parameters that are read here, and not sent."""
+_CONNECTING = ("api_key", "api_base", "base_url", "organization", "custom_llm_provider", "max_reply_bytes")
 
 
 class _Never(int):
@@ -34,10 +36,15 @@ class LiteLLM:
     """A `ChatModel` and an `EmbeddingModel` of any provider, asked through litellm, never more than once a call.
 
     Every failure is a `ModelError` of the kind that its cause has, but a missing litellm, which no call can do without,
-    is a `MissingDependencyError`. Parameters are litellm's, and three are read here:
-    ``timeout`` (seconds of the whole call, 60 by default), ``input_cost_per_token`` and ``output_cost_per_token`` (US
-    dollars, where the price map has none or another). Parameters that litellm knows the model not to take are left
-    out, as ``response_format`` is of a model that is not known to keep to a schema.
+    is a `MissingDependencyError`. Parameters are litellm's, except these four:
+
+    - ``timeout``: seconds of the whole call, 60 by default.
+    - ``input_cost_per_token``, ``output_cost_per_token``: US dollars, for a model that the price map lacks.
+    - ``max_reply_bytes``: the largest reply, decompressed, 64 MiB by default. It holds for OpenAI's protocol; other
+      providers' replies are read by litellm, which has no such limit.
+
+    Parameters that litellm knows the model not to take are left out, such as ``response_format`` for a model that is
+    not known to keep to a schema.
 
     A backend is used on one event loop, and closed on it.
 
@@ -58,10 +65,11 @@ class LiteLLM:
         if not reply.choices:
             raise malformed(self.model, "no choices")
         choice = reply.choices[0]
-        if choice.finish_reason == "content_filter" and not choice.message.content:
-            raise content_filtered(self.model)
         usage = self._usage(reply, params, seconds)
-        return Completion(choice.message.content or "", usage, choice.finish_reason, reply.model or "")
+        text, refusal = choice.message.content or "", _refusal(choice.message)
+        refused = bool(refusal) and not text.strip()
+        said = refusal if refused else text
+        return Completion(said, usage, choice.finish_reason, reply.model or "", refused=refused)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
         """Return one vector a text, in their order; no texts are no call."""
@@ -105,7 +113,7 @@ class LiteLLM:
     def _call(self, call: str, asked: Mapping[str, Any], params: Mapping[str, Any]) -> Awaitable[Any]:
         from pytest_rageval.llm.wire import unlogged
 
-        kept = {name: value for name, value in params.items() if name not in _RATES}
+        kept = {name: value for name, value in params.items() if name not in _OURS}
         if kept.get("response_format") is None or not self._keeps_schema():
             kept.pop("response_format", None)
         silent = unlogged(self._litellm, self.model, asked, call)
@@ -154,3 +162,10 @@ class LiteLLM:
             return float(self._litellm.completion_cost(completion_response=reply, model=self.model))
         except Exception:  # a price that litellm cannot work out is not known
             return None
+
+
+def _refusal(message: Any) -> str:
+    """Return the text of OpenAI's field ``refusal``, "" without one; litellm keeps it aside."""
+    aside = getattr(message, "provider_specific_fields", None) or {}
+    refusal = getattr(message, "refusal", None) or aside.get("refusal")
+    return refusal if isinstance(refusal, str) else ""

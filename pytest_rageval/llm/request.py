@@ -19,8 +19,8 @@ KEY_DIGITS = 32
 """Hexadecimal digits of a key."""
 
 _ASIDE = frozenset({
-    "api_version", "attempts", "deadline", "input_cost_per_token", "max_retries", "num_retries", "organization",
-    "output_cost_per_token", "timeout",
+    "api_version", "attempts", "deadline", "input_cost_per_token", "max_reply_bytes", "max_retries", "num_retries",
+    "organization", "output_cost_per_token", "timeout",
 })  # fmt: skip
 """Params that say how to ask, not what."""
 

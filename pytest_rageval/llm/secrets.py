@@ -1,67 +1,147 @@
-"""Secrets of the environment, kept out of what is written down."""
+"""Secrets of the environment, masked in what is written, printed and sent to reports."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
-__all__ = ["mask", "masked"]
+__all__ = ["mask", "masked", "name_secrets", "redact", "redacted"]
 
 SHORTEST = 8
 """Characters: a shorter value is no secret, and stands in too many texts by chance."""
+
+LINE = 16
+"""Characters of a line of a secret with several lines, such as a PEM key, from which the line is masked alone."""
+
+END = 4
+"""Characters: a shorter end of a secret beside ``...`` is left."""
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Z]?[a-z]{,11}|[A-Z]{,12}|[-+]?[0-9]+(?:[.,][0-9]+)*")
 """One word of at most twelve letters (``disabled``), or a number."""
 
+_USER_INFO = re.compile(r"(?<=://)[^/\s\"'<>]+(?=@)")
+_QUERY = re.compile(
+    r"([?&](?:api[_-]?key|key|(?:access[_-]?)?token|(?:client[_-]?)?secret|passw(?:or)?d|sig(?:nature)?)=)"
+    r"[^&#\s\"'<>)]+",
+    re.IGNORECASE,
+)
+
 Environment = tuple[tuple[str, str], ...]
+
+_patterns: tuple[str, ...] = ()
+
+
+class _Secrets(NamedTuple):
+    """The secrets in force.
+
+    Attributes:
+        names: value without white space -> ``<NAME>``, the longest value first.
+        hints: pieces of the values; a text without any of them holds no secret, also none that white space cuts.
+        pattern: finds each value, also where white space cuts it.
+    """
+
+    names: Mapping[str, str]
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def name_secrets(patterns: Sequence[str]) -> None:
+    """Mask the values of these environment variables too, whatever their names; ``*`` stands for any characters."""
+    global _patterns
+    _patterns = tuple(patterns)
 
 
 def mask(text: str) -> str:
     """Return ``text`` with each secret of the environment replaced by ``<NAME>``, the name of its variable.
 
-    A secret is the value of a variable whose name holds KEY, TOKEN, SECRET, PASSWORD, PASSWD or CREDENTIAL, when it
-    has 8 characters at least and is no plain word, no number and no existing path.
+    A secret is the value of a variable that `name_secrets` names, or whose name holds KEY, TOKEN, SECRET, PASSWORD,
+    PASSWD or CREDENTIAL when the value has 8 characters or more and is no plain word, no number and no existing path.
+    It is found across line breaks and percent-encoded; of a secret with several lines, each long line is found.
     """
-    names, pattern = _secrets(tuple(os.environ.items()))
-    return _replaced(text, names, pattern)
+    return _replaced(text, _secrets(tuple(os.environ.items()), _patterns))
 
 
 def masked(value: Any) -> Any:
     """Return a JSON value with `mask` applied to every text in it, the keys of its objects among them."""
-    names, pattern = _secrets(tuple(os.environ.items()))
-    return _walked(value, names, pattern) if names else value
+    secrets = _secrets(tuple(os.environ.items()), _patterns)
+    return _walked(value, lambda text: _replaced(text, secrets)) if secrets.names else value
+
+
+def redact(text: str) -> str:
+    """Return ``text`` for people and files: `mask` applied, and what else tells a secret masked too.
+
+    That is the user, the password and the keys in an address, and either end of a secret that ``...`` cuts short.
+    """
+    return _redacted(text, _secrets(tuple(os.environ.items()), _patterns))
+
+
+def redacted(value: Any) -> Any:
+    """Return a JSON value with `redact` applied to every text in it, the keys of its objects among them."""
+    secrets = _secrets(tuple(os.environ.items()), _patterns)
+    return _walked(value, lambda text: _redacted(text, secrets))
+
+
+def _redacted(text: str, secrets: _Secrets) -> str:
+    text = _replaced(text, secrets)
+    if "..." in text:
+        text = _without_ends(text, secrets)
+    return _QUERY.sub(r"\1<masked>", _USER_INFO.sub("<masked>", text)) if "://" in text else text
+
+
+def _without_ends(text: str, secrets: _Secrets) -> str:
+    for secret, name in secrets.names.items():
+        if secret[:END] in text or secret[-END:] in text:
+            for length in range(len(secret) - 1, END - 1, -1):
+                text = text.replace(f"{secret[:length]}...", f"{name}...").replace(
+                    f"...{secret[-length:]}", f"...{name}"
+                )
+    return text
 
 
 @lru_cache(maxsize=4)
-def _secrets(environment: Environment) -> tuple[Mapping[str, str], re.Pattern[str]]:
-    """Return value -> ``<NAME>``, and the pattern of all values, the longest first."""
+def _secrets(environment: Environment, patterns: tuple[str, ...]) -> _Secrets:
     names: dict[str, str] = {}
     for name, value in sorted(environment):
-        if _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _is_plain(value):
-            names.setdefault(value, f"<{name}>")
-    longest_first = sorted(names, key=lambda value: (-len(value), value))
-    return names, re.compile("|".join(map(re.escape, longest_first)))
+        named = any(fnmatchcase(name, pattern) for pattern in patterns)
+        found = _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _is_plain(value)
+        if (named and value.strip()) or found:
+            lines = value.split("\n")
+            long_lines = [line for line in lines if len(line) >= LINE] if len(lines) > 1 else []
+            for text in (value, quote(value, safe=""), *long_lines):
+                names.setdefault("".join(text.split()), f"<{name}>")
+    longest_first = {value: names[value] for value in sorted(names, key=lambda value: (-len(value), value)) if value}
+    cut = (r"\s*".join(map(re.escape, value)) for value in longest_first)
+    return _Secrets(longest_first, tuple(dict.fromkeys(_hints(longest_first))), re.compile("|".join(cut)))
+
+
+def _hints(values: Iterable[str]) -> Iterator[str]:
+    """Yield pieces of each value, short enough that a cut leaves one of them whole."""
+    for value in values:
+        size = 6 if len(value) > LINE else 4
+        yield from (value[at : at + size] for at in range(0, max(1, len(value) - size + 1), size))
 
 
 def _is_plain(value: str) -> bool:
     return _PLAIN.fullmatch(value) is not None or os.path.exists(value)
 
 
-def _replaced(text: str, names: Mapping[str, str], pattern: re.Pattern[str]) -> str:
-    if not any(secret in text for secret in names):  # far quicker than the pattern, and the rule
+def _replaced(text: str, secrets: _Secrets) -> str:
+    if not any(hint in text for hint in secrets.hints):  # far quicker than the pattern, and the rule
         return text
-    return pattern.sub(lambda match: names[match[0]], text)
+    return secrets.pattern.sub(lambda match: secrets.names["".join(match[0].split())], text)
 
 
-def _walked(value: Any, names: Mapping[str, str], pattern: re.Pattern[str]) -> Any:
+def _walked(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return _replaced(value, names, pattern)
+        return change(value)
     if isinstance(value, Mapping):
-        return {_replaced(key, names, pattern): _walked(item, names, pattern) for key, item in value.items()}
+        return {change(key): _walked(item, change) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_walked(item, names, pattern) for item in value]
+        return [_walked(item, change) for item in value]
     return value

@@ -17,9 +17,16 @@ from urllib.request import getproxies
 
 from pytest_rageval.llm.prices import entry
 
-__all__ = ["DirectClient", "direct_client", "unlogged"]
+__all__ = ["MAX_REPLY_BYTES", "DirectClient", "ReplyTooLargeError", "direct_client", "unlogged"]
+
+MAX_REPLY_BYTES = 64 * 2**20
+"""Bytes of a reply, decompressed, that are read unless the parameter ``max_reply_bytes`` says otherwise."""
 
 _DEFAULT_BASE = "https://api.openai.com/v1"
+
+
+class ReplyTooLargeError(Exception):
+    """A reply is larger than ``max_reply_bytes``."""
 
 
 class DirectClient:
@@ -31,10 +38,12 @@ class DirectClient:
     Args:
         client: an ``openai.AsyncOpenAI``; answers for everything else, and makes the errors.
         tls: what aiohttp shall check certificates with.
+        max_reply_bytes: bytes of a reply, decompressed, after which reading stops with a `ReplyTooLargeError`.
     """
 
-    def __init__(self, client: Any, tls: Any) -> None:
+    def __init__(self, client: Any, tls: Any, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
         self._client = client
+        self._max_reply_bytes = max_reply_bytes
         self._tls = tls
         self._session: Any = None
         headers = {**client.default_headers, **client.auth_headers}
@@ -66,10 +75,18 @@ class DirectClient:
             params=extra_query,
             timeout=aiohttp.ClientTimeout(total=timeout),
         ) as response:
-            content = await response.read()
+            content = await self._read(response)
             if response.status >= 400:
                 raise self._refused(response.status, response.headers, content)
             return _Reply(content, response.headers)
+
+    async def _read(self, response: Any) -> bytes:
+        content = bytearray()
+        async for chunk in response.content.iter_any():
+            content += chunk
+            if len(content) > self._max_reply_bytes:
+                raise ReplyTooLargeError(f"its reply is larger than {self._max_reply_bytes:,} bytes")
+        return bytes(content)
 
     def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
         httpx: Any = import_module("httpx")
@@ -116,7 +133,7 @@ def direct_client(litellm: Any, model: str, params: Mapping[str, Any]) -> Direct
     client = import_module("openai").AsyncOpenAI(
         api_key=key, base_url=base, organization=organization, max_retries=0, http_client=idle
     )
-    return DirectClient(client, tls)
+    return DirectClient(client, tls, int(params.get("max_reply_bytes") or MAX_REPLY_BYTES))
 
 
 def _chats(litellm: Any, model: str, params: Mapping[str, Any]) -> bool:

@@ -26,6 +26,7 @@ class Completion:
         model: the name of the model that replied, as its provider gives it.
         attempts: how many requests it took, 0 when it was replayed from a recording.
         replayed: whether it was read from a recording instead of asked for.
+        refused: whether the provider marks the text as a refusal to answer.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Completion:
     model: str = ""
     attempts: int = 1
     replayed: bool = False
+    refused: bool = False
 
 
 @runtime_checkable

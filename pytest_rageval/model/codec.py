@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -28,6 +29,10 @@ __all__ = [
 ]
 
 
+MAX_ANSWER = 2**20
+"""Characters of an answer's text that are stored; the whole text is scored."""
+
+
 def encode_outcome(outcome: Outcome) -> Plain:
     """Return an outcome as builtins, as results.json has it."""
     plain: Plain = {
@@ -37,7 +42,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "facets": {plain_text(key): plain_text(value) for key, value in outcome.facets.items()},
         "system": outcome.system,
         "status": outcome.status,
-        "answer": None if outcome.answer is None else encode_answer(outcome.answer),
+        "answer": None if outcome.answer is None else encode_answer(_shortened(outcome.answer)),
         "scores": {name: encode_score(score) for name, score in outcome.scores.items()},
         "supplied": [plain_text(name) for name in outcome.supplied],
         "error": None if outcome.error is None else plain_text(outcome.error),
@@ -50,6 +55,14 @@ def encode_outcome(outcome: Outcome) -> Plain:
     if outcome.answer_seen is not None:
         plain["answer_seen"] = plain_number(outcome.answer_seen)
     return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
+
+
+def _shortened(answer: Answer) -> Answer:
+    """Return an answer whose text is stored up to `MAX_ANSWER` characters, with a note of what is left out."""
+    left_out = len(answer.text) - MAX_ANSWER
+    if left_out <= 0:
+        return answer
+    return replace(answer, text=f"{answer.text[:MAX_ANSWER]}\n[{left_out:,} more characters are not stored]")
 
 
 def decode_outcome(plain: Mapping[str, Any]) -> Outcome:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.report.lines import Line, dollars
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.lines import Line, counted, dollars
 from pytest_rageval.report.run import Run
 
 __all__ = ["error_kinds", "kinds_text", "model_calls"]
@@ -25,12 +26,21 @@ def model_calls(run: Run) -> Iterator[Line]:
 
 
 def error_kinds(run: Run) -> Iterator[Line]:
-    """Yield the lines on how many errors of each kind there were, and on what could not be scored of the rest."""
+    """Yield the counts of errors by kind, of replies cut off at their token limit, and of unscored values by reason."""
     outcomes = run.outcomes.values()
     yield from _kinds("errors", Counter(o.error_type for o in outcomes if o.status == "error" and o.error_type))
+    cut_off = sum(map(_is_cut_off, outcomes))
+    if cut_off:
+        yield Line(f"cut off at the token limit and scored as they are: {counted(cut_off, 'answer')}", "yellow")
     scores = ((name, score.reason) for o in outcomes if o.status == "scored" for name, score in o.scores.items())
     reasons = ((name, reason.partition(":")[0]) for name, reason in scores if reason)
     yield from _kinds("unscored", Counter(f"{why} ({name})" for name, why in reasons if why != "not_applicable"))
+
+
+def _is_cut_off(outcome: Outcome) -> bool:
+    """Return whether a scored answer has a reply of a model that stopped at its token limit."""
+    steps = outcome.answer.trace if outcome.status == "scored" and outcome.answer is not None else ()
+    return any(step.detail.get("finish_reason") == "length" for step in steps)
 
 
 def _kinds(head: str, kinds: Counter[str]) -> Iterator[Line]:

@@ -44,11 +44,14 @@ def model_of(parts: SystemParts, system: str) -> ChatModel:
 
 
 def answer_of(completion: Completion) -> Answer:
-    """Return a model's reply, trimmed, as an answer; how it came about is its step "completion"."""
+    """Return a model's reply, trimmed, as an answer with the step "completion"; a marked refusal abstains."""
     detail: dict[str, str | int | float | bool | None] = {
         "model": completion.model,
         "finish_reason": completion.finish_reason,
         "attempts": completion.attempts,
         "replayed": completion.replayed,
     }
-    return Answer(completion.text.strip(), trace=(Step("completion", detail),), usage=completion.usage)
+    abstained = True if completion.refused else None
+    return Answer(
+        completion.text.strip(), abstained=abstained, trace=(Step("completion", detail),), usage=completion.usage
+    )

@@ -30,7 +30,17 @@ from openai_replies import completion, embedding, embeddings, error, last_user, 
 __all__ = ["Fault", "OpenAIServer", "Seen", "embedding", "shares"]
 
 Body = dict[str, Any]
-KINDS = ("status", "context_length", "content_filter", "reset", "hang", "truncated_body", "malformed", "empty_choices")
+KINDS = (
+    "status",
+    "context_length",
+    "content_filter",
+    "reset",
+    "hang",
+    "truncated_body",
+    "malformed",
+    "empty_choices",
+    "raw",
+)
 CODES = {
     "context_length": ("context_length_exceeded", "This model's maximum context length is 8 tokens."),
     "content_filter": ("content_filter", "The response was filtered due to the prompt triggering a content policy."),
@@ -44,16 +54,19 @@ class Fault:
     Attributes:
         kind: "status" (an error of that status), "context_length" or "content_filter" (OpenAI's 400 of that code),
             "reset" (closed without a reply), "hang" (no reply until the client goes), "truncated_body" (closed in the
-            middle of the reply), "malformed" (200, not JSON), "empty_choices" (200, no choice).
+            middle of the reply), "malformed" (200, not JSON), "empty_choices" (200, no choice), "raw" (``raw`` as it
+            is, then closed).
         status: of kind "status".
         retry_after: the value of the header Retry-After; None leaves it out.
         message: what the error says, where it says something.
+        raw: the bytes of kind "raw", status line included.
     """
 
     kind: str
     status: int = 500
     retry_after: str | float | None = None
     message: str = "failed on plan"
+    raw: bytes = b""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -240,6 +253,9 @@ class _Connection(asyncio.Protocol):
             self.transport.write(
                 _head(200, 1000) + b'{"id": "cut", "choices": [{"index": 0, "message": {"content": "It'
             )
+            self.transport.close()
+        elif fault.kind == "raw":
+            self.transport.write(fault.raw)
             self.transport.close()
         elif fault.kind == "malformed":
             self.write(200, b'{"id": "broken", "choices": [')

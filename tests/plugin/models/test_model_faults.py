@@ -100,13 +100,65 @@ def test_a_refusal_of_one_request_is_not_tried_again(project: Project, openai_se
     run.said("errors: 1 bad_request, 1 content_filter, 1 context_length")
 
 
-def test_a_reply_that_was_filtered_away_is_an_error(project: Project, openai_server: OpenAIServer) -> None:
-    filtered = {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "content_filter"}
-    openai_server.reply = lambda body: {"id": "1", "object": "chat.completion", "created": 0, "model": "m",
-                                        "choices": [filtered]}  # fmt: skip
-    asks(project, openai_server.base_url, rows("a"))
-    outcome = project.run().outcomes["a"]
-    assert (outcome["error_type"], outcome["answer"]) == ("content_filter", None)
+TOOL_CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+
+
+def _reply(message: dict[str, Any], reason: str) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
+    usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
+    return {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+
+
+EMPTY = {
+    "q00": (_reply({"content": None}, "length"), "cut_off", "reached its token limit before it wrote an answer"),
+    "q01": (_reply({"content": ""}, "stop"), "empty_reply", "sent an empty reply"),
+    "q02": (_reply({"content": " \n"}, "stop"), "empty_reply", "sent an empty reply"),
+    "q03": (_reply({"content": None, "tool_calls": [TOOL_CALL]}, "tool_calls"), "empty_reply", "called a tool"),
+    "q04": (_reply({"content": None}, "content_filter"), "filtered", "had its reply removed by a content filter"),
+}
+
+
+@pytest.mark.parametrize("model", ["openai/m", "hosted_vllm/m"])
+def test_a_reply_without_text_is_an_error_of_its_own_kind(
+    project: Project, openai_server: OpenAIServer, model: str
+) -> None:
+    openai_server.reply = lambda body: next(
+        (reply for q, (reply, *_) in EMPTY.items() if q in last_user(body)), "Paris"
+    )
+    params = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.1}
+    asks(project, openai_server.base_url, numbered(6), "rag_record_mode = once", params=params, model=model)
+    live = project.run()
+    replayed = project.run("--rag-record-mode=none")
+    for run, attempts in ((live, 1), (replayed, 0)):
+        assert run.status == 1
+        assert run.statuses["q05"] == "scored"
+        for name, (_, kind, problem) in EMPTY.items():
+            outcome = run.outcomes[name]
+            assert (outcome["status"], outcome["error_type"], outcome["scores"]) == ("error", kind, {})
+            assert f"the model {model} {problem}" in outcome["error"]
+            assert outcome["calls"]["attempts"] == attempts
+            assert outcome["calls"]["cost_usd"] == pytest.approx(0.5)  # the provider bills what it wrote
+        run.said("errors: 3 empty_reply, 1 cut_off, 1 filtered")
+    assert len(openai_server.requests) == 6
+
+
+def test_a_refusal_is_an_answer_that_abstains(project: Project, openai_server: OpenAIServer) -> None:
+    refusal = _reply({"content": None, "refusal": "I will not answer that."}, "stop")
+    openai_server.reply = lambda body: refusal
+    asks(project, openai_server.base_url, rows("a"), "rag_record_mode = once")
+    for run in (project.run(), project.run("--rag-record-mode=none")):
+        outcome = run.outcomes["a"]
+        assert outcome["status"] == "scored"
+        assert (outcome["answer"]["text"], outcome["answer"]["abstained"]) == ("I will not answer that.", True)
+
+
+def test_a_reply_cut_off_in_its_text_is_scored_and_counted(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = lambda body: _reply({"content": "It is in Paris, which"}, "length")
+    asks(project, openai_server.base_url, numbered(2))
+    run = project.run()
+    assert run.status == 0
+    assert [outcome["scores"]["accuracy"]["value"] for outcome in run.results["outcomes"]] == [1.0, 1.0]
+    run.said("cut off at the token limit and scored as they are: 2 answers")
 
 
 def test_an_address_where_nobody_is_is_an_error(project: Project, openai_server: OpenAIServer) -> None:

@@ -43,6 +43,7 @@ def test_without_a_name_there_is_no_model() -> None:
         ("seed =", "has the line 'seed ='; write 'name = value'"),
         ("seed = 2", "gives 'seed' twice; give it once"),
         ("attempts = 0", "has attempts = 0; write a whole number of 1 or more"),
+        ("max_reply_bytes = 0", "has max_reply_bytes = 0; write a whole number of 1 or more"),
         ("attempts = 2.5", "has attempts = 2.5; write a whole number of 1 or more"),
         ("attempts = true", "has attempts = True; write a whole number of 1 or more"),
         ("max_tokens = many", "has max_tokens = 'many'; write a whole number of 1 or more"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
@@ -119,13 +120,11 @@ def test_an_unknown_provider_is_not_found(model: str) -> None:
     assert refused(model, None).kind == "not_found"
 
 
-def test_a_filtered_reply_without_text_is_an_error_and_with_text_is_none(openai_server: OpenAIServer) -> None:
-    choice = {"index": 0, "finish_reason": "content_filter", "message": {"role": "assistant", "content": None}}
+def test_a_filtered_reply_keeps_its_text(openai_server: OpenAIServer) -> None:
+    message = {"role": "assistant", "content": "half of"}
+    choice = {"index": 0, "finish_reason": "content_filter", "message": message}
     reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
     openai_server.reply = lambda body: reply
-    assert refused(MODELS[0], openai_server.base_url).kind == "content_filter"
-
-    choice["message"] = {"role": "assistant", "content": "half of"}
     completion = ask(MODELS[0], openai_server.base_url)
     assert (completion.text, completion.finish_reason) == ("half of", "content_filter")
 
@@ -154,3 +153,60 @@ def free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
+
+
+def http(body: bytes, *headers: str) -> Fault:
+    """Return the fault of a 200 with this body."""
+    lines = ("HTTP/1.1 200 OK", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers)
+    return Fault("raw", raw="".join(f"{line}\r\n" for line in lines).encode() + b"\r\n" + body)
+
+
+LOOP = Fault(
+    "raw", raw=b"HTTP/1.1 307 X\r\nLocation: /v1/chat/completions\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+)
+CLIENT_SIDE = {
+    "a redirect loop": (LOOP, "bad_address", "TooManyRedirects"),
+    "another protocol": (Fault("raw", raw=b"SSH-2.0-OpenSSH_9.0\r\n"), "bad_protocol", "Bad status line"),
+    "a header too large": (http(b"{}", "X: " + "a" * 100_000), "bad_protocol", "more than 8190 bytes"),
+    "too many headers": (http(b"{}", *(f"X{n}: a" for n in range(5_000))), "bad_protocol", "Too many headers"),
+    "not gzip": (http(b"plain", "Content-Encoding: gzip"), "bad_protocol", "incorrect header check"),
+    "not UTF-8": (http(b'{"choices": ["\xff"]}'), "malformed_response", "can't decode byte 0xff"),
+    "no choices": (http(b'{"id": "x"}'), "malformed_response", "no 'choices'"),
+    "choices that are null": (http(b'{"choices": null}'), "malformed_response", "not a list"),
+    "a list": (http(b"[]"), "malformed_response", "'list' object has no attribute 'get'"),
+    "a page": (http(b"<html>"), "malformed_response", "JSONDecodeError: Expecting value"),
+    "deeply nested JSON": (http(b"[" * 100_000), "malformed_response", "RecursionError"),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", CLIENT_SIDE)
+def test_a_fault_on_this_side_has_its_own_kind_and_sentence(openai_server: OpenAIServer, model: str, name: str) -> None:
+    fault, kind, said = CLIENT_SIDE[name]
+    openai_server.plan = lambda number, body: fault
+
+    error = refused(model, openai_server.base_url)
+
+    assert error.kind == kind
+    assert said in str(error)
+    assert "try again later" not in str(error)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "base", ["http://ann:pw-1@127.0.0.1:9/v1", "ftp://h/v1", "http://h:99999/v1", "http://[::1/v1"]
+)
+def test_an_address_that_cannot_be_asked_is_refused_without_its_password(model: str, base: str) -> None:
+    error = refused(model, base)
+    assert error.kind == "bad_address"
+    assert "correct api_base" in str(error)
+    assert "pw-1" not in str(error)
+
+
+def test_a_reply_is_read_up_to_its_limit_counted_after_decompression(openai_server: OpenAIServer) -> None:
+    bomb = gzip.compress(b" " * 2_000_000)
+    openai_server.plan = lambda number, body: http(bomb, "Content-Encoding: gzip")
+    error = refused(MODELS[0], openai_server.base_url, max_reply_bytes=1_000_000)
+    assert error.kind == "too_large"
+    assert "larger than 1,000,000 bytes" in str(error)
+    assert "max_reply_bytes" not in openai_server.requests[0].body

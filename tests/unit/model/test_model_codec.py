@@ -91,6 +91,12 @@ def test_the_share_of_the_answer_is_written_only_where_it_is_known() -> None:
     assert decode_outcome(encode_outcome(seen)).answer_seen == 0.5
 
 
+def test_an_answer_is_stored_up_to_a_mebibyte_and_says_what_is_left_out() -> None:
+    longest, longer = "x" * 2**20, "x" * (2**20 + 1_500)
+    stored = [encode_outcome(replace(OUTCOME, answer=Answer(text)))["answer"]["text"] for text in (longest, longer)]
+    assert stored == [longest, f"{longest}\n[1,500 more characters are not stored]"]
+
+
 def test_an_instance_is_written_with_its_whole_pool() -> None:
     assert encode_instance(INSTANCE) == {
         "question": "Which?",

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_rageval.llm.secrets import mask, name_secrets, redact, redacted
+
+KEY = "sk-a+b(c)[d]*e?f.g-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DESK_API_KEY", KEY)
+    yield
+    name_secrets(())
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"Bearer {KEY}.", "Bearer <DESK_API_KEY>."),
+        (f"{KEY[:9]}\n    {KEY[9:]}", "<DESK_API_KEY>"),
+        ("sk-a%2Bb%28c%29%5Bd%5D%2Ae%3Ff.g-0123456789", "<DESK_API_KEY>"),
+        (KEY[:-1], KEY[:-1]),
+        ("nothing secret", "nothing secret"),
+    ],
+)
+def test_a_secret_is_masked_as_it_is_cut_over_lines_and_percent_encoded(text: str, wanted: str) -> None:
+    assert mask(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("http://ann:pw@h.test/v1", "http://<masked>@h.test/v1"),
+        ("https://h.test/?q=1&api_key=abc&k=2", "https://h.test/?q=1&api_key=<masked>&k=2"),
+        ("https://h.test/?token=abc'", "https://h.test/?token=<masked>'"),
+        ("write to ann@h.test", "write to ann@h.test"),
+        (f"'say {KEY[:8]}...{KEY[-6:]}'", "'say <DESK_API_KEY>...<DESK_API_KEY>'"),
+        ("well... 89", "well... 89"),
+    ],
+)
+def test_addresses_and_shortened_secrets_are_masked_where_texts_are_written(text: str, wanted: str) -> None:
+    assert redact(text) == wanted
+    assert redacted({text: [text, 1, None]}) == {wanted: [wanted, 1, None]}
+
+
+def test_a_variable_that_is_named_is_a_secret_whatever_its_name_and_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESK_ROOM", "room")
+    assert mask("room 12") == "room 12"
+    name_secrets(["DESK_*"])
+    assert mask("room 12") == "<DESK_ROOM> 12"
+
+
+def test_each_long_line_of_a_secret_with_several_lines_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESK_PRIVATE_KEY", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nshort\n-----END KEY-----")
+    assert mask("File x: MIIEvQIBADANBgkqhkiG") == "File x: <DESK_PRIVATE_KEY>"
+    assert mask("short") == "short"
