@@ -35,12 +35,14 @@ class EvidenceLocator:
         self._chunks: dict[str, Chunk] = {}
         self._wrong: dict[EvidenceUnit, str] = {}
         self._pages: set[str] = set()
+        self._example = ""
         for instance in instances:
             for unit in (unit for alternative in instance.evidence for unit in alternative):
                 self._units.setdefault(unit.page, {}).setdefault(unit, instance.origin)
 
     def wants(self, document: Document) -> bool:
         """Return whether evidence names a document or its page."""
+        self._example = self._example or document.page or document.id
         return document.id in self._units or document.page in self._units
 
     def look(self, document: Document, passages: Iterable[Passage]) -> None:
@@ -79,7 +81,8 @@ class EvidenceLocator:
             if unit in self._wrong:
                 yield unit, self._wrong[unit]
             elif unit.page not in self._pages:
-                yield unit, f"the corpus has no document {found(unit.page)}, which its evidence names as page"
+                named = f"the corpus has no document {found(unit.page)}, which its evidence names as page"
+                yield unit, f"{named}; it names documents as {found(self._example)}" if self._example else named
             else:
                 what = f"quote {found(unit.quote, SHOWN)}" if unit.span is None else f"span {list(unit.span)}"
                 yield unit, f"the {what} of its evidence is not in the document {found(unit.page)}"

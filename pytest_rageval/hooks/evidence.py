@@ -70,14 +70,18 @@ def with_evidence(items: Sequence[pytest.Item]) -> list[Entry]:
 
 
 def check_evidence(collected: Collected, entries: Iterable[Entry], locator: EvidenceLocator) -> None:
-    """Note for each testbed how many of its cases have no evidence in the corpus, so that rankings are unscored."""
+    """Note for each testbed how many of its cases have no evidence in the corpus, so that rankings are unscored.
+
+    The quote of the first is left out where reports hold no texts.
+    """
     cases: dict[Testbed, dict[str, Case]] = {}
     for entry in entries:
         cases.setdefault(entry.testbed, {})[entry.case.instance.id] = entry.case
     for testbed, each in cases.items():
-        lost = [list(locator.missing(case.instance)) for case in each.values() if not locator.has_whole(case.instance)]
+        lost = [case.instance for case in each.values() if not locator.has_whole(case.instance)]
         if lost:
             count = f"{len(lost)} of {counted(len(each), 'case')} with evidence"
             what = f"rag_corpus does not hold the evidence of {count}, and their rankings are unscored"
-            hint = f"the first: {lost[0][0][1]}; run rageval lint --corpus"
+            problem = f": {next(locator.missing(lost[0]))[1]}" if collected.options.texts else ""
+            hint = f"the first at {lost[0].origin}{problem}; run rageval lint --corpus"
             collected.notes.append(f"{testbed.nodeid}: {what} (evidence_not_in_corpus); {hint}")

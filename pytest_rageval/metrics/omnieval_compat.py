@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from pytest_rageval.metrics.containment import NO_GOLD
-from pytest_rageval.metrics.relevance import judgements
+from pytest_rageval.metrics.relevance import judgement_sets
 from pytest_rageval.metrics.squad import nearest, published_normal, references, shared
 from pytest_rageval.model.metric import Metric, Sample
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.text.words import once_a_text, tokens
 
 __all__ = [
@@ -56,17 +58,21 @@ def omnieval_map_compat(sample: Sample) -> Score:
 
     Formula: sum of the precision at each rank that has a relevant document / the number of such ranks: unlike `AP`,
     what was missed costs nothing. Ranks are those of the answer, whatever the scores, and a document that stands there
-    again is a hit again.
+    again is a hit again. Of alternatives of a record's evidence it is the greatest.
     Range: 0..1, higher is better. Empty input: an empty ranking, or one without a hit, scores 0; no qrels or no ranking
     is not applicable.
     Source: OmniEval (Wang et al., 2024), its MAP.
     """
-    found = judgements(sample)
+    found = judgement_sets(sample)
     if isinstance(found, Score):
         return found
-    qrels, ranking = found
+    alternatives, ranking = found
+    return Score(max(_map(qrels, ranking) for qrels in alternatives))
+
+
+def _map(qrels: Mapping[str, int], ranking: Ranking) -> float:
     ranks = [rank for rank, name in enumerate(ranking.doc_ids, 1) if qrels.get(name, 0) > 0]
-    return Score(sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0)
+    return sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
 
 
 @once_a_text

@@ -59,7 +59,7 @@ def fold_with_offsets(text: str) -> Folded:
     return Folded("".join(pieces), starts, ends)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def shared_run(needle: str, text: str) -> tuple[int, int]:
     """Return the start and the end in ``needle`` of the longest run of characters that ``text`` shares with it.
 

@@ -124,11 +124,20 @@ def test_evidence_that_the_corpus_does_not_hold_is_unscored_and_counted(project:
     run.said("unscored: 1 evidence_not_in_corpus (R@5)")
     told = (
         "test_it.py::test_it: rag_corpus does not hold the evidence of 1 of 3 cases with evidence, and their rankings "
-        "are unscored (evidence_not_in_corpus); the first: the quote 'museum opens at 10:00' of its evidence is not in "
-        "the document 'docs/visit.md'; run rageval lint --corpus"
+        "are unscored (evidence_not_in_corpus); the first at cases.jsonl:2: the quote 'museum opens at 10:00' of its "
+        "evidence is not in the document 'docs/visit.md'; run rageval lint --corpus"
     )
     assert run.prose.count(told) == 1
     assert run.results["instances"]["q2"]["evidence"] == [[gone | {"grade": 1}]]
+
+
+def test_reports_without_texts_hold_no_quote(project: Project) -> None:
+    museum(project, [OPENS], [{"page": "docs/visit.md", "quote": "Xylophone"}])
+    chunked(project, "sentences 1", "rag_report_texts = false")
+    run = project.run()
+    run.said("*the first at cases.jsonl:2; run rageval lint --corpus*")
+    assert "Xylophone" not in json.dumps(run.results) + run.text
+    assert run.results["instances"]["q2"]["evidence"] == [[{"page": "docs/visit.md", "grade": 1}]]
 
 
 @pytest.mark.parametrize("found", ["callable", "langchain", "own corpus", "recorded texts", "recorded ids"])

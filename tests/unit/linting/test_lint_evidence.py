@@ -34,7 +34,7 @@ def test_evidence_that_the_corpus_does_not_hold(corpus: str) -> None:
     ]
     assert [each.problem for each in findings] == [
         "the quote 'closes at 18:00' of its evidence is not in the document 'visit.md'",
-        "the corpus has no document 'shop.md', which its evidence names as page",
+        "the corpus has no document 'shop.md', which its evidence names as page; it names documents as 'visit.md'",
         "the span [20, 99] of its evidence lies outside the document 'visit.md', which has 25 code points; "
         "correct the span",
         "the quote 'closes at 18:00' of its evidence is not in the document 'visit.md'",
