@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from pytest_rageval.datasets.imports.cells import listed
-from pytest_rageval.datasets.imports.evidence import evidence_units
+from pytest_rageval.datasets.imports.evidence import labels_of
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
 from pytest_rageval.datasets.imports.shapes import COLUMNS, DEEPEVAL, METADATA, RAGAS, TABLE, Shape
 from pytest_rageval.datasets.imports.taken import Order, Taken
@@ -99,8 +99,12 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
         case["answerable"] = _TRUTH.get(str(said["answerable"]).lower(), said["answerable"])
     case |= {name: said[name] for name in ("language", "topic_1", "topic", "task") if name in said}
     between = shape.between if row.in_table else None
-    references = _references(said, rest, between, taken, in_table=row.in_table)
-    case |= taken.facets(rest) | references
+    if "reference" in said:
+        reference = taken.ranking(_passages(said["reference"], said.get("reference_ids"), between))
+        case["passages"] = [{**passage, "role": "positive"} for passage in reference]
+    ids = listed(said["reference_ids"], between, numbers=True) if "reference_ids" in said else None
+    case |= labels_of(case.get("passages"), ids, rest, in_table=row.in_table)
+    case |= taken.facets(rest)
     if not taken.case(row.where, case):
         return
     if "response" not in said:
@@ -112,21 +116,6 @@ def _take(row: _Row, shape: Shape, system: str, taken: Taken) -> None:
     if "retrieved" in said or "retrieved_ids" in said:
         answer["ranking"] = taken.ranking(_passages(said.get("retrieved"), said.get("retrieved_ids"), between))
     taken.answer(row.where, answer)
-
-
-def _references(said: JsonObject, rest: JsonObject, between: str | None, taken: Taken, *, in_table: bool) -> JsonObject:
-    """Return the labels of a row: positive passages, and evidence if it names their pages, else judged ids."""
-    labels: JsonObject = {}
-    units: list[JsonObject] = []
-    if "reference" in said:
-        reference = taken.ranking(_passages(said["reference"], said.get("reference_ids"), between))
-        labels["passages"] = [{**passage, "role": "positive"} for passage in reference]
-        units = evidence_units(reference, rest, in_table=in_table)
-    if units:
-        labels["evidence"] = units
-    elif "reference_ids" in said:
-        labels["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], between, numbers=True)}
-    return labels
 
 
 def _picked(values: JsonObject, shape: Shape) -> tuple[JsonObject, JsonObject]:
