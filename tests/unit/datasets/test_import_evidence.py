@@ -80,8 +80,9 @@ def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: di
     assert case["evidence"] == [{"page": "ferry.md", "quote": NOON}]
     assert case["kind"] == "x"
     assert not case.keys() & {"qrels", "source", "source_file"}
-    (passage,) = case["passages"]  # type: ignore[misc]
-    assert (passage["text"], passage["role"]) == (NOON, "positive")
+    found = case["passages"]
+    assert isinstance(found, list)
+    assert [(each["text"], each["role"]) for each in found] == [(NOON, "positive")]
 
 
 def test_without_pages_ids_stay_judgements(tmp_path: Path) -> None:
