@@ -10,10 +10,11 @@ __all__ = ["add_to"]
 
 ABOUT = """\
 Turn the chunk ids in qrels, else the positive passages, into quotes of the corpus: evidence, which holds under any
-chunking. CASES is a dataset in our own format. Each id is looked up under the chunking that was labelled, and its text
-becomes the quote. If fewer than half of the quotes contain the gold answer, nothing is written, because then another
-chunking was probably labelled. --check lists the ids that name other text than in the baseline. Exit status: 0; 1 if
-labels were not found or have changed; 2 if nothing was written.
+chunking. CASES is a dataset in our own format. Each id is looked up under the chunking that was labelled; the sentences
+of its text with the gold answer become the quote, or all of it if these are not certain. If fewer than half of the
+quotes contain the gold answer, nothing is written, because then another chunking was probably labelled. --check lists
+the ids that name other text than in the baseline. Exit status: 0; 1 if labels were not found or have changed; 2 if
+nothing was written.
 """
 
 

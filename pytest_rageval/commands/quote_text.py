@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.metrics.matching import fold
+from pytest_rageval.metrics.matching import contains, fold
 from pytest_rageval.model.case import Gold
+from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.sentences import sentences
 from pytest_rageval.text.words import words
 
@@ -28,11 +29,11 @@ def quote_of(text: str, gold: Gold, document: str) -> str:
         document: the text of its document.
     """
     spans = list(_spans(text))
-    said = [_as_words(text[begin:end]) for begin, end in spans]
+    said = [text[begin:end] for begin, end in spans]
     found: set[int] = set()
     for slot in gold:
-        aliases = [_as_words(alias) for alias in slot if fold(alias) not in _VERDICTS]
-        hits = [at for at, sentence in enumerate(said) if any(alias.strip() and alias in sentence for alias in aliases)]
+        aliases = [alias for alias in slot if fold(alias) not in _VERDICTS]
+        hits = [at for at, sentence in enumerate(said) if any(_says(sentence, alias) for alias in aliases)]
         if len(hits) > 1:
             return text.strip()
         found.update(hits)
@@ -48,6 +49,14 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         begin = text.index(sentence, at)
         at = begin + len(sentence)
         yield begin, at
+
+
+def _says(sentence: str, alias: str) -> bool:
+    """Return whether a sentence contains an alias, in English as whole words."""
+    if has_chinese(alias):
+        return contains(sentence, alias)
+    wanted = _as_words(alias)
+    return bool(wanted.strip()) and wanted in _as_words(sentence)
 
 
 def _as_words(text: str) -> str:

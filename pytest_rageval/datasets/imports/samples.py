@@ -10,7 +10,7 @@ from typing import cast
 
 from pytest_rageval.datasets.imports.cells import listed, value_in
 from pytest_rageval.datasets.imports.conversations import conversation_of
-from pytest_rageval.datasets.imports.evidence import evidence_units
+from pytest_rageval.datasets.imports.evidence import labels_of
 from pytest_rageval.datasets.imports.gold import gold_of
 from pytest_rageval.datasets.imports.references import named, passages_of
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
@@ -126,12 +126,8 @@ def _take(row: _Row, shape: Shape, order: Order, taken: Taken) -> None:
     if passages:
         held = case.get("passages")
         case["passages"] = [*(held if isinstance(held, list) else ()), *passages]
-    positive = [passage for passage in passages if passage["role"] == "positive"]
-    units = evidence_units(positive, rest, in_table=row.in_table)
-    if units:
-        case["evidence"] = units
-    elif "reference_ids" in said:
-        case["qrels"] = {str(name): 1 for name in listed(said["reference_ids"], between, numbers=True)}
+    ids = listed(said["reference_ids"], between, numbers=True) if "reference_ids" in said else None
+    case |= labels_of(case.get("passages"), ids, rest, in_table=row.in_table)
     case |= taken.facets(rest)
     name = said["id"] if "id" in said else _content_id(case, taken) if order.content_ids else row.name
     if taken.case(row.where, {"id": name, **case}):

@@ -23,6 +23,7 @@ ZH = "博物馆位于老城区。每天上午9点开门。周一闭馆。"
         (HOURS, (("9:00",), ("Sunday",)), "The museum opens at 9:00."),  # what stands elsewhere is another label's
         (f"  {HOURS}\n", (("old",),), "We are in the old town."),
         (ZH, (("9点",),), "每天上午9点开门。"),
+        (ZH, (("一闭",),), "周一闭馆。"),  # Chinese is not held to how words are cut
     ],
 )
 def test_the_quote_is_the_sentences_with_the_answer(text: str, gold: Gold, quote: str) -> None:

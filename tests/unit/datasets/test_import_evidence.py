@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from pytest_rageval.datasets.imports import Importer, Order, Taken
-from pytest_rageval.datasets.imports.evidence import evidence_units
+from pytest_rageval.datasets.imports.evidence import labels_of
 from pytest_rageval.datasets.imports.samples import deepeval, ragas
 
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
 
 def passages(*texts: str) -> list[dict[str, object]]:
-    return [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+    return [{"id": str(at), "text": text, "role": "positive"} for at, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,11 @@ def passages(*texts: str) -> list[dict[str, object]]:
 )
 def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool, pages: list[str]) -> None:
     rest = {"kind": "single", **fields}
-    assert evidence_units(passages(NOON, THREE), rest, in_table=in_table) == [
-        {"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=True)
-    ]
+    others = [{"id": "n", "text": "Noise.", "role": "counterfactual"}, {"id": "d", "role": "positive"}]
+    found = labels_of([*passages(NOON, THREE), *others], ["ferry.md#4"], rest, in_table=in_table)
+    assert found == {
+        "evidence": [{"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=True)]
+    }
     assert rest == {"kind": "single"}
 
 
@@ -51,8 +53,9 @@ def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool
 )
 def test_without_a_page_for_each_text_a_row_stays_as_it_is(texts: list[str], fields: dict[str, Any]) -> None:
     rest = dict(fields)
-    assert evidence_units(passages(*texts), rest, in_table=False) == []
-    assert evidence_units([{"id": "d1"}], rest, in_table=False) == []  # known by its id alone
+    assert labels_of(passages(*texts), None, rest, in_table=False) == {}
+    assert labels_of(passages(*texts), [4], rest, in_table=False) == {"qrels": {"4": 1}}
+    assert labels_of(None, [], rest, in_table=False) == {"qrels": {}}
     assert rest == fields
 
 
@@ -77,9 +80,9 @@ def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: di
     assert case["evidence"] == [{"page": "ferry.md", "quote": NOON}]
     assert case["kind"] == "x"
     assert not case.keys() & {"qrels", "source", "source_file"}
-    passages: Any = case["passages"]
-    (passage,) = passages
-    assert (passage["text"], passage["role"]) == (NOON, "positive")
+    found = case["passages"]
+    assert isinstance(found, list)
+    assert [(each["text"], each["role"]) for each in found] == [(NOON, "positive")]
 
 
 def test_without_pages_ids_stay_judgements(tmp_path: Path) -> None:
