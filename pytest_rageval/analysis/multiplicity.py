@@ -1,4 +1,4 @@
-"""P-values of several tests at once: Holm's for decisions, Benjamini and Hochberg's for looking around.
+"""P-values of several tests at once: Holm's for the cells of a comparison, Benjamini and Hochberg's to explore them.
 
 Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
 (1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", JRSS B 57 (1995).

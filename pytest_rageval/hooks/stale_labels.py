@@ -62,6 +62,6 @@ def _n_cases(entries: Iterable[Entry]) -> int:
 
 def _judged_ids(case: Case) -> tuple[str, ...]:
     """Return the ids of the passages that a case's ranking is judged by."""
-    if case.supplied is not None or case.relevance != "ids":
+    if case.supplied is not None or case.relevance != "ids" or case.instance.evidence:
         return ()
     return tuple(name for name, grade in case.qrels.items() if grade > 0)

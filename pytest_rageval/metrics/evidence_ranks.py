@@ -2,7 +2,7 @@
 
 A place of a unit is one occurrence of it in the corpus. A passage of the same document holds what its span and the
 place have in common. A passage without a known span holds the longest run of characters that it shares with the folded
-text of the place, if that is the whole place or at least `LEAST_RUN` code points (a Han character counts twice): two
+text of the place, if that is half of the place or at least `LEAST_RUN` code points (a Han character counts twice): two
 texts of one page share shorter runs by chance, and five of them together often half of a quote. Such a passage counts
 for units of its page or, where it names no page that the corpus knows, for any unit.
 

@@ -50,7 +50,7 @@ def test_all_extras_are_in_all(project: dict[str, Any]) -> None:
 
 
 def test_the_architecture_page_stays_short() -> None:
-    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 60
+    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 80
 
 
 def test_the_architecture_page_names_every_package() -> None:

@@ -7,9 +7,10 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,11 @@ from pytest_rageval.analysis.paired import Paired, paired
 ALPHA = 0.05
 
 
-def compared(changes: Mapping[str, float], n: int = 20) -> Paired:
+def compared(changes: Mapping[Any, float], n: int = 20) -> Paired:
     """Return a comparison of ``n`` cases of which some changed, by whole steps or less, positive for the worse."""
     values = [*changes.values(), *[0.0] * (n - len(changes))]
     found = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
-    units: dict[Hashable, float] = dict(changes.items())
-    return replace(found, changes=units)
+    return replace(found, changes=changes)
 
 
 def steps(name: str, worse: int, better: int = 0) -> Paired:

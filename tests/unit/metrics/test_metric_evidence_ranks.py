@@ -152,6 +152,12 @@ def test_short_shared_runs_are_chance_and_long_ones_add_up() -> None:
     assert scores(((chinese,),), [ScoredPassage("n0", text="博物馆每天。")], None, "R@1") == {"R@1": 0.0}
 
 
+def test_half_of_a_short_quote_is_enough() -> None:
+    short = EvidenceUnit("visit", "opens at 9:00")
+    assert scores(((short,),), [ScoredPassage("n0", text="The museum opens at")], None, "R@1") == {"R@1": 1.0}
+    assert scores(((short,),), [ScoredPassage("n0", text="The museum opens.")], None, "R@1") == {"R@1": 0.0}
+
+
 def test_a_page_that_the_corpus_does_not_know_is_none() -> None:
     item = ScoredPassage("n1", text="The museum opens at nine", page="Visit us")
     assert scores(((NINE,),), [item], located({}, NINE), "R@1") == {"R@1": 1.0}

@@ -1,0 +1,54 @@
+"""The gates of simulated sessions, decided as those of a run of pytest."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_rageval.analysis.regression import AlphaPer
+from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.gating import evaluated
+from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.snapshots import against, snapshot_of_outcomes
+
+GATES, CASES, SESSIONS = 10, 30, 20
+
+
+def plan_of(per: AlphaPer) -> Plan:
+    """Return a session in which each gate has a testbed."""
+    nodes = [f"test_it.py::test_{at}" for at in range(GATES)]
+    testbeds = {node: TestbedPlan(node, node[12:], ("accuracy",), ("accuracy >= baseline",)) for node in nodes}
+    return Plan(testbeds=testbeds, metrics={"accuracy": MetricInfo(binary=True)}, alpha_per=per)
+
+
+def outcomes_of(plan: Plan, draw: random.Random) -> Iterator[Outcome]:
+    """Yield a run of a system that is right in seven of ten cases."""
+    for testbed in plan.testbeds:
+        for at in range(CASES):
+            scores = {"accuracy": Score(float(draw.random() < 0.7))}
+            yield Outcome(f"{testbed}[q{at}]", f"{testbed}-{at}", testbed, {}, "mine", "scored", scores=scores)
+
+
+def red(seed: int, per: AlphaPer, *, broken: bool = False) -> bool:
+    """Return whether a session turns red; the system is unchanged, or wrong in all cases of the first testbed."""
+    plan, draw = plan_of(per), random.Random(seed)
+    before, now = list(outcomes_of(plan, draw)), list(outcomes_of(plan, draw))
+    if broken:
+        now[:CASES] = [replace(outcome, scores={"accuracy": Score(0.0)}) for outcome in now[:CASES]]
+    baseline, after = (snapshot_of_outcomes(plan, run, set(), "2026-01-02T03:04:05+00:00") for run in (before, now))
+    results = evaluated(plan, now, Counter(), against(baseline, after, plan, (), ()), interrupted=False)
+    return any(gate.result.status == "failed" for gate in results)
+
+
+def test_an_unchanged_system_seldom_turns_a_session_of_ten_gates_red() -> None:
+    together = sum(red(seed, "session") for seed in range(SESSIONS))
+    alone = sum(red(seed, "gate") for seed in range(SESSIONS))
+    assert together <= 0.05 * SESSIONS
+    assert alone >= 0.15 * SESSIONS
+
+
+def test_a_plain_loss_turns_a_session_of_ten_gates_red() -> None:
+    assert all(red(seed, "session", broken=True) for seed in range(5))
