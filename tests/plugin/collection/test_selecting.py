@@ -112,7 +112,7 @@ def test_every_way_of_distributing(project: Project, dist: str) -> None:
     run = project.run("-n2", "--dist", dist, "--rag-limit", "3")
     assert run.status == 0
     assert ran(run) == ["q1", "q2", "q3"]
-    run.result.assert_outcomes(passed=4)
+    run.result.assert_outcomes(passed=3, skipped=1)  # the gate is not decided by three of all cases
 
 
 def test_one_case_by_its_id(project: Project, mode: Mode) -> None:

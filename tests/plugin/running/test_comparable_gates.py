@@ -109,6 +109,18 @@ def test_what_the_session_leaves_out_is_not_missed(project: Project, part: tuple
     assert len(run.results["plan"]["deselected"]) >= 8
 
 
+def test_a_path_and_a_part_of_it_miss_nothing_of_other_testbeds(project: Project, mode: Mode) -> None:
+    project.says(rows(10), f"gates=[{GATE!r}]")
+    project.file("test_first.py", RUNS.replace("{arguments}", "").replace("test_it", "test_first"))
+    assert project.run(*UPDATE).status == 0
+    project.data(rows(6))
+    run = project.run(*AGAINST, "test_it.py", "-k", "q1 or q2 or q3", *mode)
+    assert verdicts(run) == {GATE: ("passed", "not_worse")}
+    assert run.results["plan"]["deselected"] == [4, 5, 6]  # of q1, q10, q2 ... q9 of test_it alone
+    project.data(rows(4))
+    assert verdicts(project.run(*AGAINST, "test_it.py", *mode)) == {GATE: ("failed", "not_comparable")}
+
+
 def test_a_part_still_misses_what_has_changed_in_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     kept(project)
     renamed = [{**row, "id": f"new-{row['id']}", "note": row["note"]} for row in rows(10)]

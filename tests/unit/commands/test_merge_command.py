@@ -212,6 +212,14 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
         changed(lambda results: results["plan"].update(inconclusive="fail")),
         "1.json and 2.json differ in rag_alpha, rag_alpha_per or rag_inconclusive; merge the shards of one run",
     ),
+    "another share to compare": (
+        changed(lambda results: results["plan"].update(min_compared=0.9)),
+        "1.json and 2.json differ in rag_min_compared; merge the shards of one run",
+    ),
+    "another policy for parts": (
+        changed(lambda results: results["plan"].update(partial_gates="fail")),
+        "1.json and 2.json differ in rag_partial_gates; merge the shards of one run",
+    ),
     "other gates": (
         changed(lambda results: results["testbeds"][TESTBED].update(gates=[])),
         "1.json and 2.json differ in their testbeds or gates; merge the shards of one run",
