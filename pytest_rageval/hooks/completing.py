@@ -17,7 +17,7 @@ from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.selection import select
 
-__all__ = ["complete", "no_such_cluster"]
+__all__ = ["complete", "has_facet", "no_such_cluster"]
 
 
 OF_A_RUN = {"system", REPEAT}

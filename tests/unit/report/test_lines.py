@@ -1,23 +1,51 @@
-"""How units are counted in a line of the summary."""
+"""Lines that keep within a width."""
 
 from __future__ import annotations
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from wcwidth import wcswidth
 
-from pytest_rageval.report.lines import in_units
+from pytest_rageval.report.lines import Line, wrapped
+
+FACTS = "    FAILED  accuracy[topic=*] >= 0.3  0.1667  n 6  [0.03, 0.56]  worst at topic=Loans, system=careful"
 
 
-@pytest.mark.parametrize(
-    ("n", "facet", "text"),
-    [
-        (20, "dialogue", " in 20 dialogues"),
-        (1, "document", " in 1 document"),
-        (9, "category", " in 9 units of category"),
-        (9, "topic_1", " in 9 units of topic_1"),
-        (2, "unit", " in 2 units"),
-        (3, "话题", " in 3 units of 话题"),
-        (None, "", ""),
-    ],
-)
-def test_units_are_named_by_their_facet_where_its_plural_is_sure(n: int | None, facet: str, text: str) -> None:
-    assert in_units(n, facet) == text
+def texts(text: str, width: int, between: str = " ", indent: int = 2) -> list[str]:
+    return [line.text for line in wrapped(Line(text, "red"), width, between=between, indent=indent)]
+
+
+@given(st.lists(st.text("ab=系统", min_size=1, max_size=9), min_size=1, max_size=30), st.integers(14, 60))
+def test_no_word_is_lost_and_no_line_is_too_wide(words: list[str], width: int) -> None:
+    wide = [word for word in words if wcswidth(word) > width - 2]
+    found = texts(" ".join(words), width)
+    assert " ".join(found).split() == words
+    assert wide or all(wcswidth(line) <= width for line in found)
+    assert all(line.startswith("  ") for line in found[1:])
+
+
+def test_a_line_that_fits_is_left_as_it_is() -> None:
+    assert texts(FACTS, 200, "  ") == [FACTS]
+    assert texts("", 80) == [""]
+    assert list(wrapped(Line("a", "red"), 80)) == [Line("a", "red")]
+
+
+def test_pieces_stay_together_where_they_can() -> None:
+    assert texts(FACTS, 80, "  ", 12) == [
+        "    FAILED  accuracy[topic=*] >= 0.3  0.1667  n 6  [0.03, 0.56]",
+        "            worst at topic=Loans, system=careful",
+    ]
+    assert texts(FACTS, 40, "  ", 12) == [
+        "    FAILED  accuracy[topic=*] >= 0.3",
+        "            0.1667  n 6  [0.03, 0.56]",
+        "            worst at topic=Loans,",
+        "            system=careful",
+    ]
+
+
+def test_a_word_wider_than_the_line_stands_alone() -> None:
+    assert texts("see https://example.org/a/long/path for it", 20) == [
+        "see",
+        "  https://example.org/a/long/path",
+        "  for it",
+    ]
