@@ -53,7 +53,8 @@ def test_an_empty_run_is_valid() -> None:
         "plan": {
             "metrics": {}, "session_gates": [], "unmatched_gates": [], "unselected": 0, "unfinished": {}, "notes": [],
             "view": {"metric": None, "rows": None, "cols": None},
-            "part": "", "narrowed": False, "alpha": 0.05, "inconclusive": "warn", "updates": False, "min_compared": 0.5,
+            "part": "", "narrowed": False, "alpha": 0.05, "inconclusive": "warn", "updates": False,
+                "min_compared": 0.5, "partial_gates": "skip",
         },
         "totals": [],
         "instances": {},
