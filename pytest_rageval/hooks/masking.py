@@ -32,11 +32,11 @@ class Masking:
         """Mask the secrets in the report of a rag case."""
         report = yield
         if ENTRY in item.stash:
-            mask_report(report)
+            _mask_report(report)
         return report
 
 
-def mask_report(report: pytest.TestReport) -> None:
+def _mask_report(report: pytest.TestReport) -> None:
     """Mask the secrets in a report. A traceback stays one, unless a secret spans several of its lines."""
     from pytest_rageval.llm.secrets import redact
 

@@ -13,7 +13,7 @@ from pytest_rageval.hooks.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.settings import testbed_settings
-from pytest_rageval.hooks.testbed import Entry
+from pytest_rageval.hooks.testbed import Entry, Testbed
 from pytest_rageval.model.case import Case
 from pytest_rageval.report.lines import counted
 from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
@@ -52,18 +52,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     for testbed in collected.testbeds.values():
         if not testbed.reached:
             continue
-        plan.testbeds[testbed.nodeid] = TestbedPlan(
-            nodeid=testbed.nodeid,
-            name=testbed.name,
-            metrics=tuple(testbed.metrics),
-            gates=tuple(str(gate) for gate in testbed.gates),
-            generated=testbed.generated,
-            asserts=testbed.asserts,
-            labelled=testbed.labelled,
-            notes=_short_pools(selected.get(testbed.nodeid, [])),
-            settings=testbed_settings(testbed),
-            cluster=testbed.settings.cluster or collected.options.cluster,
-        )
+        plan.testbeds[testbed.nodeid] = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
         for name, metric in testbed.metrics.items():
             judge = "" if metric.judge_asked is None else metric.judge_asked.name
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
@@ -89,6 +78,21 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)
         plan.shard = Shard(*collected.options.shard, len(chosen), _selection(collected, chosen), order)
     return plan
+
+
+def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Case]) -> TestbedPlan:
+    return TestbedPlan(
+        nodeid=testbed.nodeid,
+        name=testbed.name,
+        metrics=tuple(testbed.metrics),
+        gates=tuple(str(gate) for gate in testbed.gates),
+        generated=testbed.generated,
+        asserts=testbed.asserts,
+        labelled=testbed.labelled,
+        notes=_short_pools(selected),
+        settings=testbed_settings(testbed),
+        cluster=testbed.settings.cluster or collected.options.cluster,
+    )
 
 
 def _selection(collected: Collected, chosen: Sequence[int]) -> str:
