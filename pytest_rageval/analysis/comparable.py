@@ -73,7 +73,9 @@ class Held:
     testbeds: Mapping[str, str] = field(default_factory=dict)
     least: float = MIN_COMPARED
 
-    def why_not(self, gate: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, cell: bool) -> str:
+    def why_not(
+        self, gate: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, cell: bool, session: bool = False
+    ) -> str:
         """Return why a gate, or one cell of it, cannot be compared with the baseline, or "".
 
         A case of the baseline counts if it has a value of the gate's metric and the session did not deselect it. A cell
@@ -84,8 +86,9 @@ class Held:
             scope: all outcomes of the gate's testbeds.
             covered: the outcomes in the slice.
             cell: whether it is one cell of a ``facet=*`` gate.
+            session: whether the gate is over the session, so that it also misses testbeds that the run lost as a whole.
         """
-        testbeds = self._of_run(scope)
+        testbeds = self._of_run(scope, session=session)
         if not testbeds:
             return ""
         mine, missing = self._held(gate, testbeds, {outcome.system for outcome in scope})
@@ -97,20 +100,22 @@ class Held:
             return f"not comparable, {missing}: add it with --rag-update-baseline"
         return _too_few(mine, gate.metric, self.least)
 
-    def lost_cells(self, gate: Gate, scope: Sequence[Outcome]) -> list[Mapping[str, str]]:
+    def lost_cells(self, gate: Gate, scope: Sequence[Outcome], *, session: bool = False) -> list[Mapping[str, str]]:
         """Return the facets of cases in a gate's slice that the run should have and does not have at all."""
         if self.least == 0:
             return []
-        mine, _ = self._held(gate, self._of_run(scope), {outcome.system for outcome in scope})
+        mine, _ = self._held(gate, self._of_run(scope, session=session), {outcome.system for outcome in scope})
         lost = [case for case in mine if case.after is None and case.counts]
         return [case.facets for case in lost if case.is_in(gate.slice, ())]
 
-    def _of_run(self, scope: Iterable[Outcome]) -> list[str]:
-        return [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
+    def _of_run(self, scope: Iterable[Outcome], *, session: bool) -> list[str]:
+        """Return the testbeds of a gate; one over the session also has those that only the baseline holds."""
+        mine = [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
+        return [*mine, *(nodeid for nodeid in self.cases if session and mine and nodeid not in self.testbeds)]
 
     def _held(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[HeldCase], str]:
         """Return the cases with a value of a gate's metric, and what the baseline lacks if there is none."""
-        names = ", ".join(self.testbeds[nodeid] for nodeid in testbeds[:3])
+        names = ", ".join([self.testbeds[nodeid] for nodeid in testbeds if nodeid in self.testbeds][:3])
         mine = [case for nodeid in testbeds for case in self.cases.get(nodeid, ())]
         if not mine:
             return [], f"the baseline does not hold {names}"

@@ -91,8 +91,9 @@ def _reason_at(worst: GateResult, gate: Gate) -> str | None:
     """Return why the worst cell of a gate fails, and which it is, ahead of what caused it."""
     if worst.status != "failed" or worst.reason is None:
         return worst.reason
+    place = place_text(replace(worst, gate=gate).own_slice)
     what, colon, cause = worst.reason.partition(": ")
-    return f"{what} at {place_text(replace(worst, gate=gate).own_slice)}{colon}{cause}"
+    return f"{what} at {place}{colon}{cause}" if place else worst.reason
 
 
 def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:

@@ -81,10 +81,12 @@ class Against:
         found = {id(pair): pair for outcome in outcomes if (pair := self.pairs.get(outcome.nodeid)) is not None}
         return list(found.values())
 
-    def why_not(self, cell: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, of: Gate) -> str:
+    def why_not(
+        self, cell: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, of: Gate, session: bool
+    ) -> str:
         """Return why a gate, or one cell of the gate ``of``, cannot be compared with the baseline, or ""."""
         several = any(value == ANY and name != "system" for name, value in of.slice.items())
-        return "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several)
+        return "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several, session=session)
 
     def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
         """Return what a baseline gate compares over the outcomes of one of its cells."""

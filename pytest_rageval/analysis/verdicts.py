@@ -30,6 +30,9 @@ __all__ = [
     "size_of",
 ]
 
+SESSION = "session"
+"""The scope of a gate over all testbeds."""
+
 DESELECTED = "all its cases were deselected"
 
 NOT_DECIDED = "not decided: "
@@ -184,7 +187,7 @@ def measure(
     if gate.baseline and against is None:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
     held = against.held if gate.baseline and against is not None else None
-    lost = held.lost_cells(gate, outcomes) if held is not None and free else []
+    lost = held.lost_cells(gate, outcomes, session=scope == SESSION) if held is not None and free else []
     parts = list(_apart(gate, free, covered, lost)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics) for each, group in parts]
     if not gate.baseline or against is None:
@@ -206,7 +209,7 @@ def _compared(
     for cell, group in zip(cells, groups, strict=True):
         judged = cell.status == "passed" or not group
         comparison = against.comparison(gate, group) if judged else None
-        why = against.why_not(cell.gate, outcomes, group, of=gate) if judged else ""
+        why = against.why_not(cell.gate, outcomes, group, of=gate, session=scope == SESSION) if judged else ""
         if comparison is not None and why:
             regression = not_comparable(comparison, against.alpha)
             compared.append(replace(cell, status="failed", reason=why, regression=regression))

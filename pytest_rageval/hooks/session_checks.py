@@ -42,10 +42,14 @@ def check_session(collected: Collected) -> None:
 
 
 def _check_cluster(collected: Collected) -> None:
-    """Refuse a cluster of the ini whose facet no case has, unless the run is but a part of the project."""
+    """Refuse a cluster of the ini whose facet no case has; warn of it if only a part of the project is collected."""
     cluster, cases = collected.options.cluster, [entry.case for entry in collected.entries]
-    if cluster != DIALOGUE and not collected.options.narrowed and not has_facet(cases, cluster):
-        raise no_such_cluster(cluster, collected.options.cluster_origin, cases)
+    if cluster == DIALOGUE or has_facet(cases, cluster):
+        return
+    error = no_such_cluster(cluster, collected.options.cluster_origin, cases)
+    if not collected.options.narrowed:
+        raise error
+    collected.notes.append(f"{error} Units are cases here, unless tests outside these paths have it")
 
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:

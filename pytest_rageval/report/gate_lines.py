@@ -9,7 +9,7 @@ from pytest_rageval.analysis.attribution import causes_of, n_by_answer
 from pytest_rageval.analysis.blame import Flaws
 from pytest_rageval.analysis.partial import is_not_decided
 from pytest_rageval.analysis.regression import Regression
-from pytest_rageval.analysis.verdicts import DESELECTED, GateResult
+from pytest_rageval.analysis.verdicts import DESELECTED, NOT_DECIDED, GateResult
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.comparison_lines import causes_text, p_text
@@ -120,7 +120,7 @@ def _gate_text(result: GateResult, room: int) -> str:
         facts.append(_unscored_text(result.unscored))
     if result.cells and result.slice:
         facts.append(f"worst at {place_text(result.slice)}")
-    if result.status == "skipped":
+    if result.status == "skipped" or (result.reason or "").startswith(NOT_DECIDED):
         facts = [result.reason or ""]
     if result.small:
         facts.append(_small_text(result))

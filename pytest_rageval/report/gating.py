@@ -10,15 +10,13 @@ from pytest_rageval.analysis.decisions import decide
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
 from pytest_rageval.analysis.partial import not_decided
 from pytest_rageval.analysis.regression import Against
-from pytest_rageval.analysis.verdicts import GateResult, Undecided, measure
+from pytest_rageval.analysis.verdicts import SESSION, GateResult, Undecided, measure
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
 from pytest_rageval.report.plan import Plan
 
 __all__ = ["NamedGate", "covers", "evaluated", "reason_of", "session_node", "testbed_node", "ungated"]
-
-SESSION = "session"
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,23 @@ def test_a_path_and_a_part_of_it_miss_nothing_of_other_testbeds(project: Project
     assert verdicts(project.run(*AGAINST, "test_it.py", *mode)) == {GATE: ("failed", "not_comparable")}
 
 
+def test_a_gate_over_the_session_misses_a_testbed_that_is_lost_as_a_whole(project: Project, mode: Mode) -> None:
+    project.says(rows(3))
+    other = project.file("test_first.py", RUNS.replace("{arguments}", "").replace("test_it", "test_first"))
+    project.file("pytest.ini", f"[pytest]\nrag_baseline = rag-baseline.json\nrag_gates = {GATE}")
+    project.data(rows(9), "more.jsonl")
+    project.file("test_first.py", other.read_text("utf-8").replace("cases.jsonl", "more.jsonl"))
+    assert project.run("--rag-update-baseline").status == 0
+    other.unlink()
+    run = project.run(*mode)
+    assert (run.status, verdicts(run)) == (1, {GATE: ("failed", "not_comparable")})
+    assert run.gates[GATE]["reason"] == "not comparable, 3 of 12 cases compared: 9 removed (rag_min_compared = 0.5)"
+    assert verdicts(project.run("test_it.py", *mode)) == {GATE: ("passed", "not_worse")}
+    again = project.run("--rag-update-baseline", *mode)
+    assert (again.status, again.gates[GATE]["status"]) == (0, "skipped")
+    assert " at " not in again.gates[GATE]["reason"]
+
+
 def test_a_part_still_misses_what_has_changed_in_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     kept(project)
     renamed = [{**row, "id": f"new-{row['id']}", "note": row["note"]} for row in rows(10)]

@@ -67,6 +67,15 @@ def test_a_cluster_that_no_case_has_is_a_usage_error(project: Project, workers: 
     run.result.stderr.fnmatch_lines([f"ERROR: pytest.ini:3: rag_cluster {problem}"])
 
 
+def test_a_cluster_that_no_case_of_a_path_has_is_a_warning(project: Project) -> None:
+    project.says(turns(2, 1))
+    project.file("pytest.ini", "[pytest]\nrag_cluster = documnet\n")
+    run = project.run("test_it.py")
+    assert run.status == 0
+    problem = "rag_cluster is 'documnet', a facet that no case has; did you mean 'document'? Units are cases here"
+    assert problem in run.prose
+
+
 def test_what_the_session_gives_to_cases_is_no_cluster(project: Project) -> None:
     project.says(turns(2, 1), 'cluster="system"')
     run = project.run()

@@ -95,6 +95,7 @@ def test_the_ini_says_what_becomes_of_them(suite: Project, policy: str, status: 
     assert (run.status, told(run)) == (status, {GATE: result})
     if policy == "fail":
         run.said(f"gate {GATE} failed: not decided: 2 of 6 cases selected")
+        run.said(f"*FAILED  {GATE} *not decided: 2 of 6 cases selected")
 
 
 def test_an_unknown_policy_is_a_usage_error(suite: Project) -> None:
