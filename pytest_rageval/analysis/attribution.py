@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
+from pytest_rageval.analysis.measured import Measured
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.model.facets import ABILITIES
 
@@ -27,7 +28,8 @@ def cause_of(pair: Pair) -> Cause:
 
     Without labels of the evidence the gold answer takes its place: retrieval if the passages that the system saw hold
     less of it than then, down to nothing; both if they hold some; generation if they hold as much. The cause then is
-    unknown only if their texts are.
+    unknown only if their texts are. If only one run knows the evidence, because the corpus of the other does not hold
+    it, that run's share of the evidence is compared with the other's share of the answer.
     """
     then, now = pair.before.evidence, pair.after.evidence
     if now == 1:
@@ -56,10 +58,15 @@ def n_by_answer(broken: Iterable[Pair]) -> int:
 
 
 def _by_answer(pair: Pair) -> Cause:
-    then, now = pair.before.answer_seen, pair.after.answer_seen
+    then, now = _share(pair.before), _share(pair.after)
     if now == 1:
         return "generation"
     return "unknown" if then is None or now is None else _changed(then, now)
+
+
+def _share(case: Measured) -> float | None:
+    """Return the share of the answer that the system saw, which is unknown if that of the evidence is known."""
+    return case.evidence if case.answer_seen is None else case.answer_seen
 
 
 def _is_by_answer(pair: Pair) -> bool:

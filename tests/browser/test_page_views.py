@@ -269,14 +269,29 @@ def test_gold_is_found_as_accuracy_finds_it(opened: Opener) -> None:
         ("the party", "art"), ("THE  Net\tMuseum", "net museum"), ("Straße", "STRASSE"), ("ﬁve", "five"),
         ("１２３ yen", "123"), ("18强", "8强"), ("8 强", "8强"), ("晚上 十一点", "晚上十一点"), ("cafe\u0301", "café"),
         ("", "x"), ("x", ""), ("a b", "a  b"), ("ab", "a b"), ("…70", "70"), ("...70", "70"), ("x.70", "70"),
+        ("$1,577 million", "1577"), ("1\u202f577", "1577"), ("in 2021,2022", "2021"), ("1,234,567", "1234567"),
+        ("1577", "577"), ("-5%", "5%"), ("\u22125%", "-5%"), ("60-70", "70"), ("covid-19", "19"), ("-$5", "$5"),
+        ("$(5)", "5"), ("(5)", "5"), ("负5", "5"), ("同比-5%", "5%"), ("同比-5%", "-5%"), ("3月-5月", "5月"),
+        ("minus 5", "5"), ("5万亿", "5万"), ("5%-10%", "10%"),
     ]  # fmt: skip
-    outcomes = [outcome(f"q{at}", text=text) for at, (text, _) in enumerate(pairs)]
+    outcomes = [outcome(f"q{at}", text=text, scores={}) for at, (text, _) in enumerate(pairs)]
     instances = {f"q{at}": instance("?", [alias]) for at, (_, alias) in enumerate(pairs)}
     page = opened(results(outcomes, instances))
     for at, (text, alias) in enumerate(pairs):
         read_case(page, outcomes[at]["nodeid"])
         said = page.locator(".slots .met").count() == 1
         assert said == contains(text, alias), (text, alias)
+
+
+def test_gold_that_accuracy_finds_as_the_same_quantity_is_said(opened: Opener) -> None:
+    right, wrong = (
+        outcome(name, text="$1,577 million", scores={"accuracy": {"value": value}})
+        for name, value in (("q1", 1.0), ("q2", 0.0))
+    )
+    page = opened(results([right, wrong], {"q1": instance("?", ["$1577.00"]), "q2": instance("?", ["$1578"])}))
+    for each, said in ((right, 1), (wrong, 0)):
+        read_case(page, each["nodeid"])
+        assert page.locator(".slots .met").count() == said
 
 
 def test_a_gate_over_cells_tells_of_each(opened: Opener) -> None:

@@ -32,7 +32,7 @@ __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
-    *("filters", "controls", "browser", "gold", "case", "paper", "start"),
+    *("filters", "controls", "browser", "numbers", "gold", "case", "paper", "start"),
 )
 """The files of the page's script, in the order in which they are put together."""
 

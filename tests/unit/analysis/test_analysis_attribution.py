@@ -73,3 +73,20 @@ def test_labels_come_before_the_answer() -> None:
     before = Measured("t.py::t", "q", "desk", {}, "d", evidence=1.0, answer_seen=1.0)
     after = Measured("t.py::t", "q", "desk", {}, "d", evidence=0.0, answer_seen=1.0)
     assert cause_text(Pair(before, after)) == "retrieval"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "seen", "text"),
+    [
+        (1.0, 0.0, "retrieval by answer"),
+        (1.0, 0.5, "both by answer"),
+        (1.0, 1.0, "generation by answer"),
+        (1.0, None, "unknown"),
+    ],
+)
+def test_evidence_that_left_the_corpus_is_replaced_by_the_answer(
+    evidence: float, seen: float | None, text: str
+) -> None:
+    before = Measured("t.py::t", "q", "desk", {}, "d", evidence=evidence)
+    after = Measured("t.py::t", "q", "desk", {}, "d", answer_seen=seen)
+    assert cause_text(Pair(before, after)) == text

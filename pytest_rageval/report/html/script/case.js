@@ -103,13 +103,13 @@ function answerPart(row, outcome, earlier, gold, fake) {
 function goldPart(outcome, instance) {
   const answer = outcome.answer?.text ?? "";
   const slots = (instance.gold ?? []).map((slot) => {
-    const met = slot.some((alias) => saidAt(answer, [alias]).length);
+    const met = outcome.scores?.accuracy?.value === 1 || slot.some((alias) => saidAt(answer, [alias]).length);
     const aliases = slot.flatMap((alias, at) => [at ? el("span", { class: "quiet" }, " or ") : null, data(alias)]);
     return el("li", { class: met ? "met" : "unmet" }, el("b", {}, met ? "✓ said" : "✗ not said"), " ", aliases);
   });
   const fakes = (instance.fake ?? []).map((slot) => el("li", {}, el("b", {}, "false"), " ", data(slot.join(" / "))));
   if (!slots.length && !fakes.length) return null;
-  return part("Gold answer", el("ul", { class: "slots" }, slots, fakes), el("p", { class: "quiet" }, "Said: the words stand in the answer, as accuracy looks for them; other metrics may see it otherwise."));
+  return part("Gold answer", el("ul", { class: "slots" }, slots, fakes), el("p", { class: "quiet" }, "Said: the words stand in the answer, numbers compared as numbers, or accuracy is 1; other metrics may see it otherwise."));
 }
 
 /** The evidence as the record states it; of several lists each is the whole evidence. */

@@ -1,16 +1,17 @@
 // Where a text says a gold answer: folded as the metric `accuracy` folds, a number never cut in two.
 
-const HAN = "\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{2ebef}";
 const IS_HAN = new RegExp(`^[${HAN}]`, "u");
 const CLUSTERS = /[^\p{M}]\p{M}{0,30}|\p{M}/gu;
-const NUMBERS = /(?<chain>\d+(?:\.\d+){2,})|\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\p{L}\p{N}])(?<!\.)\.\d+/gu;
 
-const folded = (text) => text.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+const folded = (text) => text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("\u2212", "-").normalize("NFKC");
+const placesOf = (text, pattern) => new Set([...text.matchAll(pattern)].map((match) => match.index));
 
 /** A text folded, with where each of its characters was: `from[i]`..`to[i]` in the text as it stands. */
 function foldedWithPlaces(text) {
   const letters = [];
+  const wide = placesOf(text, WIDE_SPACES);
   for (const match of text.matchAll(CLUSTERS)) {
+    if (wide.has(match.index)) continue;
     for (const letter of folded(match[0])) letters.push({ letter: /\s/u.test(letter) ? " " : letter, from: match.index, to: match.index + match[0].length });
   }
   const isSpace = (at) => letters[at]?.letter === " ";
@@ -26,25 +27,16 @@ function foldedWithPlaces(text) {
     if (at > 0 && end < letters.length - 1 && !isHan(at - 1) && !isHan(end + 1)) kept.push(letters[at]);
     at = end;
   }
-  const from = [];
-  const to = [];
-  for (const each of kept) {
-    for (let unit = 0; unit < each.letter.length; unit += 1) {
-      from.push(each.from);
-      to.push(each.to);
-    }
-  }
-  return { text: kept.map((each) => each.letter).join(""), from, to };
+  const units = kept.flatMap((each) => [...Array(each.letter.length).keys()].map((unit) => ({ ...each, letter: each.letter[unit] })));
+  const commas = placesOf(units.map((each) => each.letter).join(""), COMMAS);
+  const whole = units.filter((_, at) => !commas.has(at));
+  return { text: whole.map((each) => each.letter).join(""), from: whole.map((each) => each.from), to: whole.map((each) => each.to) };
 }
 
-/** [start, end] of the numbers of a folded text; each part of a chain as 2022.1.3 is one. */
-function numbersOf(text) {
-  const found = [];
-  for (const match of text.matchAll(NUMBERS)) {
-    if (!match.groups.chain) found.push([match.index, match.index + match[0].length]);
-    else for (const part of match[0].matchAll(/\d+/gu)) found.push([match.index + part.index, match.index + part.index + part[0].length]);
-  }
-  return found;
+/** Whether a number with a minus begins there. */
+function negativeAt(numbers, place) {
+  const next = numbers.find(([, , digits]) => digits >= place);
+  return next !== undefined && next[0] === place && place < next[2];
 }
 
 /** [start, end] in the text as it stands of each place where it says one of the aliases. */
@@ -56,8 +48,9 @@ function saidAt(text, aliases) {
   for (const alias of aliases) {
     const needle = foldedWithPlaces(alias).text;
     if (!needle) continue;
+    const isNegative = negativeAt(numbersOf(needle), 0);
     for (let at = whole.text.indexOf(needle); at >= 0; at = whole.text.indexOf(needle, at + 1)) {
-      if (!cuts(at) && !cuts(at + needle.length)) found.push([whole.from[at], whole.to[at + needle.length - 1]]);
+      if (!cuts(at) && !cuts(at + needle.length) && (!isNegative || negativeAt(numbers, at))) found.push([whole.from[at], whole.to[at + needle.length - 1]]);
     }
   }
   return found;
