@@ -50,8 +50,8 @@ def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> 
         "6 cases of 6 rows -> cases.jsonl",
         "6 answers of 6 rows -> cases.answers.jsonl",
         "Several files have the same ids: the name of its file stands before each.",
-        "left: output.prompt (6)",
-        "left: passages that stand in their ranking twice (1)",
+        "not needed: output.prompt (6)",
+        "not needed: repeated passages of a ranking (1)",
     ]
     assert files() == ["cases.answers.jsonl", "cases.jsonl"]
     instances, answers = load(Path("cases.jsonl")), load_recorded(Path("cases.answers.jsonl"))
@@ -149,6 +149,15 @@ def test_nothing_is_overwritten_unasked(there: str, imports: Path, command: Impo
     assert Path(there).read_text() == "mine"
     assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
     assert lines("cases.answers.jsonl")[0]["answer"] == "At 1 am."
+
+
+@pytest.mark.parametrize("left", [{}, {"steps": ["x"]}])
+def test_only_what_is_printed_as_left_makes_the_status_1(left: dict[str, Any], command: Import) -> None:
+    row = {"id": 1, "query": "Q?", "ans": ["A"], "docs": ["A"], "prediction": "A", "label": [1], "factlabel": 0}
+    Path("p.json").write_text(json.dumps(row | left))
+    status, out, _ = command("rgb-predictions", "p.json")
+    assert out[2:] == [*(f"left: {name} (1)" for name in left), "not needed: factlabel (1)", "not needed: label (1)"]
+    assert status == bool(left)
 
 
 def test_a_source_is_never_written_over(command: Import) -> None:

@@ -66,7 +66,7 @@ def test_ragas_samples_are_cases_and_answers(imports: Path) -> None:
         {"id": "ragas-1", "answer": "At noon.", "system": "ours", "ranking": ranked(NOON, THREE)},
         {"id": "ragas-2", "answer": "", "system": "ours", "ranking": []},
     ]
-    assert taken.fields == {"passages that stand in their ranking twice": 1, "rubrics": 1}
+    assert taken.fields == {"repeated passages of a ranking": 1, "rubrics": 1}
     assert reasons(taken) == [
         ("ragas.jsonl:3", "the field reference or ground_truth is missing or empty"),
         ("ragas.jsonl:4", "question: found an array of 1, wanted a string that is not empty"),
