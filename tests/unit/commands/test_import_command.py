@@ -110,6 +110,26 @@ def test_a_jsonl_file_of_another_project_is_imported_whole(command: Import) -> N
     assert [row["id"] for row in lines("cases.jsonl")] == ids[::-1]
 
 
+def test_a_table_with_pages_becomes_evidence_that_lint_finds_in_the_corpus(
+    command: Import, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("docs").mkdir()
+    Path("docs/ferry.md").write_text("The ferry leaves at noon. It is blue.")
+    Path("docs/tickets.md").write_text("Tickets cost 3 euros.")
+    rows = [
+        "When does the ferry leave?,At noon.,The ferry leaves at noon.,docs/ferry.md,3",
+        'What colour is it?,Blue.,"[""It is blue."", ""Tickets cost 3 euros.""]",docs/ferry.md; docs/tickets.md,4',
+    ]
+    Path("q.csv").write_text("\n".join(["Question,Answer,References,Source,Page", *rows]))
+    assert command("table", "q.csv") == (0, ["2 cases of 2 rows -> cases.jsonl"], "")
+    assert [[len(units) for units in case.evidence] for case in load(Path("cases.jsonl"))] == [[1], [2]]
+    assert main(["lint", "jsonl:cases.jsonl", "--corpus", "docs/*.md"]) == 0
+    assert "evidence_not_in_corpus" not in capsys.readouterr().out
+    Path("docs/ferry.md").write_text("The ferry leaves at noon. It is red.")
+    assert main(["lint", "jsonl:cases.jsonl", "--corpus", "docs/*.md"]) == 1
+    assert "error: evidence_not_in_corpus q-2" in capsys.readouterr().out
+
+
 def test_answers_in_parts_are_never_dropped_in_silence(command: Import) -> None:
     rows = [{"question": "Q?", "answers": [["a"], ["b"]]}, {"question": "R?", "answers": ["a", "b"]}]
     Path("parts.jsonl").write_text("\n".join(map(json.dumps, rows)))

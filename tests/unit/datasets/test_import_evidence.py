@@ -135,8 +135,8 @@ def test_a_reference_may_name_its_own_page(
     taken = took(table, tmp_path / "rows.jsonl")
     [case] = taken.cases
     quotes = (NOON, THREE)[: len(references)]
-    evidence = pages and [{"page": page, "quote": quote} for page, quote in zip(pages, quotes, strict=True)]
-    assert case.get("evidence") == evidence
+    wanted = [{"page": page, "quote": quote} for page, quote in zip(pages, quotes, strict=True)] if pages else None
+    assert case.get("evidence") == wanted
     assert case.get("source") == (None if pages == ["row.md"] else "row.md")
     assert [set(each) for each in cast("list[dict[str, object]]", case["passages"])] == [{"id", "text", "role"}] * len(
         quotes
