@@ -27,7 +27,7 @@ Target = tuple[str, Path, list[JsonObject], Callable[[Path], object]]
 def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Generator[str, None, int]:
     """Write what an importer takes, yield the lines that the command prints, and return its exit status.
 
-    It is 1 where rows were left, or fields that somebody could miss; everything else is written.
+    It is 1 if a line says ``left:``, and 0 if fields were only not needed; everything else is written.
 
     Args:
         form: the name of the importer.
@@ -94,7 +94,7 @@ def _told(taken: Taken) -> Iterator[str]:
     unscored = Counter((str(row["metric"]), row["reason"]) for row in taken.scores if "reason" in row)
     for (metric, reason), count in unscored.items():
         yield f"{ascii_safe(metric)}: {count} without a value, {reason}"
-    for name, count in sorted(taken.fields.items()):
-        yield f"left: {ascii_safe(name)} ({count})"
+    for name, count in sorted(taken.fields.items(), key=lambda item: (item[0] in taken.needless, item[0])):
+        yield f"{'not needed' if name in taken.needless else 'left'}: {ascii_safe(name)} ({count})"
     for where, why in taken.left:
         yield f"left: {where}: {why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from pytest_rageval.datasets.imports.cells import value_in
 from pytest_rageval.datasets.source import JsonObject
@@ -12,9 +13,11 @@ from pytest_rageval.datasets.source import JsonObject
 __all__ = ["Conversation", "conversation_of"]
 
 QUESTIONS = ("question", "query", "q", "user", "human", "input", "prompt", "问题")
-ANSWERS = ("answer", "answers", "a", "assistant", "response", "output", "reply", "回答", "答案")
+ANSWERS = ("answer", "answers", "a", "assistant", "ai", "bot", "response", "output", "reply", "回答", "答案")
 ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "bot": "assistant"}
 """Who speaks in a message -> which side; any other role (system, tool) is left out."""
+SPEAKERS = {*ROLES, "developer", "function", "system", "tool"}
+EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 @dataclass(slots=True)
@@ -36,11 +39,17 @@ def conversation_of(value: object) -> Conversation | None:
     """Return the conversation in a field, or None where it has none of the known forms.
 
     A list of ``{"question", "answer"}`` (or like names; of several answers the first), of ``[question, answer]``, or
-    of messages ``{"role", "content"}``. The cell of a table may hold such a list as JSON or as Python prints it.
+    of messages ``{"role", "content"}`` or ``[role, content]``. The cell of a table may hold such a list as JSON or as
+    Python prints it. Pairs are messages if each begins with a role; if only some do, the form is not known.
     """
     items = value_in(value)
     if not isinstance(items, list):
         return None
+    spoken = [_is_pair(item) and str(item[0]).casefold() in SPEAKERS for item in items]
+    if any(spoken):
+        if not all(spoken):
+            return None
+        items = [{"role": role, "content": content} for role, content in items]
     conversation = Conversation()
     for item in items:
         read = _message if isinstance(item, dict) and _role_of(item) is not None else _turn
@@ -49,43 +58,64 @@ def conversation_of(value: object) -> Conversation | None:
     return conversation
 
 
+def _is_pair(item: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(item, (list, tuple)) and len(item) == 2
+
+
 def _role_of(item: Mapping[str, object]) -> object:
-    return item.get("role", item.get("type")) if "content" in item else None
+    return item.get("role", item.get("type")) if "content" in item or "tool_calls" in item else None
 
 
 def _message(item: JsonObject, conversation: Conversation) -> bool:
     """Add a message to the conversation; return whether it can be read."""
-    role, text = str(_role_of(item)), _text(item["content"])
+    role = str(_role_of(item))
     side = ROLES.get(role.casefold())
-    if text is None:
-        return False
     if side is None:
         conversation.left[f"{role} messages"] += 1
-    elif side == "user":
+        return True
+    left: Counter[str] = Counter(
+        name for name, value in item.items() if name not in ("content", "role", "type") and value not in EMPTY
+    )
+    text = _text(item.get("content"), "content", left)
+    if text is None:
+        return False
+    conversation.left.update(left)
+    _say(side, text, conversation)
+    return True
+
+
+def _say(side: str, text: str, conversation: Conversation) -> None:
+    """Add what one side says; a message without text is counted, and is no answer."""
+    if side == "user":
         _leave_open(conversation)
+    if not text.strip():
+        conversation.left[f"{side} messages without text"] += 1
+    elif side == "user":
         conversation.asked = text
     elif conversation.asked:
         conversation.turns.append({"question": conversation.asked, "answer": text})
         conversation.asked = ""
     else:
         conversation.left["answers without a question"] += 1
-    return True
 
 
 def _turn(item: object, conversation: Conversation) -> bool:
     """Add a question and its answer to the conversation; return whether they can be read."""
     if isinstance(item, dict):
-        asked = next((name for name in QUESTIONS if name in item), None)
-        answered = next((name for name in ANSWERS if name in item), None)
-        pair: Sequence[object] = (item.get(asked or ""), item.get(answered or "", ""))
-        conversation.left.update(
-            name for name, value in item.items() if name not in (asked, answered) and value not in (None, "", [], {})
-        )
-    elif isinstance(item, (list, tuple)) and len(item) == 2:
-        pair = item
+        asked = next((name for name in QUESTIONS if name in item), "")
+        answered = next((name for name in ANSWERS if name in item), "")
+        others = {name: v for name, v in item.items() if name not in (asked, answered) and v not in EMPTY}
+        if not answered and any(isinstance(value, str) for value in others.values()):
+            return False  # one of them may be the answer
+        conversation.left.update(others.keys())
+        pair: Sequence[object] = (item.get(asked), item.get(answered, ""))
+    elif _is_pair(item):
+        asked, answered, pair = "question", "answer", item
     else:
         return False
-    question, answer = map(_text, pair)
+    question, answer = (
+        _text(_first(v), name, conversation.left) for v, name in zip(pair, (asked, answered), strict=True)
+    )
     if not question or answer is None:
         return False
     conversation.turns.append({"question": question, "answer": answer})
@@ -93,18 +123,30 @@ def _turn(item: object, conversation: Conversation) -> bool:
 
 
 def _leave_open(conversation: Conversation) -> None:
-    """Keep a question that was followed by another one instead of an answer."""
+    """Add a question that was followed by another one instead of an answer."""
     if conversation.asked:
         conversation.turns.append({"question": conversation.asked, "answer": ""})
+        conversation.asked = ""
 
 
-def _text(value: object) -> str | None:
-    """Return a text, the first of several, or that of a message in parts; None for anything else."""
+def _first(value: object) -> object:
+    """Return the first of several texts; anything else as it is."""
+    return value[0] if isinstance(value, list) and value and not isinstance(value[0], dict) else value
+
+
+def _text(value: object, name: str, left: Counter[str]) -> str | None:
+    """Return a text, or that of a message in parts; None for anything else. A part without text is counted."""
     if value is None:
         return ""
-    if isinstance(value, list):
-        parts = [part.get("text") for part in value if isinstance(part, dict)]
-        if parts and len(parts) == len(value):
-            return "\n".join(part for part in parts if isinstance(part, str))
-        return _text(value[0]) if value else ""
-    return value if isinstance(value, str) else None
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else None
+    texts: list[str] = []
+    for part in value:
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str):
+            texts.append(text)
+        elif isinstance(part, dict):
+            left[f"{name}.{part.get('type', 'part')}"] += 1
+        else:
+            return None
+    return "\n".join(texts)

@@ -1,52 +1,87 @@
-"""Evidence of imported rows: their reference texts as quotes of the pages that they name."""
+"""Evidence of imported rows: their reference texts as quotes of the pages that the rows name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.taken import Taken
 from pytest_rageval.datasets.source import JsonObject
 
-__all__ = ["PAGES", "labels_of"]
+__all__ = ["PAGES", "labels_of", "page_field"]
 
 PAGES = (
-    "document", "documents", "file", "page", "pages", "source", "source_file", "source_files", "source_page",
-    "source_pages", "sources", "出处", "文档", "来源",
+    "source_file", "source_files", "file", "source", "sources", "document", "documents", "出处", "文档", "来源",
+    "source_page", "source_pages", "page", "pages",
 )  # fmt: skip
-"""Fields that name the page of a reference text, without case, and with "_" for spaces and hyphens."""
+"""Fields that name the page of a reference text, without case, with "_" for spaces and hyphens; the first counts."""
 
 _BETWEEN_PAGES = r"\n|\|"
+_NUMBERS = re.compile(r"\d+(?:\s*[-–,;]\s*\d+)*")
 _WORD = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 
 
-def labels_of(passages: object, ids: Iterable[object] | None, fields: JsonObject, *, in_table: bool) -> JsonObject:
-    """Return a row's ``evidence`` if it names the pages of its positive passages, else its judged ids as ``qrels``.
+def labels_of(
+    passages: object,
+    pages: Mapping[str, str],
+    ids: Iterable[object] | None,
+    fields: JsonObject,
+    taken: Taken,
+    *,
+    in_table: bool,
+) -> JsonObject:
+    """Return a row's ``evidence`` if its positive passages have pages, else its judged ids as ``qrels``.
 
-    One page is that of all passages; several are the pages of as many passages. If the counts differ there is no
-    evidence.
+    The pages are those that the passages name. If none names one, they are in a field of the row: one page is that of
+    all passages, several are those of as many passages. If the counts differ, there is no evidence; that is counted.
 
     Args:
         passages: the passages of the row, as our format has them, or None.
+        pages: id of a passage -> the page that it names.
         ids: the ids that the row judges relevant, or None.
-        fields: its other fields; the one with the pages is taken out.
-        in_table: whether these are cells of a table, where pages stand in lines or between "|".
+        fields: its other fields; the one whose pages are used is removed.
+        taken: counts what is left.
+        in_table: whether these are cells of a table, with pages in lines or between "|".
     """
-    positives = [each for each in passages if each.get("role") == "positive"] if isinstance(passages, list) else []
-    units = _units(positives, fields, in_table=in_table)
-    if units:
-        return {"evidence": units}
+    objects = [each for each in passages if isinstance(each, dict)] if isinstance(passages, list) else []
+    positives = [passage for passage in objects if passage.get("role") == "positive"]
+    quoted = [passage for passage in positives if str(passage.get("text", "")).strip()]
+    own = [pages[str(passage.get("id"))] for passage in quoted if str(passage.get("id")) in pages]
+    found: Sequence[object] = own or _of_row(len(quoted), fields, taken, in_table=in_table)
+    if quoted and len(found) == len(quoted):
+        pairs = dict.fromkeys(zip(found, (str(passage["text"]) for passage in quoted), strict=True))
+        return {"evidence": [{"page": page, "quote": quote} for page, quote in pairs]}
+    if own:
+        taken.fields["references without a page"] += len(quoted) - len(own)
     return {} if ids is None else {"qrels": {str(name): 1 for name in ids}}
 
 
-def _units(positives: Sequence[JsonObject], fields: JsonObject, *, in_table: bool) -> list[JsonObject]:
-    quotes = [str(passage["text"]) for passage in positives if str(passage.get("text", "")).strip()]
-    name = next((name for name in fields if _WORD.sub("_", name).casefold() in PAGES), None)
-    if not quotes or name is None:
+def page_field(fields: Mapping[str, object], between: str | None) -> tuple[str, list[object]]:
+    """Return the first of `PAGES` that names documents, and their names; ``("", [])`` if there is none.
+
+    A number is that of a page within a document, and no name of a document.
+    """
+    names = {_WORD.sub("_", name).casefold(): name for name in fields}
+    for known in PAGES:
+        pages = listed(fields[names[known]], between) if known in names else []
+        if len(pages) == 1 and isinstance(pages[0], str):
+            pages = [page.strip() for page in re.split("[;；]", pages[0]) if page.strip()]
+        if pages and all(
+            isinstance(page, str) and page.strip() and not _NUMBERS.fullmatch(page.strip()) for page in pages
+        ):
+            return names[known], pages
+    return "", []
+
+
+def _of_row(count: int, fields: JsonObject, taken: Taken, *, in_table: bool) -> Sequence[object]:
+    """Return the pages of ``count`` passages that a field of the row names, and remove that field."""
+    name, pages = page_field(fields, _BETWEEN_PAGES if in_table else None)
+    if not name or not count:
         return []
-    pages = listed(fields[name], _BETWEEN_PAGES if in_table else None)
-    if not all(isinstance(page, str) and page.strip() for page in pages) or len(pages) not in (1, len(quotes)):
+    if len(pages) not in (1, count):
+        if isinstance(fields[name], str):  # a list is no facet, and is counted as left by its name
+            taken.fields[f"{name}: not one page for each reference"] += 1
         return []
     del fields[name]
-    pairs = zip(pages * len(quotes) if len(pages) == 1 else pages, quotes, strict=True)
-    return [{"page": page, "quote": quote} for page, quote in dict.fromkeys(pairs)]
+    return pages * count if len(pages) == 1 else pages

@@ -2,41 +2,83 @@
 
 from __future__ import annotations
 
-from pytest_rageval.datasets.imports.cells import listed, value_in
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.datasets.imports.cells import listed, plain, value_in
+from pytest_rageval.datasets.imports.evidence import page_field
 from pytest_rageval.datasets.imports.taken import Taken
 from pytest_rageval.datasets.rgb import content_id
-from pytest_rageval.datasets.source import JsonObject
+from pytest_rageval.datasets.source import JsonObject, json_kind
+from pytest_rageval.errors import DataError
 
-__all__ = ["named", "passages_of"]
+__all__ = ["Column", "named", "passages_of"]
 
 IDS = ("id", "_id", "doc_id", "docid", "passage_id", "chunk_id")
 TEXTS = ("text", "contents", "content", "passage", "page_content", "body")
 
+_HOP = re.compile(r"^<\d+-hop>\s*")
+"""What RAGAS writes before the contexts of a multi-hop question; no document holds it."""
 
-def passages_of(value: object, ids: object, between: str | None, name: str, taken: Taken) -> list[JsonObject]:
-    """Return passages with an id each: their own, else one of ``ids`` where there are as many, else of their content.
 
-    What an object says besides its id, text and title is named as left.
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A field of a row that holds passages.
+
+    Attributes:
+        where: ``file:line`` of the row.
+        name: the field, as the row names it.
+        between: see `listed`.
+        role: ``positive`` or ``counterfactual``; "" for a ranking, whose passages may have an id only.
+    """
+
+    where: str
+    name: str
+    between: str | None
+    role: str = ""
+
+
+def passages_of(column: Column, value: object, ids: object, taken: Taken) -> list[JsonObject]:
+    """Return passages with an id each: their own, else one of ``ids`` if there are as many, else of their content.
+
+    A passage that names its page (see `page_field`) has it under ``page``, unless it is counterfactual. What an object
+    says besides its id, text, title and page is counted as left.
 
     Args:
+        column: the field that holds them.
         value: texts or objects, or one.
         ids: their ids, or None.
-        between: see `listed`.
-        name: the field, to name what is left.
         taken: counts what is left.
+
+    Raises:
+        DataError: an item has no text.
     """
     inside = value_in(value)
     items = [inside] if isinstance(inside, dict) else inside
     if isinstance(items, list) and any(map(_holds_text, items)):
-        passages = [_passage(item, name, taken) for item in items]
+        passages = [_passage(item, column, taken) for item in items]
     else:
-        passages = [{"text": text} for text in listed(value, between)]
-    names = listed(ids, between, numbers=True)
+        items = listed(value, column.between)
+        passages = [{"text": text} for text in items]
+    names = listed(ids, column.between, numbers=True)
     if not passages:
         return [{"id": each} for each in names]
+    _check_texts(column, items, passages)
+    passages = [{**each, "text": _HOP.sub("", str(each["text"]))} if "text" in each else each for each in passages]
     if len(names) == len(passages):
         passages = [{"id": each, **passage} for each, passage in zip(names, passages, strict=True)]
     return named(passages)
+
+
+def _check_texts(column: Column, items: Sequence[object], passages: Sequence[JsonObject]) -> None:
+    for at, (item, passage) in enumerate(zip(items, passages, strict=True)):
+        text = passage.get("text")
+        if isinstance(text, str) and (_HOP.sub("", text).strip() or not column.role):
+            continue
+        if column.role or "text" in passage or "id" not in passage:
+            wanted = f"a text, or an object with one under {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
+            raise DataError(column.where, f"{column.name}[{at}]: found {json_kind(item)}, wanted {wanted}")
 
 
 def named(passages: list[JsonObject]) -> list[JsonObject]:
@@ -55,13 +97,19 @@ def _holds_text(item: object) -> bool:
     return isinstance(item, dict) and any(key in item for key in TEXTS)
 
 
-def _passage(item: object, name: str, taken: Taken) -> JsonObject:
+def _passage(item: object, column: Column, taken: Taken) -> JsonObject:
     if not isinstance(item, dict):
         return {"text": item}
+    metadata = item["metadata"] if isinstance(item.get("metadata"), dict) else {}
+    source, pages = page_field({**metadata, **item}, None) if column.role != "counterfactual" else ("", [])
+    page = source if len(pages) == 1 else ""
     keys = {
         "id": next((key for key in IDS if item.get(key) not in (None, "")), ""),
         "text": next((key for key in TEXTS if item.get(key)), ""),
         "title": "title" if item.get("title") else "",
     }
-    taken.drop(item, tuple(keys.values()), f"{name}.")
-    return {ours: item[theirs] for ours, theirs in keys.items() if theirs}
+    taken.drop(item, (*keys.values(), page, *(["metadata"] if metadata else [])), f"{column.name}.")
+    taken.drop(metadata, () if page in item else (page,), f"{column.name}.metadata.")
+    passage = {ours: item[theirs] for ours, theirs in keys.items() if theirs}
+    passage |= {"text": plain(passage["text"])} if "text" in passage else {}
+    return passage | ({"page": pages[0]} if page else {})

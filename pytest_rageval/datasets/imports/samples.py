@@ -12,7 +12,7 @@ from pytest_rageval.datasets.imports.cells import listed, value_in
 from pytest_rageval.datasets.imports.conversations import conversation_of
 from pytest_rageval.datasets.imports.evidence import labels_of
 from pytest_rageval.datasets.imports.gold import gold_of
-from pytest_rageval.datasets.imports.references import named, passages_of
+from pytest_rageval.datasets.imports.references import Column, named, passages_of
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
 from pytest_rageval.datasets.imports.shapes import COLUMNS, DEEPEVAL, METADATA, RAGAS, TABLE, Shape
 from pytest_rageval.datasets.imports.taken import Order, Taken
@@ -78,7 +78,9 @@ def table(order: Order, taken: Taken) -> None:
     Where messages end with a question that nobody has answered, it is the question of the row.
     """
     for row in _rows(order, taken):
-        _take(_ours(row), TABLE, order, taken)
+        ours = _ours(row, taken)
+        if ours is not None:
+            _take(ours, TABLE, order, taken)
 
 
 def _rows(order: Order, taken: Taken) -> Iterator[_Row]:
@@ -89,8 +91,12 @@ def _rows(order: Order, taken: Taken) -> Iterator[_Row]:
             yield _Row(where, f"{path.stem}-{taken.rows - before}", values, path.suffix.lower() in TABLES)
 
 
-def _ours(row: _Row) -> _Row:
-    """Return a table's row with each known column under the first of its names."""
+def _ours(row: _Row, taken: Taken) -> _Row | None:
+    """Return a row with each known column under the first of its names; None if two fields of JSON mean the same.
+
+    Raises:
+        DataError: two columns of a table mean the same.
+    """
     values: JsonObject = {}
     titles: dict[str, str] = {}
     for title, value in row.values.items():
@@ -99,8 +105,11 @@ def _ours(row: _Row) -> _Row:
         if name in values and value in EMPTY:
             continue
         if values.get(name) not in EMPTY:
-            problem = f"the columns {found(titles[name])} and {found(title)} mean the same; rename one"
-            raise DataError(row.where, problem)
+            both = f"{found(titles[name])} and {found(title)} mean the same"
+            if row.in_table:
+                raise DataError(row.where, f"the columns {both}; rename one")
+            taken.leave(row.where, f"the fields {both}; remove one")
+            return None
         values[name], titles[name] = value, title
     return replace(row, values=values, titles=titles)
 
@@ -116,18 +125,19 @@ def _take(row: _Row, shape: Shape, order: Order, taken: Taken) -> None:
             return
     try:
         gold = _gold(row, said, shape, slots=order.slots)
+        passages = _references(row, said, shape, taken)
     except DataError as error:
         taken.leave(error.where, error.problem)
         return
     case: JsonObject = {"question": said["question"], **gold, **own}
     case |= {name: said[name] for name in ("language", "topic_1", "topic", "task") if name in said}
-    between = shape.between if row.in_table else None
-    passages = _references(row, said, shape, between, taken)
+    pages = {str(passage["id"]): str(passage.pop("page")) for passage in passages if "page" in passage}
     if passages:
         held = case.get("passages")
         case["passages"] = [*(held if isinstance(held, list) else ()), *passages]
+    between = shape.between if row.in_table else None
     ids = listed(said["reference_ids"], between, numbers=True) if "reference_ids" in said else None
-    case |= labels_of(case.get("passages"), ids, rest, in_table=row.in_table)
+    case |= labels_of(case.get("passages"), pages, ids, rest, taken, in_table=row.in_table)
     case |= taken.facets(rest)
     name = said["id"] if "id" in said else _content_id(case, taken) if order.content_ids else row.name
     if taken.case(row.where, {"id": name, **case}):
@@ -178,13 +188,14 @@ def _history(row: _Row, said: JsonObject, taken: Taken) -> JsonObject:
     return {"history": turns} if turns else {}
 
 
-def _references(row: _Row, said: JsonObject, shape: Shape, between: str | None, taken: Taken) -> list[JsonObject]:
+def _references(row: _Row, said: JsonObject, shape: Shape, taken: Taken) -> list[JsonObject]:
     """Return the passages that a row knows as relevant, and those that it knows as counterfactual."""
+    between = shape.between if row.in_table else None
     passages: list[JsonObject] = []
     for ours, role in (("reference", "positive"), ("counterfactual", "counterfactual")):
-        if ours in said:
+        if said.get(ours) not in EMPTY:
             ids = said.get("reference_ids") if ours == "reference" else None
-            of_role = passages_of(said[ours], ids, between, _title(row, shape, ours), taken)
+            of_role = passages_of(Column(row.where, _title(row, shape, ours), between, role), said[ours], ids, taken)
             passages += [{**passage, "role": role} for passage in of_role]
     return taken.ranking(named(passages))
 
@@ -208,8 +219,13 @@ def _answer(row: _Row, name: object, said: JsonObject, shape: Shape, order: Orde
         answer["system"] = order.system or said["system"]
     if "retrieved" in said or "retrieved_ids" in said:
         between = shape.between if row.in_table else None
-        texts, ids = said.get("retrieved"), said.get("retrieved_ids")
-        answer["ranking"] = taken.ranking(passages_of(texts, ids, between, _title(row, shape, "retrieved"), taken))
+        column = Column(row.where, _title(row, shape, "retrieved"), between)
+        try:
+            ranking = passages_of(column, said.get("retrieved"), said.get("retrieved_ids"), taken)
+        except DataError as error:
+            taken.leave(error.where, f"its answer was left: {error.problem}")
+            return
+        answer["ranking"] = taken.ranking(ranking)
     taken.answer(row.where, answer)
 
 

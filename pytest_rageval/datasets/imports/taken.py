@@ -15,7 +15,7 @@ from pytest_rageval.errors import DataError, found
 
 __all__ = ["NO_VALUE", "Order", "Taken"]
 
-TWICE = "passages that stand in their ranking twice"
+REPEATED = "repeated passages of a ranking"
 
 NO_VALUE = ("not_a_number", "out_of_range")
 """The reasons of scores whose value cannot be one."""
@@ -50,7 +50,7 @@ class Taken:
         scores: lines of scores: ``id``, ``metric``, ``value`` or ``reason``, and ``system`` where it is known.
         left: ``file:line`` and why, of each row that was left, or whose answer or score was.
         fields: what was left within rows that were taken, and of how many.
-        needless: the names of those that nothing here needs, such as the prompt in OmniEval's predictions.
+        needless: the fields that nothing here needs, such as the prompt in OmniEval's predictions; none is lost.
         notes: what else a user should know, in whole sentences.
     """
 
@@ -61,7 +61,7 @@ class Taken:
         self.scores: list[JsonObject] = []
         self.left: list[tuple[str, str]] = []
         self.fields: Counter[str] = Counter()
-        self.needless: set[str] = {TWICE}
+        self.needless: set[str] = {REPEATED}
         self.notes: list[str] = []
         self._cases: dict[str, tuple[str, JsonObject]] = {}
         self._claimed: dict[object, str] = {}
@@ -131,7 +131,7 @@ class Taken:
         kept: dict[object, JsonObject] = {}
         for item in items:
             if kept.setdefault(str(item.get("id")), item) is not item:
-                self.fields[TWICE] += 1
+                self.fields[REPEATED] += 1
         return list(kept.values())
 
     def facets(self, values: Mapping[str, object], known: Collection[str] = ()) -> JsonObject:

@@ -50,8 +50,8 @@ def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> 
         "6 cases of 6 rows -> cases.jsonl",
         "6 answers of 6 rows -> cases.answers.jsonl",
         "Several files have the same ids: the name of its file stands before each.",
-        "left: output.prompt (6)",
-        "left: passages that stand in their ranking twice (1)",
+        "not needed: output.prompt (6)",
+        "not needed: repeated passages of a ranking (1)",
     ]
     assert files() == ["cases.answers.jsonl", "cases.jsonl"]
     instances, answers = load(Path("cases.jsonl")), load_recorded(Path("cases.answers.jsonl"))
@@ -110,6 +110,26 @@ def test_a_jsonl_file_of_another_project_is_imported_whole(command: Import) -> N
     assert [row["id"] for row in lines("cases.jsonl")] == ids[::-1]
 
 
+def test_a_table_with_pages_becomes_evidence_that_lint_finds_in_the_corpus(
+    command: Import, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("docs").mkdir()
+    Path("docs/ferry.md").write_text("The ferry leaves at noon. It is blue.")
+    Path("docs/tickets.md").write_text("Tickets cost 3 euros.")
+    rows = [
+        "When does the ferry leave?,At noon.,The ferry leaves at noon.,docs/ferry.md,3",
+        'What colour is it?,Blue.,"[""It is blue."", ""Tickets cost 3 euros.""]",docs/ferry.md; docs/tickets.md,4',
+    ]
+    Path("q.csv").write_text("\n".join(["Question,Answer,References,Source,Page", *rows]))
+    assert command("table", "q.csv") == (0, ["2 cases of 2 rows -> cases.jsonl"], "")
+    assert [[len(units) for units in case.evidence] for case in load(Path("cases.jsonl"))] == [[1], [2]]
+    assert main(["lint", "jsonl:cases.jsonl", "--corpus", "docs/*.md"]) == 0
+    assert "evidence_not_in_corpus" not in capsys.readouterr().out
+    Path("docs/ferry.md").write_text("The ferry leaves at noon. It is red.")
+    assert main(["lint", "jsonl:cases.jsonl", "--corpus", "docs/*.md"]) == 1
+    assert "error: evidence_not_in_corpus q-2" in capsys.readouterr().out
+
+
 def test_answers_in_parts_are_never_dropped_in_silence(command: Import) -> None:
     rows = [{"question": "Q?", "answers": [["a"], ["b"]]}, {"question": "R?", "answers": ["a", "b"]}]
     Path("parts.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -149,6 +169,15 @@ def test_nothing_is_overwritten_unasked(there: str, imports: Path, command: Impo
     assert Path(there).read_text() == "mine"
     assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
     assert lines("cases.answers.jsonl")[0]["answer"] == "At 1 am."
+
+
+@pytest.mark.parametrize("left", [{}, {"steps": ["x"]}])
+def test_only_what_is_printed_as_left_makes_the_status_1(left: dict[str, Any], command: Import) -> None:
+    row = {"id": 1, "query": "Q?", "ans": ["A"], "docs": ["A"], "prediction": "A", "label": [1], "factlabel": 0}
+    Path("p.json").write_text(json.dumps(row | left))
+    status, out, _ = command("rgb-predictions", "p.json")
+    assert out[2:] == [*(f"left: {name} (1)" for name in left), "not needed: factlabel (1)", "not needed: label (1)"]
+    assert status == bool(left)
 
 
 def test_a_source_is_never_written_over(command: Import) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pytest_rageval.datasets.imports import Importer, Order, Taken
 from pytest_rageval.datasets.imports.evidence import labels_of
-from pytest_rageval.datasets.imports.samples import deepeval, ragas
+from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
+from pytest_rageval.datasets.rgb import content_id
 
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
@@ -27,12 +28,15 @@ def passages(*texts: str) -> list[dict[str, object]]:
         ({"Source File": "ferry.md | tickets.md"}, True, ["ferry.md", "tickets.md"]),
         ({"sourceFile": "ferry.md\ntickets.md"}, True, ["ferry.md", "tickets.md"]),
         ({"来源": "a|b.md"}, False, ["a|b.md", "a|b.md"]),
+        ({"Source": "ferry.md; tickets.md"}, True, ["ferry.md", "tickets.md"]),
+        ({"source": "ferry.md;"}, False, ["ferry.md", "ferry.md"]),
+        ({"sources": ["ferry.md;tickets.md"]}, False, ["ferry.md", "tickets.md"]),
     ],
 )
 def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool, pages: list[str]) -> None:
     rest = {"kind": "single", **fields}
     others = [{"id": "n", "text": "Noise.", "role": "counterfactual"}, {"id": "d", "role": "positive"}]
-    found = labels_of([*passages(NOON, THREE), *others], ["ferry.md#4"], rest, in_table=in_table)
+    found = labels_of([*passages(NOON, THREE), *others], {}, ["ferry.md#4"], rest, Taken(), in_table=in_table)
     assert found == {
         "evidence": [{"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=True)]
     }
@@ -49,14 +53,121 @@ def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool
         ([NOON], {"source": None}),
         ([NOON], {"source": [" "]}),
         ([NOON], {"source": [{"name": "ferry.md"}]}),
+        ([NOON], {"page": 3}),
+        ([NOON], {"page": "3"}),
+        ([NOON], {"source": " 12 ", "pages": "3-4"}),
+        ([NOON], {"pages": [3, 4]}),
+        ([NOON], {"source": "a.md; b.md"}),
     ],
 )
 def test_without_a_page_for_each_text_a_row_stays_as_it_is(texts: list[str], fields: dict[str, Any]) -> None:
     rest = dict(fields)
-    assert labels_of(passages(*texts), None, rest, in_table=False) == {}
-    assert labels_of(passages(*texts), [4], rest, in_table=False) == {"qrels": {"4": 1}}
-    assert labels_of(None, [], rest, in_table=False) == {"qrels": {}}
+    assert labels_of(passages(*texts), {}, None, rest, Taken(), in_table=False) == {}
+    assert labels_of(passages(*texts), {}, [4], rest, Taken(), in_table=False) == {"qrels": {"4": 1}}
+    assert labels_of(None, {}, [], rest, Taken(), in_table=False) == {"qrels": {}}
     assert rest == fields
+
+
+@pytest.mark.parametrize(
+    ("fields", "page", "left"),
+    [
+        ({"page": 3, "source": "a.pdf"}, "a.pdf", {"page": 3}),
+        ({"page": "Ferry times", "document": "a.pdf"}, "a.pdf", {"page": "Ferry times"}),
+        ({"source": "7", "page": "Ferry times"}, "Ferry times", {"source": "7"}),
+        (
+            {"document": "Ferries", "source": "web", "source file": "a.pdf"},
+            "a.pdf",
+            {"document": "Ferries", "source": "web"},
+        ),
+    ],
+)
+def test_names_of_documents_come_before_pages_and_numbers_name_none(
+    fields: dict[str, Any], page: str, left: dict[str, Any]
+) -> None:
+    rest = dict(fields)
+    found = labels_of(passages(NOON), {}, None, rest, Taken(), in_table=False)
+    assert found == {"evidence": [{"page": page, "quote": NOON}]}
+    assert rest == left
+
+
+def took(importer: Importer, path: Path) -> Taken:
+    taken = Taken()
+    importer(Order((path,)), taken)
+    return taken
+
+
+def test_pages_that_are_not_one_for_each_reference_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    row = 'Q?,A,"[""{NOON}"", ""{THREE}""]",{pages}\n'
+    rows = [row.format(NOON=NOON, THREE=THREE, pages=pages) for pages in ("a.md; b.md", "a.md; b.md; c.md")]
+    path.write_text("question,answer,references,Source\n" + "".join(rows), encoding="utf-8")
+    taken = took(table, path)
+    assert [case.get("evidence") for case in taken.cases] == [
+        [{"page": "a.md", "quote": NOON}, {"page": "b.md", "quote": THREE}],
+        None,
+    ]
+    assert taken.cases[1]["Source"] == "a.md; b.md; c.md"
+    assert taken.fields == {"Source: not one page for each reference": 1}
+    assert taken.lost
+
+
+@pytest.mark.parametrize(
+    ("references", "pages", "left"),
+    [
+        ([{"content": NOON, "source": "a.md"}, {"content": THREE, "source": "b.md"}], ["a.md", "b.md"], {}),
+        (
+            [{"page_content": NOON, "metadata": {"source": "a.md", "page": 3}, "type": "Document"}],
+            ["a.md"],
+            {"references.metadata.page": 1, "references.type": 1},
+        ),
+        ([{"text": NOON, "page": "A", "metadata": {"source": 4}}], ["A"], {"references.metadata.source": 1}),
+        ([{"text": NOON, "source": ["a.md", "b.md"]}], ["row.md"], {"references.source": 1}),
+        ([{"text": NOON, "source": "a.md"}, THREE], None, {"references without a page": 1}),
+        ([{"text": NOON, "source": "a.md; b.md"}], ["row.md"], {"references.source": 1}),
+        ([{"text": NOON, "metadata": "x"}], ["row.md"], {"references.metadata": 1}),
+    ],
+)
+def test_a_reference_may_name_its_own_page(
+    references: list[object], pages: list[str] | None, left: dict[str, int], tmp_path: Path
+) -> None:
+    row = {"question": "Q?", "answer": "A", "references": references, "source": "row.md"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    taken = took(table, tmp_path / "rows.jsonl")
+    [case] = taken.cases
+    quotes = (NOON, THREE)[: len(references)]
+    wanted = [{"page": page, "quote": quote} for page, quote in zip(pages, quotes, strict=True)] if pages else None
+    assert case.get("evidence") == wanted
+    assert case.get("source") == (None if pages == ["row.md"] else "row.md")
+    assert [set(each) for each in cast("list[dict[str, object]]", case["passages"])] == [{"id", "text", "role"}] * len(
+        quotes
+    )
+    assert taken.fields == left
+
+
+def test_counterfactual_references_are_no_evidence(tmp_path: Path) -> None:
+    row = {"question": "Q?", "answer": "A", "counterfactual_reference": {"text": NOON, "source": "a.md"}}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    taken = took(table, tmp_path / "rows.jsonl")
+    assert "evidence" not in taken.cases[0]
+    assert taken.fields == {"counterfactual_reference.source": 1}
+
+
+def test_pages_of_retrieved_contexts_stay_in_the_ranking(tmp_path: Path) -> None:
+    contexts = [{"page_content": NOON, "metadata": {"source": "a.md"}}]
+    row = {"user_input": "Q?", "reference": "A", "response": "A", "retrieved_contexts": contexts}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    taken = took(ragas, tmp_path / "rows.jsonl")
+    assert taken.answers[0]["ranking"] == [{"id": content_id(NOON), "text": NOON, "page": "a.md"}]
+    assert not taken.lost
+
+
+def test_the_mark_of_a_hop_is_no_text_of_a_document(tmp_path: Path) -> None:
+    hops = [f"<1-hop>\n\n{NOON}", f"<2-hop>\n\n{THREE}"]
+    row = {**RAGAS, "reference_contexts": hops, "reference_context_ids": None, "source": ["a.md", "b.md"]}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    [case] = took(ragas, tmp_path / "rows.jsonl").cases
+    assert case["evidence"] == [{"page": "a.md", "quote": NOON}, {"page": "b.md", "quote": THREE}]
+    assert case["passages"] == [{"id": content_id(text), "text": text, "role": "positive"} for text in (NOON, THREE)]
 
 
 RAGAS = {

@@ -66,7 +66,7 @@ def test_a_prediction_is_a_case_and_an_answer_of_one_id(imports: Path) -> None:
         ],
         "system": "bge",
     }
-    assert taken.fields == {"output.prompt": 2, "passages that stand in their ranking twice": 1}
+    assert taken.fields == {"output.prompt": 2, "repeated passages of a ranking": 1}
 
 
 def test_turns_that_share_an_id_are_numbered_and_know_those_before(imports: Path) -> None:

@@ -66,7 +66,7 @@ def test_ragas_samples_are_cases_and_answers(imports: Path) -> None:
         {"id": "ragas-1", "answer": "At noon.", "system": "ours", "ranking": ranked(NOON, THREE)},
         {"id": "ragas-2", "answer": "", "system": "ours", "ranking": []},
     ]
-    assert taken.fields == {"passages that stand in their ranking twice": 1, "rubrics": 1}
+    assert taken.fields == {"repeated passages of a ranking": 1, "rubrics": 1}
     assert reasons(taken) == [
         ("ragas.jsonl:3", "the field reference or ground_truth is missing or empty"),
         ("ragas.jsonl:4", "question: found an array of 1, wanted a string that is not empty"),
@@ -362,7 +362,51 @@ def test_a_text_that_is_json_stays_a_text(tmp_path: Path) -> None:
     price = '{"price": 4, "currency": "EUR"}'
     taken = took_rows(tmp_path, {"references": price}, {"references": [price]}, {"references": [{"price": 4}]})
     assert [case["passages"] for case in taken.cases] == [[{**ranked(price)[0], "role": "positive"}]] * 2
-    assert reasons(taken) == [("t.jsonl:3", "passages[0].text: found an object, wanted a string that is not empty")]
+    [(where, why)] = reasons(taken)
+    assert (where, why.partition(", wanted")[0]) == ("t.jsonl:3", "references[0]: found an object")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([{"foo": "x"}, "ok"], "references[0]: found an object"),
+        (["ok", {"text": "ok"}, {"id": 7}], "references[2]: found an object"),
+        ([["x"]], "references[0]: found an array of 1"),
+        (["ok", " "], "references[1]: found ' '"),
+        ([{"text": "ok"}, None], "references[1]: found null"),
+        ([{"text": ["ok"]}], "references[0]: found an object"),
+    ],
+)
+def test_a_reference_without_a_text_is_named_as_the_row_names_it(value: object, problem: str, tmp_path: Path) -> None:
+    taken = took_rows(tmp_path, {"references": value}, {"reference_passages": ["ok"]})
+    assert len(taken.cases) == 1
+    wanted = "wanted a text, or an object with one under text, contents, content, passage, page_content or body"
+    assert reasons(taken) == [("t.jsonl:1", f"{problem}, {wanted}")]
+
+
+def test_a_retrieved_context_without_a_text_leaves_its_answer(tmp_path: Path) -> None:
+    row = {"user_input": "Q?", "reference": "A", "response": "A", "retrieved_contexts": ["a", ["b"]]}
+    taken = took(ragas, written(tmp_path / "r.json", json.dumps([row])))
+    [(where, why)] = reasons(taken)
+    assert (where, why.partition(",")[0]) == (
+        "r.json:1",
+        "its answer was left: retrieved_contexts[1]: found an array of 1",
+    )
+    assert (len(taken.cases), taken.answers) == (1, [])
+
+
+@pytest.mark.parametrize("more", [{"gold": "B"}, {"history": TURNS, "chat_history": TURNS}])
+def test_two_fields_of_one_meaning_leave_their_row_only(more: dict[str, Any], tmp_path: Path) -> None:
+    taken = took_rows(tmp_path, {}, more, {})
+    assert [case["id"] for case in taken.cases] == ["t-1", "t-3"]
+    names = ("answer", "gold") if "gold" in more else ("history", "chat_history")
+    assert reasons(taken) == [("t.jsonl:2", "the fields {!r} and {!r} mean the same; remove one".format(*names))]
+
+
+def test_ids_without_reference_texts_are_judgements(tmp_path: Path) -> None:
+    row = {"user_input": "Q?", "reference": "A", "reference_contexts": [], "reference_context_ids": [7]}
+    taken = took(ragas, written(tmp_path / "r.json", json.dumps([row])))
+    assert taken.cases == [{"id": "r-1", "question": "Q?", "answers": ["A"], "qrels": {"7": 1}}]
 
 
 def test_records_of_our_own_format_keep_what_they_say(tmp_path: Path) -> None:
@@ -378,6 +422,11 @@ def test_records_of_our_own_format_keep_what_they_say(tmp_path: Path) -> None:
     [case] = taken.cases
     assert case == {"id": case["id"], "question": "Q?", **own}
     assert not taken.lost
+
+
+def test_passages_of_our_own_format_may_be_texts(tmp_path: Path) -> None:
+    taken = took_rows(tmp_path, {"passages": [NOON]})
+    assert taken.cases == [{"id": "t-1", "question": "Q?", "answers": ["A"], "passages": [NOON]}]
 
 
 def test_ids_come_from_content_where_rows_have_none(tmp_path: Path) -> None:
