@@ -17,7 +17,7 @@ from pytest_rageval.llm.nearest import Neighbours
 from pytest_rageval.llm.records import Line, record_of, to_line
 from pytest_rageval.llm.request import Request
 
-__all__ = ["MODES", "Cassettes", "existing", "file_name"]
+__all__ = ["MODES", "Cassettes", "check_files", "existing", "file_name"]
 
 MODES = ("none", "once", "new_episodes", "all")
 
@@ -134,6 +134,17 @@ class Cassettes:
 def existing(folder: Path) -> tuple[str, ...]:
     """Return the names of the files of recordings in a folder, sorted; none where there is no folder."""
     return tuple(sorted(path.name for path in folder.glob(f"[!.]*-*{SUFFIX}")))
+
+
+def check_files(folder: Path, mode: str) -> None:
+    """Read all files of recordings once, so that a malformed line is found before anything runs.
+
+    Raises:
+        DataError: a line is no recording, or a file cannot be read. In the mode "all" only a malformed line counts.
+    """
+    for name in existing(folder):
+        if mode != "all" or (folder / name).is_file():
+            read(folder / name)
 
 
 @lru_cache(maxsize=64)
