@@ -8,6 +8,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -134,11 +135,14 @@ def _files_of(function: Callable[..., Any]) -> Iterator[Path]:
 
 
 def _file_of_class(kind: type) -> Iterator[Path]:
-    """Yield the files that hold a class and its bases."""
+    """Yield the files that hold a class, its bases and their methods; two conftests may have one module name."""
     for each in kind.__mro__:
-        written = getattr(sys.modules.get(each.__module__), "__file__", None)
-        if written:
-            yield Path(written)
+        codes = (getattr(value, "__code__", None) for value in vars(each).values())
+        written = {
+            getattr(sys.modules.get(each.__module__), "__file__", None),
+            *(getattr(c, "co_filename", None) for c in codes),
+        }
+        yield from (Path(name) for name in written if name)
 
 
 def _code_digests(files: Iterable[Path], root: Path) -> dict[str, str]:
@@ -150,12 +154,17 @@ def _code_digests(files: Iterable[Path], root: Path) -> dict[str, str]:
         name = _code_name(path, root)
         if name is None or name in digests:
             continue
-        source = read_source(path)
-        digests[name] = source.digest
-        waiting += _packages_of(path)
-        for each in source.imports:
-            waiting += _imported(each, path, root)
+        digests[name] = read_source(path).digest
+        stat = path.stat()
+        waiting += _own_imports(path, root, stat.st_mtime_ns, stat.st_size)
     return digests
+
+
+@lru_cache(maxsize=10_000)
+def _own_imports(path: Path, root: Path, modified: int, size: int) -> tuple[Path, ...]:
+    """Return the files of the user's own that a file imports; looked up once, as that takes a while."""
+    files = [*_packages_of(path), *(file for each in read_source(path).imports for file in _imported(each, path, root))]
+    return tuple(file for file in dict.fromkeys(files) if _code_name(file, root) is not None)
 
 
 def _code_name(path: Path, root: Path) -> str | None:

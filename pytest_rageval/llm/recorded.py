@@ -77,8 +77,15 @@ def record_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
 
     The code of a plain function counts, and not that of its caller, which gives it nothing but the arguments.
     """
-    caller = None if inspect.isfunction(function) else calling_file()
-    return _wrapped(function, None, caller, ())(*args, **kwargs)
+    if inspect.isfunction(function):
+        return cast("R", _wrapped_once(function)(*args, **kwargs))
+    return _wrapped(function, None, calling_file(), ())(*args, **kwargs)
+
+
+@functools.lru_cache(maxsize=256)
+def _wrapped_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a plain function as it is recorded; its code is read once, not for each call."""
+    return _wrapped(function, None, None, ())
 
 
 def _wrapped(

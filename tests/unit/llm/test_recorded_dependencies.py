@@ -99,6 +99,12 @@ def test_the_file_that_sets_it_up_counts(root: Path) -> None:
     assert set(digests(len, root, caller=caller)) == CODE | {"ragdemo_other.py"}
 
 
+def test_a_class_of_a_module_that_has_lost_its_name_is_found(root: Path) -> None:
+    desk = system(root).Desk()
+    sys.modules["ragdemo.system"] = ModuleType("ragdemo.system")
+    assert set(digests(desk, root)) == CODE
+
+
 def test_code_elsewhere_does_not_count(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     assert digests(system(root).answer, tmp_path_factory.mktemp("elsewhere")) == {}
     assert digests(len, root) == {}
