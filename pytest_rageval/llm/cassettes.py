@@ -168,9 +168,8 @@ class Cassettes:
 
     def _stale_message(self, name: str, request: Request, changed: str) -> str:
         return (
-            f"the recorded result of {request.kind} {ascii_safe(request.model)!r} is stale: {ascii_safe(changed)}; "
-            f"record it again with --rag-record-mode all, or delete {self.folder.name}/{name} and record with "
-            "--rag-record-mode once"
+            f"stale recording: {ascii_safe(changed)}; record {request.kind} {ascii_safe(request.model)!r} again with "
+            f"--rag-record-mode all, or delete {self.folder.name}/{name} and record with --rag-record-mode once"
         )
 
     def _asks(self, name: str) -> bool:

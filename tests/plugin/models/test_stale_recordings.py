@@ -84,7 +84,7 @@ def test_a_broken_retriever_is_no_green_run(desk: Project, record_mode: str, arg
     assert (run.status, asked(desk)) == (1, 2)
     assert [outcome["error_type"] for outcome in run.results["outcomes"]] == ["not_recorded"] * 2
     assert run.outcomes["a"]["error"] == (
-        "the recorded result of system 'desk.system.answer' is stale: desk/retriever.py changed; record it again with "
+        "stale recording: desk/retriever.py changed; record system 'desk.system.answer' again with "
         "--rag-record-mode all, or delete cassettes/system-desk.system.answer.jsonl and record with "
         "--rag-record-mode once"
     )
@@ -96,7 +96,10 @@ def test_a_changed_prompt_a_setting_and_a_moved_module_are_named(desk: Project) 
     desk.file("desk/system.py", SYSTEM.replace('"small"', '"large"').replace(".retriever", ".search"))
     (desk.path / "desk/retriever.py").rename(desk.path / "desk/search.py")
     error = desk.run("--rag-record-mode", "none").outcomes["a"]["error"]
-    assert "is stale: desk/system.py changed, prompt.txt changed, setting model changed, 2 more; record" in error
+    assert (
+        "stale recording: desk/system.py changed, prompt.txt changed, setting model changed, 2 more; record system"
+        in error
+    )
 
 
 def test_recording_again_replaces_what_is_stale(desk: Project) -> None:

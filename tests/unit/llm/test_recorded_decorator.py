@@ -259,8 +259,8 @@ def test_a_stale_recording_is_neither_replayed_nor_asked_again(mode: str, tmp_pa
         asked(QUERY)
     assert caught.value.kind == "not_recorded"
     assert str(caught.value) == (
-        "the recorded result of system 'mine' is stale: setting top_k changed; record it again with --rag-record-mode "
-        f"all, or delete {tmp_path.name}/system-mine.jsonl and record with --rag-record-mode once"
+        "stale recording: setting top_k changed; record system 'mine' again with --rag-record-mode all, or delete "
+        f"{tmp_path.name}/system-mine.jsonl and record with --rag-record-mode once"
     )
     assert (system.calls, meter.keys) == (1, ())
     settings["top_k"] = 5
@@ -293,7 +293,7 @@ def test_a_coroutine_function_is_stale_too(tmp_path: Path) -> None:
     with case(tmp_path):
         assert asyncio.run(answer(QUERY)) == "who?"
     settings["top_k"] = 1
-    with case(tmp_path, "none"), pytest.raises(ModelError, match="is stale: setting top_k changed"):
+    with case(tmp_path, "none"), pytest.raises(ModelError, match="stale recording: setting top_k changed"):
         asyncio.run(answer(QUERY))
 
 
