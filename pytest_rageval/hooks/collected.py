@@ -103,7 +103,7 @@ class Collected:
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = TrustHeld()
-        self.fault: str | None = None
+        self.faults: list[str] = []
         self.identity: Mapping[str, Mapping[str, str]] = {}
         self.baseline: Snapshot | None = None
         self.passages: Mapping[str, str] = {}
@@ -223,7 +223,7 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.fault = self.models.settle()
+            self.faults = self.models.settle()
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

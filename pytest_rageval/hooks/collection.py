@@ -169,6 +169,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # each shard's fingerprint is that of the whole
     if REFUSED not in config.stash and not config.option.collectonly:
+        _check_recordings(session, collected)
+    if REFUSED not in config.stash and not config.option.collectonly:
         _leave_out(session, items)
     _load_embedder(session, items)
 
@@ -176,6 +178,19 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
     """Return the items that are no cases, and those whose ordinal is not among ``dropped``."""
     return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
+
+
+def _check_recordings(session: pytest.Session, collected: Collected) -> None:
+    """Refuse files of recordings that cannot be read, before each case fails for the same line."""
+    options = collected.options
+    if options.record_mode is None:
+        return
+    from pytest_rageval.llm.cassettes import check_files
+
+    try:
+        check_files(options.cassettes, options.record_mode)
+    except RagEvalError as error:
+        refuse(session.config, session.nodeid, str(error))
 
 
 def _leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:

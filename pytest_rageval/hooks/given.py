@@ -14,7 +14,14 @@ from pytest_rageval.analysis.partial import PartPolicy, part_policy
 from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.hooks.baseline import BASELINE, BaselineAsked, baseline_asked
 from pytest_rageval.hooks.judge_options import JUDGES, panels
-from pytest_rageval.hooks.model_options import ModelSetting, by_language, model_setting, parameters, record_mode
+from pytest_rageval.hooks.model_options import (
+    ModelSetting,
+    by_language,
+    model_setting,
+    parameters,
+    record_mode,
+    stale_policy,
+)
 from pytest_rageval.hooks.report_options import ReportsAsked, reports_asked
 from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.judges.panel import Panel
@@ -54,6 +61,7 @@ class Options:
         looks_ahead: False where a debugger is wanted, or one answer at a time.
         record_mode: in VCR's words; None when nothing is recorded or replayed.
         cassettes: the folder of the recordings.
+        stale_recordings: what happens to recordings of changed code.
         budget_usd: what a session may cost, or None.
         dry_run: whether cases and calls are counted, and nothing is run.
         repeat: how many times each case is run.
@@ -97,6 +105,7 @@ class Options:
     looks_ahead: bool
     record_mode: str | None
     cassettes: Path
+    stale_recordings: str
     budget_usd: float | None
     dry_run: bool
     repeat: int
@@ -164,6 +173,7 @@ def read_options(config: pytest.Config) -> Options:
         looks_ahead=concurrency != 1 and not (option.usepdb or option.trace),
         record_mode=record_mode(option.rag_record_mode or str(ini_value(config, "rag_record_mode")), "rag_record_mode"),
         cassettes=_cassettes(config, beside),
+        stale_recordings=stale_policy(str(ini_value(config, "rag_stale_recordings")), "rag_stale_recordings"),
         budget_usd=option.rag_budget_usd,
         dry_run=option.rag_dry_run,
         repeat=option.rag_repeat,

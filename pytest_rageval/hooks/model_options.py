@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 
-__all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode"]
+__all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode", "stale_policy"]
 
 RECORD_MODES = ("none", "once", "new_episodes", "all")
 """VCR's words."""
@@ -90,6 +90,14 @@ def record_mode(mode: str, where: str) -> str | None:
     if mode and mode not in RECORD_MODES:
         raise UnknownNameError("record mode", mode, RECORD_MODES, where)
     return mode or None
+
+
+def stale_policy(text: str, where: str) -> str:
+    """Return what happens to stale recordings: error, warn or replay; anything else is a `SettingError`."""
+    policy = text.strip()
+    if policy not in ("error", "warn", "replay"):
+        raise SettingError(f"{where} is {found(policy)}; write error, warn or replay")
+    return policy
 
 
 def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tuple[str, ...]]:

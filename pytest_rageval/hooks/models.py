@@ -89,7 +89,13 @@ class Models:
             return None
         from pytest_rageval.llm.cassettes import Cassettes
 
-        return Cassettes(self._options.cassettes, self._options.record_mode, self._recordings)
+        return Cassettes(
+            self._options.cassettes,
+            self._options.record_mode,
+            self._recordings,
+            root=self._options.folders[0],  # the rootdir
+            stale=self._options.stale_recordings,
+        )
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -180,12 +186,13 @@ class Models:
         for client in self._clients.values():
             await client.close()
 
-    def settle(self) -> str | None:
-        """Bring the recordings into their order, and return what kept any from being written."""
+    def settle(self) -> list[str]:
+        """Sort the recordings, and return the warnings: what could not be written, what may be stale."""
         if "cassettes" not in self.__dict__ or self.cassettes is None:
-            return None
+            return []
         self.cassettes.close()
-        return self.cassettes.fault
+        fault = self.cassettes.fault
+        return [*([] if fault is None else [fault]), *self.cassettes.warnings]
 
     def setting(self, fixture: str) -> ModelSetting:
         """Return the model that the options name for a fixture."""

@@ -82,6 +82,8 @@ def _add_settings(parser: pytest.Parser) -> None:
     parser.addini("rag_concurrency", "answers in flight in a process, as --rag-concurrency", default="")
     parser.addini("rag_record_mode", "record and replay model calls, as --rag-record-mode", default="")
     parser.addini("rag_cassettes", "folder of the recordings, from the ini (default cassettes)", default="cassettes")
+    parser.addini("rag_stale_recordings", "error, warn or replay if the code of a recorded function has changed",
+        default="error")  # fmt: skip
     parser.addini("rag_prompts", "prompts of one's own: 'language: file.toml', one a line", type="linelist")
     parser.addini("rag_rejection_sentence", "what to say without evidence: 'language: text'", type="linelist")
     parser.addini("rag_error_sentence", "what to say of false passages: 'language: text'", type="linelist")

@@ -112,9 +112,9 @@ class Recorder:
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
 
-    def take_fault(self, fault: str | None) -> None:
+    def take_fault(self, fault: str) -> None:
         """Have the summary tell once what a process could not write."""
-        if fault is not None and fault not in self.outlets.faults:
+        if fault not in self.outlets.faults:
             self.outlets.faults.append(fault)
 
     def settle(self, crashed: Mapping[str, str], failed: Iterable[str], *, interrupted: bool) -> None:

@@ -153,13 +153,14 @@ class Reporting:
     def _take_unclaimed(self, node: Any) -> None:
         """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
         told = getattr(node, "workeroutput", None) or {}
-        unclaimed, fault = told.pop("rag_unclaimed", None), told.pop("rag_fault", None)
-        if unclaimed is not None or fault is not None:
+        unclaimed, faults = told.pop("rag_unclaimed", None), told.pop("rag_faults", ())
+        if unclaimed is not None or faults:
             from pytest_rageval.hooks.recorder import recorder_of
 
             recorder = recorder_of(self._config)
             recorder.take_unclaimed(*(unclaimed or ({}, ())))
-            recorder.take_fault(fault)
+            for fault in faults:
+                recorder.take_fault(fault)
 
     def _take_plan(self, text: str) -> None:
         """Take the plan that a worker hands over."""
@@ -227,9 +228,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     meter = collected.close()
     unclaimed = (asdict(meter.calls), meter.keys) if meter.calls.calls else None
     if is_worker(config):
-        config.workeroutput.update(rag_unclaimed=unclaimed, rag_fault=collected.fault)  # type: ignore[attr-defined]
+        config.workeroutput.update(rag_unclaimed=unclaimed, rag_faults=collected.faults)  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
-        config.stash[RECORDER].take_fault(collected.fault)
+        for fault in collected.faults:
+            config.stash[RECORDER].take_fault(fault)
         if unclaimed is not None:
             config.stash[RECORDER].take_unclaimed(*unclaimed)
 

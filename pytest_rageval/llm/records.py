@@ -34,8 +34,11 @@ class Line(NamedTuple):
     text: bytes
 
 
-def to_line(request: Request, response: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of UTF-8, without its end and without a secret of the environment."""
+def to_line(request: Request, response: Mapping[str, Any], depends: Mapping[str, str] | None = None) -> bytes:
+    """Return a record as one line of UTF-8, without its end and without a secret of the environment.
+
+    ``depends`` is the digest of each thing that the response depends on besides the request; None for a model.
+    """
     parts = {
         "key": request.key,
         "kind": request.kind,
@@ -43,6 +46,7 @@ def to_line(request: Request, response: Mapping[str, Any]) -> bytes:
         "params": request.params,
         "messages": request.messages,
         "repeat": request.repeat,
+        **({} if depends is None else {"depends": dict(depends)}),
         "response": masked(response),
     }
     text = ", ".join(f'"{name}": {as_json(value)}' for name, value in parts.items())
@@ -61,7 +65,11 @@ def record_of(path: Path, line: Line) -> dict[str, Any]:
         record = json.loads(str(line.text, "utf-8"))
     except ValueError:
         record = None
-    if isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in _FIELDS.items()):
+    if (
+        isinstance(record, dict)
+        and all(isinstance(record.get(name), kind) for name, kind in _FIELDS.items())
+        and isinstance(record.get("depends", {}), dict)
+    ):
         return record
     problem = "this line is no recording; take it out, or restore the file, or delete the file and record again"
     raise DataError(f"{path}:{line.number}", problem)

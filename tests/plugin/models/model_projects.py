@@ -107,6 +107,14 @@ def recordings(project: Project, name: str = FILE) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (project.path / name).read_text(encoding="utf-8").splitlines()]
 
 
+def refused(project: Project, *args: str) -> str:
+    """Run a session that ends with one usage error before anything runs; return its sentence."""
+    run = project.run(*args)
+    assert (run.status, run.results) == (pytest.ExitCode.USAGE_ERROR, None), run.text
+    (line,) = (line for line in run.result.stderr.lines if line.strip())
+    return line.removeprefix("ERROR: ")
+
+
 def stop(server: OpenAIServer) -> None:
     """Forget what was asked, and let every further request fail the test."""
     server.requests.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from model_projects import FILE, asks, loaded, numbered, recordings, rows, stop  # noqa: F401
+from model_projects import FILE, asks, loaded, numbered, recordings, refused, rows, stop  # noqa: F401
 from openai_server import OpenAIServer
 from rag_project import Mode, Project
 
@@ -101,14 +101,21 @@ def _used(project: Project) -> tuple[str, int]:
     return f"{head} {keys[0]}", len(keys) - 1
 
 
-def test_a_file_that_holds_no_recordings_is_told(project: Project, openai_server: OpenAIServer) -> None:
-    asks(project, openai_server.base_url, rows("a"))
-    project.file(FILE, "no recording\n")
-    run = project.run("--rag-record-mode", "new_episodes")
-    assert (run.status, openai_server.requests) == (1, [])
-    assert f"{FILE}:1: this line is no recording; take it out, or restore the file" in run.outcomes["a"]["error"]
-    assert "Traceback" not in run.text + run.result.stderr.str()
-    assert (project.path / FILE).read_text(encoding="utf-8") == "no recording\n"
+CONFLICT = "<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> theirs\n"
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+@pytest.mark.parametrize("record_mode", ["none", "new_episodes", "all"])
+def test_a_malformed_line_ends_the_session_before_anything_runs(
+    project: Project, openai_server: OpenAIServer, record_mode: str, args: Mode
+) -> None:
+    asks(project, openai_server.base_url, numbered(3))
+    conflict = CONFLICT.format(ours='{"key": "a"}', theirs='{"key": "b"}')
+    project.file(FILE, conflict)
+    sentence = refused(project, "--rag-record-mode", record_mode, *args)
+    assert f"{FILE}:1: this line is no recording; take it out, or restore the file" in sentence
+    assert openai_server.requests == []
+    assert (project.path / FILE).read_text(encoding="utf-8") == conflict.strip() + "\n"
 
 
 def test_a_folder_that_cannot_be_written_is_told(project: Project, openai_server: OpenAIServer) -> None:

@@ -165,6 +165,13 @@ def test_a_malformed_record_is_named_when_it_is_asked_for(tmp_path: Path) -> Non
         Cassettes(tmp_path).find(question(2))
 
 
+def test_a_record_whose_digests_are_no_object_is_named(tmp_path: Path) -> None:
+    path = recorded(tmp_path, [1])
+    path.write_bytes(path.read_bytes().replace(b'"response"', b'"depends": 3, "response"'))
+    with pytest.raises(DataError, match=r"model-m\.jsonl:1: this line is no recording"):
+        Cassettes(tmp_path).find(question(1))
+
+
 def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     cassettes = Cassettes(tmp_path / "file" / "cassettes", "all")

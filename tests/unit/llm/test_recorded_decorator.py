@@ -15,6 +15,7 @@ from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.llm.cassettes import Cassettes
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.recorded import record_call, recorded
+from pytest_rageval.llm.source_digest import read_source
 from pytest_rageval.llm.tagged import decode, encode
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
@@ -240,3 +241,75 @@ def test_one_call_is_recorded_like_a_function(tmp_path: Path) -> None:
 
         with pytest.raises(ModelError, match=r"no reply of system .*later"):
             asyncio.run(record_call(later, QUERY))
+
+
+def depending(settings: dict[str, object]) -> tuple[Counting, Callable[[Query], Answer]]:
+    system = Counting()
+    return system, recorded(system, name="mine", depends=[settings])
+
+
+@pytest.mark.parametrize("mode", ["none", "once", "new_episodes"])
+def test_a_stale_recording_is_neither_replayed_nor_asked_again(mode: str, tmp_path: Path) -> None:
+    settings: dict[str, object] = {"top_k": 5}
+    system, asked = depending(settings)
+    with case(tmp_path):
+        asked(QUERY)
+    settings["top_k"] = 1
+    with case(tmp_path, mode) as meter, pytest.raises(ModelError) as caught:
+        asked(QUERY)
+    assert caught.value.kind == "not_recorded"
+    assert str(caught.value) == (
+        "stale recording: setting top_k changed; record system 'mine' again with --rag-record-mode all, or delete "
+        f"{tmp_path.name}/system-mine.jsonl and record with --rag-record-mode once"
+    )
+    assert (system.calls, meter.keys) == (1, ())
+    settings["top_k"] = 5
+    with case(tmp_path, mode):
+        assert asked(QUERY) == Answer("who? 5 1")
+
+
+def test_all_records_a_stale_call_again_also_when_it_changes_meanwhile(tmp_path: Path) -> None:
+    settings: dict[str, object] = {"top_k": 5}
+    system, asked = depending(settings)
+    with case(tmp_path):
+        asked(QUERY)
+    settings["top_k"] = 1
+    with case(tmp_path, "all"):
+        assert asked(QUERY) == asked(QUERY) == Answer("who? 5 2")
+        settings["top_k"] = 2
+        assert asked(QUERY) == Answer("who? 5 3")
+    with case(tmp_path, "none"):
+        assert asked(QUERY) == Answer("who? 5 3")
+    assert system.calls == 3
+
+
+def test_a_coroutine_function_is_stale_too(tmp_path: Path) -> None:
+    settings: dict[str, object] = {"top_k": 5}
+
+    @recorded(depends=[settings])
+    async def answer(query: Query) -> str:
+        return query.question
+
+    with case(tmp_path):
+        assert asyncio.run(answer(QUERY)) == "who?"
+    settings["top_k"] = 1
+    with case(tmp_path, "none"), pytest.raises(ModelError, match="stale recording: setting top_k changed"):
+        asyncio.run(answer(QUERY))
+
+
+def test_a_record_tells_what_it_depends_on(tmp_path: Path) -> None:
+    code = {"test_recorded_decorator.py": read_source(Path(__file__)).digest}
+    cassettes = Cassettes(tmp_path, "all", root=Path(__file__).parent)
+    scope = SCOPE.set(Scope(Meter(), 1, cassettes))
+    try:
+        depending({})[1](QUERY)
+        record_call(Counting(), QUERY)
+        record_call(len, [])
+    finally:
+        SCOPE.reset(scope)
+    lines = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(tmp_path.iterdir())]
+    assert [(line["model"], line["depends"]) for line in lines] == [
+        ("builtins.len", code),
+        ("mine", code),
+        ("test_recorded_decorator.Counting", code),
+    ]

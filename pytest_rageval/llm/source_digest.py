@@ -1,0 +1,170 @@
+"""A Python file as what it does: the digest of its syntax tree, and the modules that it imports."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["DIGITS", "Import", "Source", "content_digest", "read_source"]
+
+DIGITS = 12
+"""Hexadecimal digits of a digest."""
+
+CHUNK = 1 << 20
+"""Bytes of a file that are read at a time."""
+
+_SKIPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+"""Fields of syntax trees that change nothing when the code runs."""
+
+_IGNORE_DOCSTRINGS = frozenset({
+    "abstractmethod", "asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "fixture",
+    "lru_cache", "override", "property", "recorded", "staticmethod", "wraps",
+})  # fmt: skip
+"""Decorators that do not read the docstring of a function. Others may send it to a model, as the text of a tool."""
+
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Import(NamedTuple):
+    """One import.
+
+    Attributes:
+        level: the number of leading dots.
+        module: the dotted name behind them, maybe "".
+        names: what is imported from it; each may be a module.
+    """
+
+    level: int
+    module: str
+    names: tuple[str, ...] = ()
+
+
+class Source(NamedTuple):
+    """What a Python file does: its digest and its imports."""
+
+    digest: str
+    imports: tuple[Import, ...]
+
+
+def read_source(path: Path) -> Source:
+    """Return the digest and the imports of a Python file.
+
+    Comments, formatting and docstrings do not count. A docstring that may be read does: of a subclass, of a function
+    with an unknown decorator, and in a file that mentions ``__doc__``. The digest is the same on every Python version.
+    A file that cannot be parsed counts by its content.
+    """
+    stat = path.stat()
+    return _source(path, stat.st_mtime_ns, stat.st_size)
+
+
+def content_digest(path: Path) -> str:
+    """Return the digest of a file's content; line ends of Windows count as those of Unix."""
+    stat = path.stat()
+    return _content(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=10_000)
+def _source(path: Path, modified: int, size: int) -> Source:
+    data = path.read_bytes()
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Source(_content(path, modified, size), ())
+    text = _text_of(tree, keep_docstrings=b"__doc__" in data or b"getdoc" in data)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+    return Source(digest, tuple(dict.fromkeys(_imports(tree))))
+
+
+@lru_cache(maxsize=10_000)
+def _content(path: Path, modified: int, size: int) -> str:
+    digest, carried = hashlib.sha256(), b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            chunk = carried + chunk
+            carried = b"\r" if chunk.endswith(b"\r") else b""  # its line feed may come with the next chunk
+            digest.update(chunk[: len(chunk) - len(carried)].replace(b"\r\n", b"\n"))
+    digest.update(carried)
+    return digest.hexdigest()[:DIGITS]
+
+
+def _text_of(tree: ast.Module, *, keep_docstrings: bool) -> str:
+    """Return a syntax tree as text, without fields that are absent or empty, as Python versions differ in them."""
+    pieces: list[str] = []
+    waiting: list[object] = [tree]  # a stack, as a tree may be deeper than Python's own
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _Text):
+            pieces.append(node)
+        elif isinstance(node, ast.AST):
+            pieces.append(f"{type(node).__name__}(")
+            waiting.append(_END)
+            for name in reversed(node._fields):
+                value = _field(node, name, keep_docstrings=keep_docstrings)
+                if value is not None and value != []:
+                    waiting += (value, _Text(f" {name}="))
+        elif isinstance(node, list):
+            pieces.append("[")
+            waiting += (_LIST_END, *reversed(node))
+        else:
+            pieces.append(f"{type(node).__name__}:{_literal(node)},")
+    return "".join(pieces)
+
+
+def _field(node: ast.AST, name: str, *, keep_docstrings: bool) -> object:
+    """Return what counts of a field: no docstring, and no empty text in an f-string, which only Python 3.12 has."""
+    if name in _SKIPPED_FIELDS:
+        return None
+    if name == "body" and isinstance(node, _Documented) and not (keep_docstrings or _is_read(node)):
+        return _without_docstring(node)
+    if isinstance(node, ast.JoinedStr):
+        return [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    return getattr(node, name, None)
+
+
+class _Text(str):
+    """Text between nodes, in contrast to a string of the code."""
+
+    __slots__ = ()
+
+
+_END, _LIST_END = _Text(")"), _Text("]")
+
+
+def _literal(value: object) -> str:
+    return hex(value) if isinstance(value, int) else repr(value)  # Python refuses to write very long integers
+
+
+def _without_docstring(node: _Documented) -> list[ast.stmt]:
+    first = node.body[0] if node.body else None
+    is_text = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return node.body[1:] if is_text else node.body
+
+
+def _is_read(node: _Documented) -> bool:
+    """Return whether a docstring may be read: of a subclass (a prompt in DSPy), or by a function's decorator."""
+    if isinstance(node, ast.ClassDef):
+        return bool(node.bases)
+    return not isinstance(node, ast.Module) and any(_name(d) not in _IGNORE_DOCSTRINGS for d in node.decorator_list)
+
+
+def _name(decorator: ast.expr) -> str:
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+
+
+def _imports(tree: ast.Module) -> Iterator[Import]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield Import(node.level, node.module or "", tuple(alias.name for alias in node.names))
+        elif isinstance(node, ast.Call) and _name(node) == "import_module" and node.args:
+            named = node.args[0]
+            if isinstance(named, ast.Constant) and isinstance(named.value, str) and not named.value.startswith("."):
+                yield Import(0, named.value)
