@@ -17,8 +17,11 @@ Cause = Literal["retrieval", "generation", "both", "unknown"]
 CAUSES: tuple[Cause, ...] = ("retrieval", "generation", "both", "unknown")
 
 
-def cause_of(pair: Pair) -> Cause:
+def cause_of(pair: Pair, of: str = "answer") -> Cause:
     """Return what broke a case, by the share of the evidence that the system had then and has now.
+
+    ``of`` is the `MetricInfo.of` of the metric that broke. Only retrieval breaks a case of a metric of "retrieval": its
+    evidence may all be there, but lower in the ranking. For other metrics:
 
     - It has none now and had some: retrieval.
     - It has as much as then, or all of it, and still answers wrong: generation.
@@ -31,6 +34,8 @@ def cause_of(pair: Pair) -> Cause:
     unknown only if their texts are. If only one run knows the evidence, because the corpus of the other does not hold
     it, that run's share of the evidence is compared with the other's share of the answer.
     """
+    if of == "retrieval":
+        return "retrieval"
     then, now = pair.before.evidence, pair.after.evidence
     if now == 1:
         return "generation"
@@ -41,20 +46,20 @@ def cause_of(pair: Pair) -> Cause:
     return _changed(then, now)
 
 
-def cause_text(pair: Pair) -> str:
+def cause_text(pair: Pair, of: str = "answer") -> str:
     """Return the cause in words: ``retrieval``, or ``retrieval by answer`` where there are no labels."""
-    return f"{cause_of(pair)} by answer" if _is_by_answer(pair) else cause_of(pair)
+    return f"{cause_of(pair, of)} by answer" if _is_by_answer(pair, of) else cause_of(pair, of)
 
 
-def causes_of(broken: Iterable[Pair]) -> dict[Cause, int]:
+def causes_of(broken: Iterable[Pair], of: str = "answer") -> dict[Cause, int]:
     """Return how many of the broken cases have each cause, all of `CAUSES`."""
-    found = Counter(map(cause_of, broken))
+    found = Counter(cause_of(pair, of) for pair in broken)
     return {cause: found[cause] for cause in CAUSES}
 
 
-def n_by_answer(broken: Iterable[Pair]) -> int:
+def n_by_answer(broken: Iterable[Pair], of: str = "answer") -> int:
     """Return how many of the broken cases have a cause that the gold answer alone tells, as there are no labels."""
-    return sum(map(_is_by_answer, broken))
+    return sum(_is_by_answer(pair, of) for pair in broken)
 
 
 def _by_answer(pair: Pair) -> Cause:
@@ -70,6 +75,9 @@ def _share(case: Measured) -> float | None:
 
 
 def _is_by_answer(pair: Pair) -> bool:
+def _is_by_answer(pair: Pair, of: str) -> bool:
+    if of == "retrieval":
+        return False
     known = pair.after.evidence == 1 or None not in (pair.before.evidence, pair.after.evidence)
     return not known and _by_answer(pair) != "unknown"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.attribution import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Snapshot
@@ -13,6 +14,9 @@ from pytest_rageval.analysis.paired import Paired, paired
 from pytest_rageval.analysis.pairing import Pair, Pairing, pair_up
 from pytest_rageval.analysis.units import Link, Units, links_of, units_of
 from pytest_rageval.model.facets import DIALOGUE, above, place_of, sort_key
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.verdicts import MetricInfo
 
 __all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference"]
 
@@ -32,6 +36,7 @@ class Compared:
         fixed: those whose value is better, the best first.
         causes: how many of the broken ones have each cause.
         by_answer: how many of these causes are known by the answer alone, without labels.
+        of: what the metric measures, as `MetricInfo.of`.
         p_holm: the two-sided p of a cell, corrected over all cells of the metric; of all cases their own.
         q_value: the share of false alarms among the cells that are called different at this p, for exploration.
     """
@@ -48,6 +53,7 @@ class Compared:
     p_holm: float | None = None
     q_value: float | None = None
     by_answer: int = 0
+    of: str = "answer"
 
     def is_beyond_noise(self, alpha: float) -> bool:
         """Return whether it changed, and chance explains that with no more than ``alpha`` after correction."""
@@ -129,12 +135,11 @@ def compare(
         for (of, system), pairs in groups.items():
             for number, metric in enumerate(testbed.metrics if of == nodeid else ()):
                 info = after.metrics.get(metric)
-                better_up = info is None or info.higher_is_better
-                whole_of_it = _compared(nodeid, metric, system, {}, pairs, better_up, alpha, 1)
+                whole_of_it = _compared(nodeid, metric, system, {}, pairs, info, alpha, 1)
                 if whole_of_it.found.n_pairs:
                     compared.append(whole_of_it)
                     if all_cells or not number:
-                        compared += _cells(whole_of_it, pairs, _axes(pairs, axes), better_up, alpha)
+                        compared += _cells(whole_of_it, pairs, _axes(pairs, axes), info, alpha)
     return Comparison(before, after, pairing, tuple(compared), whole and set(before.testbeds) <= set(after.testbeds))
 
 
@@ -193,21 +198,22 @@ def _compared(
     system: str,
     where: Mapping[str, str],
     pairs: Sequence[Pair],
-    better_up: bool,
+    info: MetricInfo | None,
     alpha: float,
     cells: int,
 ) -> Compared:
+    better_up, of = (True, "answer") if info is None else (info.higher_is_better, info.of)
     scored = both_scored(pairs, metric)
     found = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
     broken = broken_of(scored, metric, higher_is_better=better_up)
     fixed = broken_of(scored, metric, higher_is_better=not better_up)
-    causes = causes_of(broken)
+    causes = causes_of(broken, of)
     told = Compared(testbed, metric, system, where, len(scored), found, broken, fixed, causes, found.p_value)
-    return replace(told, by_answer=n_by_answer(broken))
+    return replace(told, by_answer=n_by_answer(broken, of), of=of)
 
 
 def _cells(
-    over: Compared, pairs: Sequence[Pair], axes: tuple[str, str], better_up: bool, alpha: float
+    over: Compared, pairs: Sequence[Pair], axes: tuple[str, str], info: MetricInfo | None, alpha: float
 ) -> Iterator[Compared]:
     """Yield the cells of a comparison, corrected over all of them; none where there is but one."""
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
@@ -216,7 +222,7 @@ def _cells(
     if len(groups) < 2:
         return
     told = [
-        _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, better_up, alpha, len(groups))
+        _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, info, alpha, len(groups))
         for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
     ]
     p_values = [each.found.p_value for each in told]

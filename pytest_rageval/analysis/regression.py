@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_rageval.analysis.comparable import Held
 from pytest_rageval.analysis.comparison import both_scored, broken_of, difference
@@ -14,6 +14,9 @@ from pytest_rageval.analysis.paired import Paired
 from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.verdicts import MetricInfo
 
 __all__ = [
     "ALPHA_PER", "INCONCLUSIVE", "Against", "AlphaPer", "BaselineComparison", "Policy", "Regression", "Verdict",
@@ -40,10 +43,12 @@ class BaselineComparison:
     Attributes:
         gate: the gate.
         pairs: its cases, then and now, that have a value of its metric on both sides.
+        of: what its metric measures, as `MetricInfo.of`.
     """
 
     gate: Gate
     pairs: tuple[Pair, ...]
+    of: str = "answer"
 
     @property
     def higher_is_better(self) -> bool:
@@ -67,6 +72,7 @@ class Against:
         per: what alpha holds for.
         held: the cases of the baseline, which say whether a gate can be compared; None compares whatever it has.
         updates: whether the run is to become the baseline, so that it only reports what cannot be compared.
+        metrics: what is known of the metrics.
     """
 
     pairs: Mapping[str, Pair] = field(default_factory=dict)
@@ -75,6 +81,7 @@ class Against:
     per: AlphaPer = "session"
     held: Held | None = None
     updates: bool = False
+    metrics: Mapping[str, MetricInfo] = field(default_factory=dict)
 
     def of(self, outcomes: Iterable[Outcome]) -> list[Pair]:
         """Return the pairs of outcomes, each once however often its case was repeated."""
@@ -90,7 +97,9 @@ class Against:
 
     def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
         """Return what a baseline gate compares over the outcomes of one of its cells."""
-        return BaselineComparison(gate, tuple(both_scored(self.of(outcomes), gate.metric)))
+        info = self.metrics.get(gate.metric)
+        pairs = tuple(both_scored(self.of(outcomes), gate.metric))
+        return BaselineComparison(gate, pairs, "answer" if info is None else info.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,7 @@ class Regression:
             tolerance and not significant, "not_comparable" if the baseline holds too little to compare with.
         broken: the cases that became worse, the worst first.
         family: how many comparisons were decided together, this one included.
+        of: what the metric measures, as `MetricInfo.of`.
     """
 
     found: Paired
@@ -111,6 +121,7 @@ class Regression:
     verdict: Verdict
     broken: tuple[Pair, ...] = ()
     family: int = 1
+    of: str = "answer"
 
 
 def regressions(comparisons: Sequence[BaselineComparison], alpha: float) -> list[Regression]:
@@ -131,7 +142,7 @@ def regressions(comparisons: Sequence[BaselineComparison], alpha: float) -> list
         what, its = decided.get(each.hypothesis) or (_difference(each, alpha, 1), Adjusted(None, alpha))
         broken = broken_of(each.pairs, each.gate.metric, higher_is_better=each.higher_is_better)
         verdict = _verdict(each.gate, what, its.p_value, alpha)
-        told.append(Regression(what.at_level(its.level), its.p_value, verdict, broken, max(1, len(found))))
+        told.append(Regression(what.at_level(its.level), its.p_value, verdict, broken, max(1, len(found)), each.of))
     return told
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from pytest_rageval.report.lines import counted
 __all__ = ["anchor", "check_labels"]
 
 LEAST_SHARE = 0.5
-"""Of quotes that contain the gold answer; a smaller share means that another chunking was labelled."""
+"""Of quotes that are found and contain the gold answer; a smaller share means that another chunking was labelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,13 @@ class _Row:
 
 
 def anchor(
-    cases: str, corpus: Sequence[str], chunking: str | None, out: Path | None, *, force: bool
+    cases: str,
+    corpus: Sequence[str],
+    chunking: str | None,
+    out: Path | None,
+    baseline: Path | None = None,
+    *,
+    force: bool,
 ) -> Generator[str, None, int]:
     """Write a dataset with quotes for its labels, yield the lines that the command prints, and return its exit status.
 
@@ -46,18 +52,22 @@ def anchor(
         corpus: lines as those of ``rag_corpus``; () takes those of the ini.
         chunking: the one that was labelled, as ``rag_chunking``; None takes that of the ini.
         out: the file to write; None is ``NAME.anchored.jsonl`` beside the dataset.
-        force: write though few quotes contain the gold answer, and over a file that is there.
+        baseline: the file with the digests that ids are compared with; None takes that of the ini, if it has digests.
+        force: write though another chunking was probably labelled, and over a file that is there.
 
     Raises:
-        RagEvalError: a file cannot be read or written, or few quotes contain the gold answer; nothing is written.
+        RagEvalError: a file cannot be read or written, ids name other text than in the baseline, or few quotes contain
+            the gold answer; nothing is written.
     """
     path = _path_of(cases)
     target = out or path.with_name(f"{path.stem}.anchored.jsonl")
-    if target.exists() and not force and target.absolute() != path.absolute():
+    if target.exists() and not force:
         raise SettingError(f"{shown_path(target)} is there already; name another file with --out, or add --force")
     records = [(Fields(f"{shown_path(path)}:{line}", values), values) for line, values in read_records(path)]
     instances = [read_instance(record, path.stem) for record, _ in records]
     read = project_corpus(corpus, chunking)
+    if not force:
+        _refuse_other_text(instances, read, baseline)
     labelled = LabelledCorpus(read.passages, read.documents)
     rows = [
         _Row(record.where, instance, anchored(values, instance, labelled))
@@ -90,11 +100,10 @@ def check_labels(
     instances = [read_instance(record, path.stem) for record in records]
     read = project_corpus(corpus, chunking)
     then = _digests(baseline or read.baseline)
-    now = {passage.id: text_digest(passage.text) for passage in read.passages}
-    labels = [(each.origin, name) for each in instances for name, grade in each.qrels.items() if grade > 0]
-    changed = [(where, name) for where, name in labels if name in then and now.get(name) != then[name]]
+    labels, changed = _labels(instances), _changed(instances, read, then)
+    there = {passage.id for passage in read.passages}
     for where, name in changed:
-        what = "names other text than in the baseline" if name in now else "is no longer in the corpus"
+        what = "names other text than in the baseline" if name in there else "is no longer in the corpus"
         yield f"{where}: {found(name)} {what}"
     unknown = sum(name not in then for _, name in labels)
     beside = f"; of {unknown} the baseline has no digest" if unknown else ""
@@ -104,6 +113,33 @@ def check_labels(
 
 def _path_of(cases: str) -> Path:
     return Path(cases.removeprefix("jsonl:"))
+
+
+def _labels(instances: Iterable[Instance]) -> list[tuple[str, str]]:
+    """Return where each relevant id stands, and the id."""
+    return [(each.origin, name) for each in instances for name, grade in each.qrels.items() if grade > 0]
+
+
+def _changed(instances: Iterable[Instance], read: ProjectCorpus, then: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return those labels whose id names other text than in the baseline, or no text any more."""
+    now = {passage.id: text_digest(passage.text) for passage in read.passages}
+    return [(where, name) for where, name in _labels(instances) if name in then and now.get(name) != then[name]]
+
+
+def _refuse_other_text(instances: Sequence[Instance], read: ProjectCorpus, baseline: Path | None) -> None:
+    """Refuse a chunking under which ids name other text than in the baseline; the ini's may be missing or older."""
+    path = baseline or read.baseline
+    if path is None or (baseline is None and not path.exists()):
+        return
+    then = (read_baseline(path).passages or {}) if baseline is None else _digests(path)
+    labelled = [each for each in instances if not each.evidence]
+    changed = _changed(labelled, read, then)
+    if changed:
+        known = sum(name in then for _, name in _labels(labelled))
+        what = f"{len(changed)} of {counted(known, 'id')} name other text than in the baseline {shown_path(path)}"
+        how = "give that one with --chunking, list the ids with --check, or write the quotes with --force"
+        why = "so another chunking was labelled, or the documents have changed"
+        raise SettingError(f"under {found(read.chunking)}, {what}, {why}; {how}")
 
 
 def _digests(path: Path | None) -> dict[str, str]:
@@ -117,17 +153,31 @@ def _digests(path: Path | None) -> dict[str, str]:
 
 
 def _share_text(rows: Sequence[_Row], read: ProjectCorpus, *, force: bool) -> str:
-    """Return how many quotes there are, and how many have the gold answer; refuse if these are too few."""
+    """Return how many quotes there are, and how many have the gold answer.
+
+    Refuse if fewer than half were found, or fewer than half have it; one that was not found has none.
+    """
     judged = [row for row in rows if row.instance.gold]
     of = sum(len(row.result.quotes) for row in judged)
     held = sum(row.result.n_with_answer(row.instance) for row in judged)
-    share = f"{held} of {of} ({held / of:.1%})" if of else ""
-    if held < LEAST_SHARE * of and not force:
+    lost = sum(len(row.result.faults) for row in judged)
+    quotes = sum(len(row.result.quotes) for row in rows)
+    wanted = quotes + sum(len(row.result.faults) for row in rows)
+    few = ""
+    if held < LEAST_SHARE * (of + lost):
+        few = f"{_part(held, of + lost)} of the quotes have the gold answer"
+        few += f", and {lost} were not found" if lost else ""
+    elif quotes < LEAST_SHARE * wanted:
+        few = f"{_part(quotes, wanted)} of the quotes were found"
+    if few and not force:
         why = f"so {found(read.chunking)} is probably not the chunking that was labelled"
         how = "give that one with --chunking, or write the quotes with --force"
-        raise SettingError(f"only {share} of the quotes have the gold answer, {why}; {how}")
-    quotes = counted(sum(len(row.result.quotes) for row in rows), "quote")
-    return f"{quotes}, {share} with the gold answer" if share else quotes
+        raise SettingError(f"only {few}, {why}; {how}")
+    return counted(quotes, "quote") + (f", {_part(held, of)} with the gold answer" if of else "")
+
+
+def _part(n: int, of: int) -> str:
+    return f"{n} of {of} ({n / of:.1%})"
 
 
 def _write(path: Path, rows: Sequence[_Row]) -> None:

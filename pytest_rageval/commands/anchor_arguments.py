@@ -11,10 +11,10 @@ __all__ = ["add_to"]
 ABOUT = """\
 Turn the chunk ids in qrels, else the positive passages, into quotes of the corpus: evidence, which holds under any
 chunking. CASES is a dataset in our own format. Each id is looked up under the chunking that was labelled; the sentences
-of its text with the gold answer become the quote, or all of it if these are not certain. If fewer than half of the
-quotes contain the gold answer, nothing is written, because then another chunking was probably labelled. --check lists
-the ids that name other text than in the baseline. Exit status: 0; 1 if labels were not found or have changed; 2 if
-nothing was written.
+of its text with the gold answer become the quote, or all of it if these are not certain. Nothing is written if ids
+name other text than in the baseline, or if fewer than half of the quotes are found and contain the gold answer, because
+then another chunking was labelled. --check lists the ids that name other text than in the baseline. Exit status: 0; 1
+if labels were not found or have changed; 2 if nothing was written.
 """
 
 
@@ -30,16 +30,27 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--chunking", help="the chunking that was labelled, instead of the ini's rag_chunking")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the file to write; NAME.anchored.jsonl by default")
     parser.add_argument(
-        "--force", action="store_true", help="write though few quotes contain the gold answer, and over a file"
+        "--force", action="store_true", help="write though another chunking was probably labelled, and over a file"
     )
     parser.add_argument("--check", action="store_true", help="list ids whose text has changed, and write nothing")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="check with this one instead of the ini's")
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="the baseline whose text the ids have to name, instead of the ini's",
+    )
     parser.set_defaults(run_command=_anchor)
 
 
 def _anchor(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.anchor import anchor, check_labels
+    from pytest_rageval.errors import SettingError
 
     if arguments.check:
+        for name in ("out", "force"):
+            if getattr(arguments, name):
+                raise SettingError(f"--{name} has no effect with --check; leave it out")
         return check_labels(arguments.cases, arguments.corpus, arguments.chunking, arguments.baseline)
-    return anchor(arguments.cases, arguments.corpus, arguments.chunking, arguments.out, force=arguments.force)
+    return anchor(
+        arguments.cases, arguments.corpus, arguments.chunking, arguments.out, arguments.baseline, force=arguments.force
+    )

@@ -55,9 +55,4 @@ def _span(fields: Fields) -> Span:
 
 
 def _grade(fields: Fields) -> int:
-    if "grade" not in fields:
-        return 1
-    grade = fields.count("grade")
-    if not grade:
-        raise fields.error("grade", "an integer of at least 1")
-    return grade
+    return fields.count("grade", least=1) or 1

@@ -110,14 +110,14 @@ class Fields:
             return None
         raise self.error(name, "true or false")
 
-    def count(self, name: str) -> int | None:
-        """Return an integer of at least 0, or None when the field is absent."""
+    def count(self, name: str, least: int = 0) -> int | None:
+        """Return an integer of at least ``least``, or None when the field is absent."""
         value = self.values.get(name)
         if name not in self.values:
             return None
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
             return value
-        raise self.error(name, "an integer of at least 0")
+        raise self.error(name, f"an integer of at least {least}")
 
     def grade(self, name: str) -> int:
         """Return a required integer, which may be negative."""

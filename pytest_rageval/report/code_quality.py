@@ -56,7 +56,7 @@ def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
     for each in comparison.overall:
         for pair in each.broken if comparison.is_primary(each) else ():
             was, now = (number(side.scores[each.metric]) for side in (pair.before, pair.after))
-            told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_text(pair)}"
+            told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_text(pair, each.of)}"
             yield _entry("rag-broken", "minor", pair.after.name, told, f"{pair.after.name} {each.metric}")
 
 

@@ -148,7 +148,7 @@ def _against(result: GateResult, told: Regression) -> list[str]:
 
 def _broke(told: Regression) -> str:
     """Return how many of the cases that became worse have each cause."""
-    return f"broke: {causes_text(causes_of(told.broken), n_by_answer(told.broken))}"
+    return f"broke: {causes_text(causes_of(told.broken, told.of), n_by_answer(told.broken, told.of))}"
 
 
 def _undecided_text(result: GateResult) -> str:

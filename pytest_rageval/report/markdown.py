@@ -143,7 +143,7 @@ def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
     numbers = range(len(head) - 2, len(head))
     more = ["cause", *(["answer"] if run.texts else [])]
     broken = [
-        [*_case_row(pair, each, systems), cause_text(pair), *([_answer(run, pair)] if run.texts else [])]
+        [*_case_row(pair, each, systems), cause_text(pair, each.of), *([_answer(run, pair)] if run.texts else [])]
         for each in primary
         for pair in each.broken
     ]

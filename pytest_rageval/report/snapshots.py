@@ -58,4 +58,4 @@ def against(
         cases = held_cases(baseline.cases, pairing, now.cases, deselected, skipped)
         held = Held(cases, names, plan.min_compared)
     pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
-    return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, held, plan.updates)
+    return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, held, plan.updates, plan.metrics)

@@ -24,7 +24,7 @@ class BaselineCases:
     Attributes:
         scored: those that both runs scored, and that are still the same.
         known: these, and those that one of the runs did not score.
-        causes: of those that both scored, what broke them if they broke.
+        causes: of those that both scored, what broke them if their testbed's primary metric is worse.
     """
 
     scored: Mapping[str, Measured]
@@ -40,8 +40,18 @@ def paired_of(results: Mapping[str, Any]) -> BaselineCases | None:
     found = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
     scored = {node: pair.before for pair in found.pairs for node in pair.after.nodes}
     known = scored | {node: pair.before for pair in found.failed for node in pair.after.nodes}
-    causes = {node: cause_text(pair) for pair in found.pairs for node in pair.after.nodes}
+    of = _of_primary(results)
+    causes = {node: cause_text(pair, of[pair.after.testbed]) for pair in found.pairs for node in pair.after.nodes}
     return BaselineCases(scored, known, causes)
+
+
+def _of_primary(results: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the primary metric of each testbed measures, as `MetricInfo.of`."""
+    metrics = results["plan"]["metrics"]
+    return {
+        node: metrics.get(testbed["metrics"][0], {}).get("of", "answer")
+        for node, testbed in results["testbeds"].items()
+    }
 
 
 def case_key(outcome: Mapping[str, Any]) -> CaseKey:

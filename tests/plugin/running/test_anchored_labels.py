@@ -74,7 +74,7 @@ def test_labels_that_are_not_found_are_listed_and_their_records_left(museum: Pro
         case("away", passages=[{"id": "p", "text": "Closed.", "role": "positive"}]),
     ]
     museum.data([*ROWS, *lost])
-    status, out, _ = rageval(museum, "anchor", "jsonl:cases.jsonl", "--out", "cases.jsonl")
+    status, out, _ = rageval(museum, "anchor", "jsonl:cases.jsonl", "--out", "cases.jsonl", "--force")
     assert status == 1
     assert out.splitlines()[-2:] == [
         "left: cases.jsonl:5: qrels: 'visit.md#7' is not in the corpus",
@@ -101,6 +101,82 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
         2,
         "rageval: cases.anchored.jsonl is there already; name another file with --out, or add --force",
     )
+
+
+def test_the_labelled_file_is_not_overwritten_without_force(museum: Project) -> None:
+    labelled = (museum.path / "cases.jsonl").read_bytes()
+    for out in ("cases.jsonl", "./cases.jsonl"):
+        status, _, err = rageval(museum, "anchor", "cases.jsonl", "--out", out)
+        assert (status, err) == (
+            2,
+            "rageval: cases.jsonl is there already; name another file with --out, or add --force\n",
+        )
+        assert (museum.path / "cases.jsonl").read_bytes() == labelled
+
+
+@pytest.mark.parametrize(
+    ("gold", "share"),
+    [({"answers": ["12 euros"]}, "have the gold answer, and 6 were not found"), ({"answerable": False}, "were found")],
+    ids=["gold", "no-gold"],
+)
+def test_a_chunking_that_knows_none_of_the_ids_is_refused(museum: Project, gold: Row, share: str) -> None:
+    rows = [case(f"q{at}", qrels={f"visit.md#{at + 7}": 1}) for at in range(6)]
+    museum.data([{"id": row["id"], "question": row["question"], "qrels": row["qrels"]} | gold for row in rows])
+    status, out, err = rageval(museum, "anchor", "cases.jsonl")
+    assert (status, out) == (2, "")
+    assert err == (
+        f"rageval: only 0 of 6 (0.0%) of the quotes {share}, so 'sections' is probably not the chunking that was "
+        "labelled; give that one with --chunking, or write the quotes with --force\n"
+    )
+    assert not (museum.path / "cases.anchored.jsonl").exists()
+    status, out, _ = rageval(museum, "anchor", "cases.jsonl", "--force")
+    assert status == 1
+    assert out.startswith("0 of 6 cases -> cases.anchored.jsonl: 0 quotes")
+
+
+@pytest.mark.parametrize("extra", [("--out", "z.jsonl"), ("--force",)])
+def test_check_refuses_what_only_writing_uses(museum: Project, extra: tuple[str, ...]) -> None:
+    digests(museum, passages={})
+    status, out, err = rageval(museum, "anchor", "cases.jsonl", "--check", "--baseline", "rag-baseline.json", *extra)
+    assert (status, out) == (2, "")
+    assert err.splitlines()[-1] == f"rageval: {extra[0]} has no effect with --check; leave it out"
+    assert not (museum.path / "z.jsonl").exists()
+
+
+@pytest.mark.parametrize("configured", [True, False], ids=["ini", "option"])
+def test_digests_find_another_chunking_though_most_quotes_have_the_answer(museum: Project, configured: bool) -> None:
+    test = 'from pytest_rageval import rag_case\n\n@rag_case("jsonl:cases.jsonl")\ndef test_it(rag):\n    ...\n'
+    museum.file("test_it.py", test)
+    ini = "[pytest]\nrag_corpus = *.md\nrag_chunking = sections\n"
+    standing = "rag_baseline = rag-baseline.json\n"
+    museum.file("pytest.ini", ini + (standing if configured else ""))
+    if configured:  # there is no baseline yet
+        assert rageval(museum, "anchor", "cases.jsonl", "--out", "first.jsonl")[0] == 0
+    assert museum.run("--rag-baseline", "rag-baseline.json", "--rag-update-baseline").status == 0
+    option = () if configured else ("--baseline", "rag-baseline.json")
+    command = ("anchor", "cases.jsonl", *option, "--chunking")
+    status, out, err = rageval(museum, *command, "tokens 8 2")
+    assert (status, out) == (2, "")
+    assert err == (
+        "rageval: under 'tokens 8 2', 2 of 2 ids name other text than in the baseline rag-baseline.json, so another "
+        "chunking was labelled, or the documents have changed; give that one with --chunking, list the ids with "
+        "--check, or write the quotes with --force\n"
+    )
+    assert not (museum.path / "cases.anchored.jsonl").exists()
+    status, out, _ = rageval(museum, *command, "tokens 8 2", "--force")
+    assert (status, out.splitlines()[0].partition(": ")[2]) == (0, "3 quotes, 3 of 3 (100.0%) with the gold answer")
+    assert rageval(museum, *command, "sections", "--out", "right.jsonl")[0] == 0
+
+
+def test_a_baseline_without_digests_is_refused_only_if_it_is_asked_for(museum: Project) -> None:
+    digests(museum)
+    status, _, err = rageval(museum, "anchor", "cases.jsonl", "--baseline", "rag-baseline.json")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "the baseline rag-baseline.json has no digests of judged passages" in err
+    museum.file(
+        "pytest.ini", "[pytest]\nrag_corpus = *.md\nrag_chunking = sections\nrag_baseline = rag-baseline.json\n"
+    )
+    assert rageval(museum, "anchor", "cases.jsonl")[0] == 0
 
 
 @pytest.mark.parametrize(

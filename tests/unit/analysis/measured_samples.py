@@ -8,7 +8,12 @@ from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.verdicts import MetricInfo
 
 TESTBED = "test_a.py::test_a"
-METRICS = {"accuracy": MetricInfo(binary=True), "f1": MetricInfo(), "lies": MetricInfo(higher_is_better=False)}
+METRICS = {
+    "accuracy": MetricInfo(binary=True),
+    "f1": MetricInfo(),
+    "lies": MetricInfo(higher_is_better=False),
+    "RR": MetricInfo(of="retrieval", downstream=False),
+}
 
 
 def measured(

@@ -90,3 +90,13 @@ def test_evidence_that_left_the_corpus_is_replaced_by_the_answer(
     before = Measured("t.py::t", "q", "desk", {}, "d", evidence=evidence)
     after = Measured("t.py::t", "q", "desk", {}, "d", answer_seen=seen)
     assert cause_text(Pair(before, after)) == text
+
+
+@pytest.mark.parametrize(("then", "now"), [(1.0, 1.0), (1.0, 0.5), (1.0, 0.0), (None, None), (0.0, 0.0)])
+def test_only_retrieval_breaks_a_case_of_a_metric_of_the_retrieval(then: float | None, now: float | None) -> None:
+    pairs = [pair_of(then, now), by_answer(then, now)]
+    assert [cause_of(pair, "retrieval") for pair in pairs] == ["retrieval"] * 2
+    assert [cause_text(pair, "retrieval") for pair in pairs] == ["retrieval"] * 2
+    assert causes_of(pairs, "retrieval") == {"retrieval": 2, "generation": 0, "both": 0, "unknown": 0}
+    assert n_by_answer(pairs, "retrieval") == 0
+    assert cause_of(pair_of(1.0, 1.0), "both") == "generation"

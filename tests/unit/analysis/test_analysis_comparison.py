@@ -42,6 +42,16 @@ def test_what_broke_and_was_mended_is_told_with_its_causes() -> None:
     assert found.p_holm == found.found.p_value == 1.0
 
 
+def test_evidence_that_moved_down_in_the_ranking_broke_by_retrieval() -> None:
+    before, after = (
+        [measured(f"q{at}", scores={"RR": value, "f1": value}, evidence=1.0, topic="AB"[at % 2]) for at in range(4)]
+        for value in (1.0, 0.5)
+    )
+    for each in compared(before, after).compared:
+        cause = "retrieval" if each.metric == "RR" else "generation"
+        assert each.causes == dict.fromkeys(each.causes, 0) | {cause: each.n}
+
+
 def test_cells_are_corrected_over_all_of_the_metric() -> None:
     n = 24
     before = run_of(*[True] * n, topics="AAAB")

@@ -77,6 +77,10 @@ def test_each_case_has_the_cause_that_the_comparison_counts(museum: Results) -> 
     found = paired_of(museum)
     assert found is not None
     assert [found.causes[nodeid] for nodeid in accuracy["broken"]] == ["generation"] * accuracy["causes"]["generation"]
+    museum["plan"]["metrics"]["accuracy"]["of"] = "retrieval"
+    found = paired_of(museum)
+    assert found is not None
+    assert {found.causes[nodeid] for nodeid in accuracy["broken"]} == {"retrieval"}
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
