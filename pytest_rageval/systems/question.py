@@ -16,12 +16,17 @@ _ENGLISH = """
 """
 _CHINESE = """
     的 了 在 是 和 与 及 为 于 上 中 有 将 被 把 对 从 到 由 位 个 吗 呢 啊 多少 几 谁 哪 哪些 哪里 哪儿 哪个 哪家
-    哪年 哪一年 何时 什么 时候 什么时候 如何 怎么 怎样 为什么
+    哪年 哪一年 何时 什么 时候 什么时候 如何 怎么 怎样 为什么 可以 可 能 能够 能否 可否 是否 需要 要 需 多久 多长 多大
 """
 FUNCTION_WORDS = frozenset((_ENGLISH + _CHINESE).split())
 """Words that say nothing about the subject of a question."""
 
-_HOW = re.compile(r"\bhow\s+(?:many|much|often|long|old|tall|high|far|big|large|soon|late|early)\b", re.IGNORECASE)
+_MEASURE = "[艘辆匹头双颗支把个本张份件条只名位家部辆台次遍岁元块所座间篇页层种册杯瓶人]"
+_HOW = re.compile(
+    rf"\bhow\s+(?:many|much|often|long|old|tall|high|far|big|large|soon|late|early)\b"
+    rf"|几(?:{_MEASURE}|[天年周月日号点次倍])",
+    re.IGNORECASE,
+)
 """What asks for an amount; its words say nothing about the subject either."""
 
 _ASKS_FOR_NUMBER = re.compile(
@@ -35,18 +40,20 @@ _NUMBER = re.compile(
     r"|million|billion)\b|[一二两三四五六七八九十百千万亿]+",
     re.IGNORECASE,
 )
+_COUNT = re.compile(rf"[一二两三四五六七八九十百千万亿]+{_MEASURE}")
+"""What counts things in Chinese: a word of its own, which jieba may join to the words beside it."""
 
 
 def terms(text: str) -> list[str]:
     """Return the words of ``text``, case-folded and stemmed, in order."""
-    return [stem(word.casefold()) for word in words(text)]
+    return [stem(word.casefold()) for word in words(_COUNT.sub(r" \g<0> ", text))]
 
 
 def content_terms(question: str) -> list[str]:
     """Return the distinct terms of a question without function words, or with them if it has no others."""
-    folded = [word.casefold() for word in words(question)]
-    content = [word.casefold() for word in words(_HOW.sub(" ", question)) if word.casefold() not in FUNCTION_WORDS]
-    return list(dict.fromkeys(map(stem, content or folded)))
+    said = [word.casefold() for word in words(_COUNT.sub(r" \g<0> ", _HOW.sub(" ", question)))]
+    content = [stem(word) for word in said if word not in FUNCTION_WORDS]
+    return list(dict.fromkeys(content or terms(question)))
 
 
 def asks_for_number(question: str) -> bool:

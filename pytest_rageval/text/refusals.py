@@ -19,6 +19,9 @@ LONGEST = 20_000
 
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _MARKUP = re.compile(r"[*#`>|]+")
+_LABEL = re.compile(
+    r"\A\s*(?:(?:final )?(?:answer|response)|(?:最终)?(?:答案|回答|答复|回复|答|结论))\s*[:：]", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Wording:
             sources are about, that they are wrong.
         turn: turns from a refusal to an answer, or concludes or estimates one.
         value: holds a figure that may be an answer.
+        elsewhere: quotes another source than the first: it answers.
+        closing: concludes that the question cannot be answered.
     """
 
     clauses: Callable[[str], list[str]]
@@ -41,6 +46,8 @@ class Wording:
     aside: re.Pattern[str]
     turn: re.Pattern[str]
     value: re.Pattern[str]
+    elsewhere: re.Pattern[str]
+    closing: re.Pattern[str]
 
 
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
@@ -54,6 +61,10 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
     - any statement before the first refusal, but for an aside (see `Wording.aside`);
     - after a refusal, a statement that turns ("but ...", "however ..."), concludes ("therefore ..."), estimates
       ("probably ...") or holds a figure. Years, dates, and the numbers of forms, sections and steps are no figures.
+    - after a refusal, what another source says ("the second document says that ...").
+
+    The last clause decides if it concludes from what the sources lack that there is no answer ("..., so the ratio
+    cannot be calculated"): the facts before it are steps on the way. Yes or no at the beginning still answers.
 
     What stands in quotation marks is not read.
     """
@@ -65,9 +76,11 @@ def _refuses(text: str, language: str) -> bool:
     if language == "zh" and not has_chinese(text):
         return False
     wording = _wording(language)
-    clauses = wording.clauses(_MARKUP.sub(" ", _QUOTED.sub(" ", text)))
+    clauses = wording.clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
     if not clauses or wording.verdict.match(clauses[0]):
         return False
+    if _gives_up(clauses, wording):
+        return True
     refused = False
     for clause in clauses:
         if wording.refusal.search(clause):
@@ -77,8 +90,20 @@ def _refuses(text: str, language: str) -> bool:
     return refused
 
 
+def _gives_up(clauses: list[str], wording: Wording) -> bool:
+    """Return whether the last clause concludes that there is no answer; asides may follow it, and one must precede."""
+    last = len(clauses) - 1
+    while last > 0 and not wording.closing.search(clauses[last]):
+        if wording.value.search(clauses[last]) or not wording.aside.search(clauses[last]):
+            return False
+        last -= 1
+    return any(wording.refusal.search(clause) or wording.aside.search(clause) for clause in clauses[:last])
+
+
 def _answers(clause: str, wording: Wording, *, refused: bool) -> bool:
     """Return whether a clause that does not refuse answers."""
+    if refused and wording.elsewhere.search(clause):
+        return True
     if wording.aside.search(clause):
         return refused and bool(wording.turn.search(clause) and wording.value.search(clause))
     return not refused or bool(wording.turn.search(clause) or wording.value.search(clause))

@@ -18,17 +18,22 @@ _CONTRACTIONS = (
     (re.compile(r"\b(i|you|we|they)'(?:ve)\b"), r"\1 have"),
     (re.compile(r"\b(i|you|we|they)'(?:d|ll)\b"), r"\1 would"),
     (re.compile(r"\s+"), " "),
+    (
+        re.compile(r"^([^,;:]{1,80}) (?:therefore|thus|hence),? (?=(?:not|impossible|unable|can|be)\b)"),
+        r"therefore \1 ",
+    ),
 )
 _SPLIT = re.compile(
     r"; | — | – |: |,? (?=but (?!for\b))|,? (?=(?:however|although|though|whereas|while|yet|nevertheless),? )"
-    r"|, (?=(?:so|therefore|thus|hence|and (?:so|therefore|thus))\b)"
-    r"| (?=\(?(?:because|due to)\b)|, (?=since\b)"
+    r"|, (?=(?:so|therefore|thus|hence|which means|making it)\b)|,? (?=and (?:so|therefore|thus|hence|consequently)\b)"
+    r"|,? (?=\(?(?:because|due to|since (?:it|they|the|this|that|there|these|no|none|my|i)\b))|, (?=since\b)"
 )
 _REASON = re.compile(r"^\(?(?:because|due to|since)\b(?:[^,]*, |.*)")
 _REPORTED = re.compile(
-    r"\b(?!(?:i|we)\b)\w+ (?:has |have |had |also )*(?:conclude[sd]|says|said|state[sd]|note[sd]|warn(?:s|ed)"
-    r"|claim(?:s|ed)|repli(?:es|ed)|answer(?:s|ed)) that\b.*"
+    r"\b(?!(?:i|we)\b)(\w+ (?:has |have |had |also )*(?:conclude[sd]|says|said|state[sd]|note[sd]|warn(?:s|ed)"
+    r"|claim(?:s|ed)|repli(?:es|ed)|answer(?:s|ed)) that)\b.*"
 )
+_ADVICE = re.compile(r"\b(?:recommend|suggest|advise|please|consult|contact|check)\w*\b")
 _IMPRESSION = re.compile(
     r"^(?:(?:but|however,?|unfortunately,?) )?it (?:appears|seems) (?:that |like )?(?=(?:the|this|these|there|your)\b)"
 )
@@ -39,6 +44,18 @@ _SOURCE = (
     r"|materials?|references?|results?|statements?|contents?|paragraphs?|snippets?|pages?|10-[kq]s?|8-ks?|transcripts?"
     r"|releases?|sections?|tables?|records?|extracts?|chunks?|notes?|knowledge|input|prompt|files?)"
 )
+_NAMED = (
+    r"(?:manual|contract|lease|agreement|treaty|leaflet|label|brochure|announcement|news|story|interview|press\ release"
+    r"|law|statute|act|regulation|directive|clause|policy|guide|guideline|handbook|instruction|letter|e-?mail|memo"
+    r"|minute|prospectus|book|chapter|novel|paper|essay|post|website|summary|abstract|profile|biography|entry|ruling"
+    r"|judgment|judgement|opinion|schedule|catalogue|catalog|faq)s?"
+)
+"""Kinds of documents with a name: what is said of one is no aside, because an answer may be about it."""
+
+_SAY = (
+    r"(?:mention|state|specify|say|disclose|discuss|indicate|tell|describe|identify|clarify|explain|address|reveal"
+    r"|name|answer|elaborate|quantify)"
+)
 _SILENT = (
     r"(?:provide|contain|include|mention|state|specify|say|disclose|give|address|discuss|report|indicate|cover|offer|list"
     r"|tell|reveal|describe|identify|detail|refer|reference|show|present|break|clarify|explain|have|answer|outline|note"
@@ -46,15 +63,31 @@ _SILENT = (
 )
 _FIND_OUT = (
     r"(?:answer|provide|determine|find|locate|calculate|compute|give|identify|access|confirm|verify|say|tell|ascertain"
-    r"|assess|conclude|retrieve|see|know|offer|extract|infer|establish|derive|evaluate|comment|help|assist|fulfil+"
-    r"|quantify|search|browse|view|state|specify|respond|work\ out|make\ (?:a|an|this|that|any)|directly|accurately"
-    r"|definitively|reliably|confidently|fully|generate|perform|complete|continue|discern|deduce|judge|draw|be\ certain"
-    r"|be\ sure|analy[sz]e|compare)"
+    r"|assess|conclude|retrieve|see|know(?!\ of\b)|offer|extract|infer|establish|derive|evaluate|comment|help|assist"
+    r"|fulfil+|quantify|search|browse|view|state|specify|respond|work\ out|make\ (?:a|an|this|that|any)|directly"
+    r"|accurately|definitively|reliably|confidently|fully|generate|perform|complete|continue|discern|deduce|judge|draw"
+    r"|be\ certain|be\ sure|analy[sz]e|compare)"
+)
+_WORK_OUT = (
+    r"(?:answer|determine|calculate|compute|identify|confirm|verify|say|tell|ascertain|assess|conclude|know|infer"
+    r"|establish|derive|evaluate|quantify|specify|state|respond|work\ out|deduce|discern|judge|be\ certain|be\ sure"
+    r"|find|locate|extract|provide|give|analy[sz]e|compare|draw|estimate|comment|make\ (?:a|an|this|that|any)"
+    r"|(?:perform|complete|do)\ (?:a|an|the|this|that|any))"
+)
+_CONCLUDE = (
+    r"(?:answer|determine|calculate|compute|derive|establish|evaluate|quantify|assess|work\ out|respond|find|locate"
+    r"|identify|estimate|compare|(?:provide|give|make|draw|reach|perform|complete)\ (?:you\ )?(?:a|an|the|any)"
+    r"|(?:help|assist)\ (?:you\ )?with)"
 )
 _FOUND_OUT = (
     r"(?:determined|calculated|computed|answered|found|identified|established|verified|confirmed|ascertained|assessed"
     r"|inferred|derived|concluded|known|given|provided|located|extracted|evaluated|deduced|said|made|stated|specified"
     r"|discerned|judged|worked\ out)"
+)
+_OTHER = (
+    r"^(?:\W*(?:and|but|however|while|whereas),?\ )*(?:(?:according\ to|per|in|from|by)\ )?(?:(?:the|a)\ )?"
+    rf"(?:(?:(?:second|third|fourth|fifth|sixth|other|latter|last|final)|another)(?:\ (?:one|{_SOURCE}))?"
+    rf"|{_SOURCE}\ [\[(\#]?(?:\d+|[b-h])\b[\])]?)"
 )
 _ADVERBS = r"(?:\w+ly\ |yet\ |even\ |at\ this\ time\ |seem\ to\ |appear\ to\ |be\ able\ to\ |able\ to\ )*"
 _PUT_DOWN = (
@@ -69,8 +102,8 @@ _WRITER_CANNOT = rf"""
     | \b(?:i|we|one)\ (?:am|is|are|was|were|remain)\ (?:\w+ly\ )?unable\ to\b
     | ^(?:\W*(?:sorry|unfortunately|therefore|thus|so|hence)\W+)?
         (?:unable\ to|can\ not|could\ not|not\ able\ to)\ {_FIND_OUT}
-    | \b(?:i|we)\ (?:do|did|would|currently\ do)\ not\ {_ADVERBS}(?:know|recall|see|have)\b
-    | \b(?:i|we)\ (?:have|had|see|found|find|can\ find|could\ find)\ (?:no|nothing)\b
+    | \b(?:i|we)\ (?:do|did|would|currently\ do)\ not\ {_ADVERBS}(?:know(?!\ of\b)|recall|see|have)\b
+    | \b(?:i|we)\ (?:have|had|see|found|find|can\ find|could\ find)\ (?:no|nothing|insufficient)\b
     | \b(?:i\ is|i\ am|we\ are)\ not\ (?:sure|certain|aware|familiar)\b
     | \b(?:i|we)\ (?:\w+\ )?(?:unsure|uncertain)\b | \bno\ idea\b | \bas\ an\ ai\b
     | \b(?:ai|model|assistant|and|but)\ do\ not\ {_ADVERBS}have\ (?:\w+[ -]){{0,3}}
@@ -81,12 +114,18 @@ _WRITER_CANNOT = rf"""
 """
 _NOBODY_CAN = rf"""
       \bit\ (?:is|was|would\ be|remains|becomes)\ (?:\w+ly\ )?
-        (?:not\ (?:\w+ly\ )?(?:possible|feasible|clear|known|{_PUT_DOWN})|impossible|unclear|unknown)\b
-    | \bnot\ possible\ (?:for\ \w+\ )?to\ {_ADVERBS}{_FIND_OUT}
-    | \b(?:difficult|hard|challenging)\ to\ {_ADVERBS}{_FIND_OUT}\b
-    | \b(?:can|could)\ not\ (?:\w+ly\ )?be\ (?:\w+ly\ )?{_FOUND_OUT}\b
+        (?:not\ (?:\w+ly\ )?(?:clear|known|{_PUT_DOWN})|unclear|unknown)\b
+    | \b(?:(?:not\ |im)(?:possible|feasible)|difficult|hard|challenging)\ (?:for\ \w+\ )?to\ {_ADVERBS}{_WORK_OUT}\b
+    | \bcan\ not\ (?:\w+ly\ )?be\ (?:\w+ly\ )?{_FOUND_OUT}\b
+    | \bcould\ not\ (?:\w+ly\ )?be\ (?:\w+ly\ )?
+        (?:(?:determined|calculated|computed|answered|inferred|derived|concluded)\b|{_FOUND_OUT}\b[^.]{{0,60}}\b{_SOURCE}\b)
+    | \b{_INFORMATION}\b[^.]{{0,60}}\bcould\ not\ be\ {_FOUND_OUT}\b
+    | \b(?:is|are)\ not\ (?:calculable|computable|determinable|answerable)\b
+    | \b(?:i|we)\ (?:is|am|are|was|were)\ not\ (?:told|informed)\b
     | ^\W*(?:unknown|unclear|unanswerable|n/a
-        |not\ (?:stated|mentioned|specified|provided|given|available|known|found|answerable))\b\W*
+        |not\ (?:stated|mentioned|specified|provided|given|available|known|found|answerable))
+        (?:\W*$|\ ?[-–—,.:;(]|\ (?:from|based|according|given|as|due|whether|how|here|anywhere)\b
+        |\ [^.]{{0,40}}\b{_SOURCE}\b)
 """
 _SOURCES_DO_NOT_SAY = rf"""
       \b{_SOURCE}\b[^.?!]{{0,80}}?\b(?:do|does|did|has|have|had)\ not\ {_ADVERBS}(?:been\ )?{_SILENT}\w*\b
@@ -96,7 +135,19 @@ _SOURCES_DO_NOT_SAY = rf"""
         (?:do|does|did|has|have)\ not\ {_ADVERBS}(?:been\ )?{_SILENT}\w*\b
     | \b{_SOURCE}\b[^.?!]{{0,60}}?\b(?:fails?\ to|without\ \w+ing|says?\ nothing|(?:is|are)\ silent
         |(?:makes?|gives?|contains?|provides?|offers?|has|have|mentions?)\ no\b|includes?\ no(?:ne)?\b)
-    | \b(?:neither|none)\ (?:of\ )?(?:\w+\ ){{0,3}}{_SILENT}\w*
+    | \b{_NAMED}\ (?:\w+\ ){{0,2}}?(?:do|does|did|has|have|had)\ not\ {_ADVERBS}(?:been\ )?{_SAY}\w*\b
+    | \b{_NAMED}\ (?:\w+\ ){{0,2}}?(?:do|does)\ not\ {_ADVERBS}
+        (?:give|provide|contain|include)\ (?:\w+\ ){{0,3}}{_INFORMATION}\b
+    | \b{_NAMED}\ (?:\w+\ )?(?:says?|tells?|states?|reveals?|mentions?|discloses?)\ nothing\b
+    | \bnothing\ (?:is|was|has\ been)\ (?:\w+ly\ )?(?:said|mentioned|stated|written|given|disclosed)\b
+    | ^but\ not\ (?:what|when|who|whom|whose|where|how|why|whether|which)\b
+    | \b{_NAMED}\ (?:makes?|gives?|contains?|provides?|has|have)\ no\ (?:\w+\ ){{0,2}}{_INFORMATION}\b
+    | \b(?:do|does)\ not\ (?:\w+ly\ )?appear\ (?:anywhere\ )?(?:in|within|on)\ (?:\w+\ ){{0,4}}{_SOURCE}\b
+    | (?:\b{_NAMED}|^(?:but|and|however,?|yet)(?:\ it|\ they)?)\ (?:is|are)\ silent\b
+    | \b(?:neither|none|no)\ (?:of\ )?(?:\w+\ ){{0,3}}?{_SOURCE}\ (?:\w+\ ){{0,3}}?{_SILENT}\w*
+    | \b(?:neither|none)\ (?:of\ (?:them|these|those)\ )?{_ADVERBS}(?:{_SAY}|give|provide|contain|include|cover)\w*
+    | \bneither\ of\ (?:\w+\ ){{0,3}}(?:{_SAY}|give|provide|contain|include)\w*
+    | \b{_SOURCE}\ (?:\w+\ ){{0,2}}(?:gives?|contains?|provides?|includes?|states?|mentions?|lists?)\ neither\b
     | \b(?:neither|nor|none)\b[^.]{{0,60}}\b(?:appears?|is|are)\b[^.]{{0,20}}\b{_SOURCE}\b
     | \bnothing\ (?:in|about|on|regarding)\b[^.]{{0,60}}\b(?:{_SILENT}\w*|{_SOURCE})\b
     | \bnot\ {_ADVERBS}(?:explicitly|directly|specifically|clearly|expressly)\ {_SILENT}\w*\b
@@ -105,19 +156,27 @@ _SOURCES_DO_NOT_SAY = rf"""
     | \b(?:cut\ off|truncated|ends?\ abruptly|ended\ abruptly)\b
 """
 _IT_IS_MISSING = rf"""
-      \b(?:not|in)\ ?(?:enough|sufficient|adequate)\ (?:\w+\ ){{0,2}}(?:information|data|context|details?|evidence)\b
+      (?<!found\ )(?<!cited\ )(?<!for\ )(?<!of\ )\b(?:not|in)\ ?(?:enough|sufficient|adequate)\s
+        (?:\w+\ ){{0,2}}(?:information|data|context|details?)\b
+    | (?<!found\ )(?<!cited\ )(?<!for\ )(?<!of\ )\b(?:not|in)\ ?(?:enough|sufficient|adequate)\s
+        (?:\w+\ ){{0,2}}evidence\b[^.]{{0,40}}?\b(?:{_SOURCE}|{_WORK_OUT})\b
     | \b{_SOURCE}\ (?:\w+\ ){{0,4}}(?:is|are|was|were)\s
         (?:not\ (?:enough|sufficient)|insufficient|inadequate|missing|incomplete)\b
     | \black(?:s|ing|\ of)?\ (?:\w+\ ){{0,3}}(?:{_INFORMATION}|access|context|knowledge)\b
     | \bthere\ (?:is|are|was|were|does\ not\ (?:seem|appear)\ to\ be)\ (?:no|not\ (?:any|an|a))\s
-        (?:\w+,?\ ){{0,3}}{_INFORMATION}\b
+        (?:\w+,?\ ){{0,3}}(?:{_INFORMATION}|balance\ sheet|breakdown)\b
     | ^(?:\W*(?:sorry|unfortunately|based|according)\b[^.]*?\b)?no\ (?:\w+\ ){{0,3}}{_INFORMATION}\b
+        (?!\ (?:is|are|was|were)\ (?!(?:\w+ly\ )?{_PUT_DOWN}|\w+ly\b|made\b))
     | \b(?:{_INFORMATION}|question|documents?)\b[^.]{{0,80}}?\b{_ARE_NOT}(?:{_PUT_DOWN}|in)\b
     | \b{_ARE_NOT}{_PUT_DOWN}\b[^.]{{0,40}}?\b(?:in|from|within|by)\b[^.]{{0,40}}\b{_SOURCE}\b
     | \b{_ARE_NOT}(?:mentioned|stated|specified|provided|disclosed|given)(?:\ (?:here|there|anywhere))?\W*$
     | \bnot\ {_PUT_DOWN}\ (?:in|by|within|from)\ (?:\w+\ ){{0,4}}{_SOURCE}\b
+    | \bnot\ (?:been\ )?(?:mentioned|stated|specified|given|disclosed|addressed|explained|named|discussed|revealed)\s
+        (?:in|by|within)\ (?:\w+\ ){{0,3}}{_NAMED}\b
+    | \b(?:missing|absent|omitted|left\ out)\ (?:from|in)\ (?:\w+\ ){{0,4}}{_SOURCE}\b
     | ^(?:information|answer|data)\W+not\ {_PUT_DOWN}\b
     | \bno\ (?:\w+\ )?evidence\b[^.]{{0,60}}\b{_SOURCE}\b | \bnot\ (?:readily|publicly|directly|explicitly)\ available\b
+    | \bno\ [^.,]{{1,50}}\ (?:is|are|was|were)\ (?:\w+ly\ )?{_PUT_DOWN}\ (?:in|by|within)\ (?:\w+\ ){{0,3}}{_SOURCE}\b
     | \b(?:more|additional|further)\ (?:information|context|data|details?)\ (?:is|are|would\ be)\s
         (?:needed|required|necessary)\b
 """
@@ -128,7 +187,7 @@ _ASIDE = rf"""
     | \b(?:investors?|users?|readers?|analysts?|one|it)\ (?:can|could|may|might)\ (?:also\ )?(?:be\ )?
         (?:look|review|use|check|find|refer|consult|helpful|useful|necessary)\w*\b
     | \b(?:is|are)\ (?:a|an|the)\ (?:\w+\ ){{0,3}}(?:measure|metric|ratio|indicator|term|concept)\b
-    | \b(?:found|located|available|disclosed|included|reported|outlined|detailed)\ in\b
+    | \b(?:found|located|given|set\ out|available|disclosed|included|reported|outlined|detailed)\ in\b
     | \b(?:sorry|apologi[sz]e|apologies|unfortunately|thank\ you|i\ hope|any\ other\ questions)\b
     | ^\W*(?:sure|certainly|of\ course|ok|okay|great|hello|hi|dear|as\ of\ my)\b
     | \b(?:you|your|please|let\ me\ know|feel\ free|recommend|suggest\ (?!that\b)|advise|advisable|consult|refer\ to
@@ -151,11 +210,16 @@ _ASIDE = rf"""
     | ^(?:\W*(?:and|but|however|instead|also|while|though|since),?\ )*(?:the|this|these|those|your|both|all)\s
         (?:\w+\ ){{0,2}}{_SOURCE}\b
         (?![^.]*\b(?:suggest|indicat|impl(?:y|ies)|state[sd]?|says?|shows?|note[sd]?|report(?:s|ed)|mean|reveal))
+    | ^(?:although|though|while|whereas|even\ though|even\ if)\b
+    | ^(?:the|this|these|those|your|both)\ (?:\w+\ ){{0,2}}{_NAMED}\ (?:\w+\ ){{0,2}}?
+        (?:covers?|describes?|discuss(?:es)?|explains?|talks?|deals?|focus(?:es)?|mentions?|lists?|outlines?|address(?:es)?)\b
+    | ^(?:the\ )?(?:first|second|third|fourth|fifth|other|last)\ (?:one\ )?(?:is\ about
+        |covers?|describes?|discuss(?:es)?|lists?|mentions?|talks?|deals?|focus(?:es)?|concerns?|outlines?|explains?)\b
     | \b(?:errors?|contradictions?)\b[^.]{{0,40}}\b{_SOURCE}\b
 """
 _TURN = re.compile(
     r"""
-      ^\W*(?:but|however|nevertheless|nonetheless|that\ said|yet)\b
+      ^\W*(?:but|however|nevertheless|nonetheless|that\ said|yet|although|though|while)\b
     | ^\W*(?:and\ )?(?:so|therefore|thus|hence|consequently|accordingly|in\ conclusion|as\ a\ result)\b
     | \b(?:which|this|that|it|they|these|trend|data|figures?)\ (?:\w+\ )?(?:suggests?|indicates?|impl(?:y|ies)|means)\b
     | \b(?:suggests?|indicates?|implies)\ that\b
@@ -166,6 +230,15 @@ _TURN = re.compile(
     """,
     re.VERBOSE,
 )
+_CLOSING = rf"""
+    ^\W*(?:and\ |but\ )?(?:(?:so|therefore|thus|hence|consequently|accordingly|as\ a\ result|which\ means|making\ it
+        |(?:without|in\ the\ absence\ of|for\ (?:this|that)\ reason)\b[^.]{{0,80}}?)\b,?\ )+
+    (?!.*\b(?:more|further|additional|other|verify|confirm|exact|exactly|precise|precisely)\b)
+    (?:[^.]{{0,160}}\b(?:can|could)\ not\ (?:\w+ly\ )?be\ (?:\w+ly\ )?{_FOUND_OUT}
+    |[^.]{{0,80}}\b(?:i|we|one)\ (?:can|could|am|is|are)\ (?:not|unable\ to)\ {_ADVERBS}{_CONCLUDE}
+    |[^.]{{0,80}}\b(?:not\ |im)(?:possible|feasible)\ (?:for\ \w+\ )?to\ {_ADVERBS}{_CONCLUDE}
+    |[^.]{{0,120}}\b(?:is|remains)\ (?:unknown|unclear)|there\ is\ no\ way\ to\ {_ADVERBS}{_CONCLUDE})\b
+"""
 _VALUE = re.compile(
     r"""
       (?<![\w.,-])(?!(?:19|20)\d\d\b(?!\s*(?:million|billion|%)))
@@ -195,8 +268,9 @@ def clauses(text: str) -> list[str]:
         if concession:
             found.append(concession[0])
             plain = f"but {plain[concession.end() :]}"
-        parts = (_REASON.sub("", _REPORTED.sub("", part)) for part in _SPLIT.split(plain))
-        found += [clause for part in parts if (clause := part.strip())]
+        advice = _ADVICE.search(plain)
+        parts = (_REPORTED.sub(r"\1", part) for part in _SPLIT.split(plain))
+        found += [clause for part in parts if (clause := (part if advice else _REASON.sub("", part)).strip())]
     return found
 
 
@@ -204,9 +278,17 @@ ENGLISH = Wording(
     clauses=clauses,
     refusal=re.compile(f"{_WRITER_CANNOT}|{_NOBODY_CAN}|{_SOURCES_DO_NOT_SAY}|{_IT_IS_MISSING}", re.VERBOSE),
     verdict=re.compile(
-        r"\W*(?:yes|no|none)\b(?!\W*\b(?:information|mention|data|answer|relevant|idea|specific|details?))"
+        rf"\W*(?:yes|no|none(?!\ of\b))\b(?!\W*\b(?:information|mention|data|answer|relevant|idea|specific|details?))"
+        rf"(?!\ (?:\w+\ ){{0,7}}?{_SOURCE}\b)",
+        re.VERBOSE,
     ),
     aside=re.compile(_ASIDE, re.VERBOSE),
     turn=_TURN,
     value=_VALUE,
+    elsewhere=re.compile(
+        rf"""{_OTHER},?\ (?:also\ |\w+ly\ )?(?:(?:says?|states?|reports?|notes?|claims?|confirms?|specif(?:y|ies))\b
+        (?!\ (?:only|no|nothing)\b)|(?<=\ )(?:it|he|she|they|the)\ .*\b(?:is|was|are|were|costs?|did|had|has)\b)""",
+        re.VERBOSE,
+    ),
+    closing=re.compile(_CLOSING, re.VERBOSE),
 )

@@ -42,6 +42,19 @@ def test_an_answer_is_known_to_cost_nothing(question: str) -> None:
     assert extractive(query(question, *ENGLISH)).usage == free
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("码头可以停几艘船？", "码头最多可停八艘船。"),
+        ("换票需要多久？", "换票在两天内完成。"),
+        ("渡轮可以载几辆汽车？", "渡轮可载四十辆汽车。"),
+    ],
+)
+def test_plain_chinese_questions_are_answered(question: str, expected: str) -> None:
+    passages = ("码头最多可停八艘船。", "换票在两天内完成。", "渡轮可载四十辆汽车。")
+    assert extractive(query(question, *passages, language="zh")).text == expected
+
+
 def test_chinese_passages_are_read_by_sentence() -> None:
     answer = extractive(query("高山铁路由谁剪彩？", *CHINESE, language="zh"))
     assert answer.text == "高山铁路由林月剪彩通车。"

@@ -32,6 +32,22 @@ def test_words_that_ask_for_an_amount_are_no_content(question: str, expected: li
     assert content_terms(question) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("图书馆可以借几本书？", ["图书馆", "借", "书"]),
+        ("退款需要多久？", ["退款"]),
+        ("办理需要几天？", ["办理"]),
+    ],
+)
+def test_words_that_ask_are_no_content_in_chinese(question: str, expected: list[str]) -> None:
+    assert content_terms(question) == expected
+
+
+def test_what_counts_is_a_term_of_its_own_in_chinese() -> None:
+    assert terms("最多可借十本书") == ["最多", "可", "借", "十本", "书"]
+
+
 def test_a_question_of_function_words_keeps_them() -> None:
     assert content_terms("Who was it?") == ["who", "was", "it"]
     assert content_terms("？") == []

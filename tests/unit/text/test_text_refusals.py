@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pytest_rageval.text.refusals import refuses
 
 LINES = (Path(__file__).resolve().parents[3] / "fixtures" / "refusals" / "answers.jsonl").read_text(encoding="utf-8")
 ROWS: list[dict[str, str]] = [json.loads(line) for line in LINES.splitlines()]
+CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|as a result|making it|without)\b|因此|所以|故", re.IGNORECASE)
 REFUSALS = [row["answer"] for row in ROWS if row["label"] == "refusal"]
 
 
@@ -81,6 +83,34 @@ def test_an_answer_with_a_negation_or_a_caveat_is_no_refusal(text: str) -> None:
     assert not refuses(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sales were $9 million. The excerpt has no receivables, so the ratio cannot be calculated.",
+        "Sales were $9 million. Receivables are not given in the excerpt. Therefore I cannot calculate the ratio.",
+        "Sales were $9 million. No receivables are given in the text, which means the ratio cannot be computed.",
+        "营业收入为9亿元，但文中没有应收账款的数据，因此无法计算周转率。",
+    ],
+)
+def test_a_conclusion_that_there_is_no_answer_refuses_whatever_stands_before(text: str) -> None:
+    assert refuses(text)
+    assert refuses(f"{text} {'请查阅年报。' if '。' in text else 'Please see the annual report.'}")
+    assert not refuses(f"{text} {'大约是9%。' if '。' in text else 'It was probably 9%.'}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bridge opened in 1931. The passage does not name the day, so I cannot verify it.",
+        "The bridge opened in 1931. The passage does not name the day, so the exact date cannot be determined.",
+        "The fire destroyed the archive, so the cause can not be determined.",
+        "大桥于1931年通车。证据被毁，因此无法确定设计者。",
+    ],
+)
+def test_a_conclusion_about_more_than_the_question_or_without_the_sources_leaves_the_answer(text: str) -> None:
+    assert not refuses(text)
+
+
 def test_years_and_numbers_of_forms_are_no_figures() -> None:
     refusal = "The documents do not state the revenue of 2021."
     assert refuses(f"{refusal} See Form 10-K, Item 7, of December 31, 2021.")
@@ -101,10 +131,14 @@ def test_space_and_markup_around_a_refusal_change_nothing(text: str, mark: str) 
     assert refuses(f"{mark}{text}{mark}") is refuses(text)
 
 
-@given(st.sampled_from([row for row in ROWS if row["label"] == "refusal"]), st.integers(0, 1))
-def test_a_refusal_after_an_answer_is_a_caveat(row: dict[str, str], which: int) -> None:
-    answer = {"en": ("Yes.", "It costs 4 euros."), "zh": ("是的。", "票价为4欧元。")}[row["language"]][which]
-    assert not refuses(f"{answer} {row['answer']}")
+@given(st.sampled_from([row for row in ROWS if row["label"] == "refusal"]))
+def test_yes_answers_whatever_stands_after_it(row: dict[str, str]) -> None:
+    assert not refuses({"en": "Yes. ", "zh": "是的。"}[row["language"]] + row["answer"])
+
+
+@given(st.sampled_from([row for row in ROWS if row["label"] == "refusal" and not CONCLUSION.search(row["answer"])]))
+def test_a_refusal_after_an_answer_is_a_caveat(row: dict[str, str]) -> None:
+    assert not refuses({"en": "It costs 4 euros. ", "zh": "票价为4欧元。"}[row["language"]] + row["answer"])
 
 
 @pytest.mark.parametrize("unit", ["the document not ", "没有", "i do not clearly ", "= ", ". ", "it "])
