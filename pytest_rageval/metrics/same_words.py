@@ -16,11 +16,28 @@ _WORD = re.compile(r"[^\W\d_]+")
 _CAPITAL = re.compile("[A-Z]")
 _MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]*y|[a-z]*ber|ch|il|e|ust)?")
 _MONEY = frozenset({"CNY", "EUR", "GBP", "HK", "HKD", "JPY", "RMB", "US", "USD"})
-_NO_WORD = frozenset("的了是在有和与或及也为就都被由从对按将把之其该这那约共达达到大约一共总共于至到年月日元上个")
-"""Chinese words of one character that need not be in the answer."""
+_NO_WORD = frozenset(
+    [
+        "共有",
+        "共计",
+        "一共",
+        "总共",
+        "大约",
+        "约为",
+        "达到",
+        *"的了是在有和与或及也为就都被由从对按将把之其该这那约共达于至到年月日元上个",
+    ]
+)
+"""Chinese words that need not be in the answer."""
+
+_PARTS = frozenset("ast")
+"""Letters that are words of no meaning: an article, and what stands behind an apostrophe."""
 
 _CHOICE = re.compile(r"\b(?:or|versus|vs)\b|还是|或|抑或", re.IGNORECASE)
 """What says that a question names more than one answer."""
+
+_EDGE = re.compile(r"\b(from|to|since|until|till)(?= (?:[a-z]+ )?[^\w\s]?\d)")
+"""What stands before a number and says whether something begins or ends with it."""
 
 _OPPOSITES = tuple(
     frozenset(map(stem, group.split()))
@@ -34,6 +51,11 @@ _OPPOSITES = tuple(
         "top bottom",
         "left right",
         "before after",
+        "for against",
+        "on off",
+        "with without",
+        "in ago",
+        "monday tuesday wednesday thursday friday saturday sunday",
         "older younger",
         "higher lower",
         "highest lowest",
@@ -83,6 +105,8 @@ def says_words(question: str, alias: str, answer: str) -> bool:
     in_answer = _stems(answer)
     if not latin <= in_answer | _stems(asked):
         return False
+    if not _agree(_edges(alias), _edges(answer)):
+        return False
     return _no_opposite(_stems(alias), in_answer) and _no_chinese_opposite(alias, answer) and _in_order(names, answer)
 
 
@@ -91,19 +115,25 @@ def _words(alias: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]
     """Return the stems of an alias's words in lower case, its words with a capital letter, and its Chinese words."""
     plain = without_numbers(alias)
     latin, names = [], []
-    for word in _WORD.findall(plain):
+    for match in _WORD.finditer(plain):
+        word = match[0]
         if has_chinese(word) or word in _MONEY or _MONTH.fullmatch(word):
             continue
-        if word.lower() in STOP_WORDS and word[1:] == word[1:].lower() and f"{word}$" not in alias:  # as in A$5
+        if word.lower() in STOP_WORDS and word[1:] == word[1:].lower() and not _is_sign(match, alias):
             continue
         if _CAPITAL.search(word):
             names.append(fold(word))
-        elif len(word) > 1:
+        elif word not in _PARTS:
             latin.append(stem(word))
     chinese = (
         [word for word in words(plain) if has_chinese(word) and word not in _NO_WORD] if has_chinese(plain) else []
     )
     return frozenset(latin), tuple(dict.fromkeys(names)), frozenset(map(fold, chinese))
+
+
+def _is_sign(match: re.Match[str], alias: str) -> bool:
+    """Return whether a stop word is a sign of a unit, as in A$5 and 5 A."""
+    return match[0] == "A" and (f"{match[0]}$" in alias or match.start() > 0)
 
 
 @once_a_text
@@ -128,12 +158,20 @@ def _in_order(names: tuple[str, ...], answer: str) -> bool:
 
 
 def _no_opposite(wanted: frozenset[str], there: frozenset[str]) -> bool:
-    return not any(wanted & group and there & group and not wanted & group <= there for group in _OPPOSITES)
+    return all(_agree(wanted & group, there & group) for group in _OPPOSITES)
+
+
+def _agree(wanted: frozenset[str], there: frozenset[str]) -> bool:
+    return not (wanted and there) or wanted <= there
 
 
 def _no_chinese_opposite(alias: str, answer: str) -> bool:
     for group in _CHINESE_OPPOSITES:
-        wanted, there = ({word for word in group if word in text} for text in (alias, answer))
-        if wanted and there and not wanted <= there:
+        wanted, there = (frozenset(word for word in group if word in text) for text in (alias, answer))
+        if not _agree(wanted, there):
             return False
     return True
+
+
+def _edges(text: str) -> frozenset[str]:
+    return frozenset(_EDGE.findall(fold(text)))

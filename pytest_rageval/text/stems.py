@@ -7,9 +7,9 @@ from functools import lru_cache
 __all__ = ["STOP_WORDS", "stem"]
 
 _STOPS = (
-    "a about also an and approximately are around as at be been by did do does for from had has have he her his i in is"
-    " it its just made make makes nearly of on only or our over per roughly she so than that the their them there these"
-    " they this those to total under was we were when which while who will with would you"
+    "a about also an and approximately are around as at be been by did do does for from had has have i in is it its"
+    " just made make makes nearly of on only or over per roughly so than that the there these they this those to total"
+    " under was were when which while who will with would you"
 )
 STOP_WORDS = frozenset(_STOPS.split())
 """English words that say nothing of what a text is about."""
