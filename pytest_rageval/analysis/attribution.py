@@ -74,7 +74,6 @@ def _share(case: Measured) -> float | None:
     return case.evidence if case.answer_seen is None else case.answer_seen
 
 
-def _is_by_answer(pair: Pair) -> bool:
 def _is_by_answer(pair: Pair, of: str) -> bool:
     if of == "retrieval":
         return False

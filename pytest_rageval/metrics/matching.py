@@ -17,9 +17,13 @@ __all__ = ["contains", "fold", "fold_spaces", "meets", "occurrences", "slot_hits
 
 _SPACE_AT_HAN = f"(?<=[{CJK}]) | (?=[{CJK}])"  # compiled, by re, when the first text is not ASCII
 _DIGITS = re.compile(r"\d+")
+_LONGEST_IN_WORDS = 40
 _NUMBER = re.compile(
     r"""
-      (?P<chain>\d+(?:\.\d+){2,})                   # 2022.1.3: every part is a number of its own
+      (?P<chain>(?:19|20)\d\d(?:\.\d+){2,}(?!\.?\d)  # 2022.1.3: parts of a date
+      |   \d+(?:\.\d+)+\.(?:19|20)\d\d(?!\.?\d))
+    | \d+(?:\.\d+){2,}                             # 3.11.2 and 192.168.1.1
+    | (?<![\d/.,])\d{1,3}[/\u2044]\d{1,3}(?![\d/.,\u2044]*\d) # 1/4
     | \d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?            # 12,345.6
     | \d+(?:\.\d+)?                                 # 70 and 70.5
     | (?<![^\W_])(?<!\.)\.\d+                       # .70, but not after a letter or in an ellipsis
@@ -51,11 +55,12 @@ def occurrences(text: str, alias: str) -> Iterator[int]:
     """Yield where ``alias`` occurs, as offsets into ``fold(text)``; both are folded first.
 
     An occurrence may not cut a number of the text in two: no number strictly contains its start or its end.
-    A number is a run of digits with its decimals (``70.5``) and its minus (`notation.negative_span`); in a chain with
-    two dots or more (``2022.1.3``) every part is a number of its own. It may start with its decimal point (``.70``)
-    unless a letter, digit or dot goes before. So 70 is not in 170, 70.5, .70 or -70, 2.3% is not in 12.3%, 8强 is not
-    in 18强, 5万 is not in 5万亿, and 70 is in "It was 70." and "60-70". Units and letters draw no boundary: "art" is in
-    "party", as in RGB. An empty alias never occurs.
+    A number is a run of digits with its decimals (``70.5``) and its minus (`notation.negative_span`), a fraction
+    (``1/4``) or a version (``3.11.2``); in a date (``2022.1.3``) every part is a number of its own. A number may start
+    with its decimal point (``.70``) unless a letter, digit or dot goes before. So 70 is not in 170, 70.5, .70 or -70,
+    2.3% is not in 12.3%, 4 is not in 1/4, 3.11 is not in 3.11.2, 8强 is not in 18强, 5万 is not in 5万亿, and 70 is in
+    "It was 70.", "60-70" and "(70)". Units and letters draw no boundary: "art" is in "party", as in RGB. An empty alias
+    never occurs.
     """
     haystack, needle = fold(text), fold(alias)
     negative = _is_negative(needle)
@@ -72,11 +77,11 @@ def contains(text: str, alias: str) -> bool:
     """Return whether ``text`` says ``alias``: it occurs (`occurrences`), or it is a quantity that the text states.
 
     A quantity is a number with its unit and nothing else (`same_quantity.states`): "$1577.00" is in "$1,577 million",
-    "5%" in "5 percent", "1.2bn" in "1,200 million".
+    "5%" in "5 percent", "1.2bn" in "1,200 million", "two" in "2 museums".
     """
     if next(occurrences(text, alias), None) is not None:
         return True
-    if _DIGITS.search(alias) is None:
+    if _DIGITS.search(alias) is None and not _has_number_in_words(alias):
         return False
     from pytest_rageval.metrics.same_quantity import states  # its patterns take time to compile
 
@@ -91,6 +96,13 @@ def slot_hits(gold: Gold, *texts: str) -> tuple[str | None, ...]:
 def meets(gold: Gold, text: str) -> bool:
     """Return whether ``text`` contains an alias of every slot; True for no slots."""
     return None not in slot_hits(gold, text)
+
+
+@lru_cache(maxsize=256)
+def _has_number_in_words(alias: str) -> bool:
+    from pytest_rageval.text.numerals import in_digits  # its patterns take time to compile
+
+    return len(alias) <= _LONGEST_IN_WORDS and _DIGITS.search(in_digits(alias)) is not None
 
 
 @lru_cache(maxsize=256)

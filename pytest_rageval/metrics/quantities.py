@@ -68,10 +68,11 @@ def numerical_verdict(instance: Instance, answer: str) -> float | None:
 
     Every slot must be met, each by one of its aliases; slots without numbers are not looked at, and None is returned
     where no slot has any. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan); a
-    unit that one side leaves out is taken as the other's, but for ratios, where only 5% and 0.05 are the same.
-    A date may say more than the gold one. Numbers are the same when they are equal within a relative 1e-9, or when the
-    gold one has three digits or more and is the answer's, rounded: 24.26% is met by 24.258%, and 5.2% against 5.21%
-    is undecided, as 4.2% against 4.15% and 12,300 against 12,345 are.
+    unit that one side leaves out is taken as the other's, but for ratios, where only 5% and 0.05 are the same. A word
+    behind a number that is no known unit is a unit of its own: 5 votes and 5 seats are undecided.
+    A date may say more than the gold one. Numbers are the same when they are equal, or when the gold one has three
+    digits or more and is the answer's, rounded: 24.26% is met by 24.258%, and 5.2% against 5.21% is undecided, as 4.2%
+    against 4.15% and 12,300 against 12,345 are.
 
     It is decided for the answer only where no other quantity of the unit stands beside the gold one ("rose from 5% to
     7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where

@@ -9,12 +9,12 @@ from typing import Literal
 
 from pytest_rageval.text.notation import has_negative
 from pytest_rageval.text.quantities import DATE, RATIOS, TIME, UNKNOWN, Quantity, quantities, whole_quantity
+from pytest_rageval.text.units import EITHER
 
 __all__ = ["as_written", "read", "relation", "states"]
 
 Relation = Literal["same", "near", "other", "apart"]
 
-_EXACT = Fraction(1, 10**9)
 _SURE_DIGITS = 3
 """A number of at least three digits is taken as rounded, one of fewer as a round number."""
 
@@ -31,7 +31,8 @@ def states(text: str, alias: str) -> bool:
     """Return whether ``alias`` is one quantity, and ``text`` states it.
 
     Number and sign have to be the same, as for `relation`, and so does the unit, unless one side leaves it out: $1,577
-    million is 1.577 billion dollars, and 5% is 5 percent, but not 0.05. An alias that ends with its digits says nothing
+    million is 1.577 billion dollars, and 5% is 5 percent, but not 0.05. A word behind a number that is no known unit
+    is a unit of its own: 5 kg is not 5 boxes. An alias that ends with its digits says nothing
     of what follows them: $1577.00 is stated by $1,577 million, but not by 1577 euros. A negative quantity needs a minus
     in the text (`notation.negative_span`), so that five (5) is not -5. Texts of more than 10,000 characters are not
     read.
@@ -42,7 +43,10 @@ def states(text: str, alias: str) -> bool:
     if wanted is None or (wanted.high < 0 and not has_negative(text)):
         return False
     said = [one for one in read(text) if one.unit not in (DATE, TIME, UNKNOWN)]
-    if any(_comparable(wanted, one) and _same_numbers(*_in_one_unit(wanted, one)) for one in said):
+    if any(
+        _comparable(wanted, one) and _of_one_kind(wanted, one) and _same_numbers(*_in_one_unit(wanted, one))
+        for one in said
+    ):
         return True
     return alias.rstrip()[-1:].isdecimal() and any(
         wanted.unit in ("", one.unit) and _written(wanted) == _written(one) for one in said
@@ -76,7 +80,8 @@ def relation(gold: Quantity, said: Quantity) -> Relation:
             return "apart"
         return "same" if gold.low == said.low else "near" if abs(gold.low - said.low) == 720 else "other"
     if _comparable(gold, said):
-        return _numbers(*_in_one_unit(gold, said))
+        found = _numbers(*_in_one_unit(gold, said))
+        return found if found != "same" or _of_one_kind(gold, said) else "near"
     if {gold.unit, said.unit} == {"", "%"}:
         plain, percent = (gold, said) if gold.unit == "" else (said, gold)
         if plain.step < 1 and _numbers(replace(plain, low=plain.low * 100, high=plain.high * 100), percent) == "same":
@@ -87,7 +92,14 @@ def relation(gold: Quantity, said: Quantity) -> Relation:
 
 def _comparable(gold: Quantity, said: Quantity) -> bool:
     """Return whether two numbers have one unit, or one of them leaves out a unit that is no ratio."""
-    return gold.unit == said.unit or ("" in (gold.unit, said.unit) and not RATIOS & {gold.unit, said.unit})
+    units = frozenset((gold.unit, said.unit))
+    return len(units) == 1 or units in EITHER or ("" in (gold.unit, said.unit) and not RATIOS & {gold.unit, said.unit})
+
+
+def _of_one_kind(gold: Quantity, said: Quantity) -> bool:
+    """Return whether no unknown unit stands behind one number where the other one has another unit."""
+    kinds = {gold.noun or gold.unit, said.noun or said.unit} - {""}
+    return len(kinds) < 2 or not (gold.noun or said.noun)
 
 
 def _in_one_unit(gold: Quantity, said: Quantity) -> tuple[Quantity, Quantity]:
@@ -138,9 +150,7 @@ def _same_numbers(gold: Quantity, said: Quantity) -> bool:
 
 def _same_number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -> bool:
     apart = abs(wanted - there)
-    if apart <= _EXACT * abs(wanted):
-        return True
-    return said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * apart < gold.step
+    return apart == 0 or (said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * apart < gold.step)
 
 
 def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -> Relation:

@@ -64,11 +64,11 @@ def normalize(text: str, *, chinese: bool = False) -> str:
     """Return ``text`` as SQuAD compares it: lower case, no punctuation, no English articles, single spaces.
 
     NFKC comes first, and Unicode's punctuation (category P) goes with ASCII's; on ASCII it is SQuAD's script exactly,
-    to which 1.5% and 15% are the same, and 5 and -5. Not so for Chinese: numbers keep their minus
+    to which 1.5% and 15% are the same, and 5 and -5; U+2212 is a hyphen. Not so for Chinese: numbers keep their minus
     (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of their thousands, and
     stay apart if other punctuation stands between them (5-10% is not 510%).
     """
-    bare = _chinese_numbers(text) if chinese else nfkc(text).lower().translate(_PUNCTUATION)
+    bare = _chinese_numbers(text) if chinese else nfkc(text).lower().replace("\u2212", "-").translate(_PUNCTUATION)
     if "a" in bare or "the" in bare:
         bare = _ARTICLE.sub(" ", bare)
     return " ".join(bare.split())
@@ -95,7 +95,7 @@ def exact_match(sample: Sample) -> Score:
     One slot: each alias is a reference. Several slots: one reference, made of the alias of each slot that shares most
     tokens with the answer (the first of equals), in slot order, joined with a space. Where the record is Chinese or
     answer or reference has a Han character, numbers stay what they are: 1,000元 is 1000元, and neither is 1.5% 15% nor
-    -5% 5%.
+    -5% 5%. English follows SQuAD's script, which drops the point and the minus: 1.5 equals 15, and -5 equals 5.
     Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
@@ -110,7 +110,7 @@ def token_f1(sample: Sample) -> Score:
     that are in both, counted with multiplicity. References as in `exact_match`. Tokens are those between spaces after
     SQuAD's normalisation; where the record is Chinese or answer or reference has a Han character both are cut into
     jieba's words (after dropping the spaces beside Han characters), and never into characters, and numbers stay what
-    they are, as in `exact_match`.
+    they are, as in `exact_match`; in English 1.5 and 15 are one token, as in SQuAD's script.
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """

@@ -8,8 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from pytest_rageval.text.dates import dates, times
+from pytest_rageval.text.language import CJK
 from pytest_rageval.text.notation import CURRENCY, join_wide_thousands
 from pytest_rageval.text.numerals import in_digits
+from pytest_rageval.text.stems import STOP_WORDS, stem
 from pytest_rageval.text.unicode import nfkc
 from pytest_rageval.text.units import UNITS
 
@@ -42,6 +44,7 @@ class Quantity:
         digits: how many digits are stated, leading zeros apart.
         date: year, month and day of a date; 0 is what is not said.
         factor: what the number as it is written was multiplied by, to be in the unit: 12 for years in months.
+        noun: the stem of the word behind a number without a unit, "car" for 3 cars; what follows it in Chinese.
         scale: what a word behind the number multiplies it by: 10^6 for million.
     """
 
@@ -53,6 +56,7 @@ class Quantity:
     date: tuple[int, int, int] = (0, 0, 0)
     factor: Fraction = field(default=Fraction(1), compare=False)
     scale: Fraction = field(default=Fraction(1), compare=False)
+    noun: str = field(default="", compare=False)
 
     @property
     def year(self) -> int:
@@ -73,13 +77,17 @@ _CORE = r"\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _CHINESE_SCALE = "(?:百|千(?![克米瓦卡])|万|亿){1,4}"
 _WORD_SCALE = " ?(?:thousand|million|mln|mn|billion|bln|bn|trillion|trn|tn)"
 _SCALE = f"(?:{_CHINESE_SCALE}|(?:{_WORD_SCALE}|[kb])(?![a-z]))"
+_COMPOUND = re.compile("[/23]|square|nautical")
+"""What a unit has that begins as another one does, and is looked for first: km/h, km2."""
+
 _UNIT = "|".join(
-    f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "") for said in sorted(UNITS, key=len, reverse=True)
+    f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "")
+    for said in sorted(UNITS, key=lambda said: (_COMPOUND.search(said) is None, -len(said)))
 )
 _NUMBER = re.compile(
     r"(?=[-+(负零人$€£¥￥.\d]|minus |negative |rmb|cny|usd|us\$|hk|eur|jpy|gbp)"  # what it begins with, for speed
     rf"(?P<open>\()?(?P<sign>[-+]|负|零下|minus |negative )?(?:(?P<cur>{CURRENCY}) ?)?(?P<inner>[-+(])?"
-    rf"(?<![\d.])(?P<num>{_CORE})(?P<scale>{_SCALE})?(?P<more>\d+(?:\.\d+)?{_SCALE})?"
+    rf"(?<![\d.])(?<!\d[/\u2044])(?P<num>{_CORE})(?P<scale>{_SCALE})?(?P<more>\d+(?:\.\d+)?{_SCALE})?"
     rf"(?:[ -]?(?P<unit>{_UNIT}))?(?P<close>\)(?P<late>{_SCALE})?)?",
     re.IGNORECASE,
 )
@@ -98,6 +106,10 @@ _ODD = re.compile(r"[,/\u2044^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
 _CITED, _LISTED = re.compile(r"\[\d{1,3}\]"), re.compile(r"^ ?\d{1,2}[.)、](?!\d)", re.MULTILINE)
 _DASHES = str.maketrans(dict.fromkeys("−–—‒―‑‐", "-") | dict.fromkeys("～∼〜", "~"))
 _LONGEST = 40
+_NOUN = re.compile(f"[ -]?(?:(?P<word>[^\\W\\d_{CJK}]{{2,}})|(?P<han>[{CJK}]))")
+_NO_NOUN = frozenset("个的了左以多余是为和与或及至到等上下来在也就都而但并则后前年月日时有被将由从")
+"""Han characters that stand behind a number and do not say of what."""
+
 _NO_QUANTITY = Quantity(unit=UNKNOWN)
 _NAMED = "named"
 
@@ -198,9 +210,21 @@ def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | 
         value, step = value + Fraction(more) * power, power / 10 ** len(more.partition(".")[2])
     digits = len(number.replace(".", "").lstrip("0"))
     quantity = Quantity(value, value, unit, step, digits, factor=factor, scale=scale / factor)
+    if unit == "":
+        quantity = replace(quantity, noun=_noun(text, end))
     if _is_negative(match, after_last, quantity):
         quantity = replace(quantity, low=-value, high=-value)
     return _Stated(quantity, start, end, scale)
+
+
+def _noun(text: str, end: int) -> str:
+    match = _NOUN.match(text, end)
+    if match is None:
+        return ""
+    if match["han"]:
+        return "" if match["han"] in _NO_NOUN else match["han"]
+    word = match["word"].lower()
+    return "" if word in STOP_WORDS else stem(word)
 
 
 def _named(digits: str) -> Quantity:
@@ -254,7 +278,7 @@ def _range(first: _Stated, second: _Stated, text: str) -> Quantity | None:
         return None
     measured = high if high.unit else low
     step, digits = max(low.step * factor, high.step), max(low.digits, high.digits)
-    return Quantity(least, most, measured.unit, step, digits, factor=measured.factor)
+    return Quantity(least, most, measured.unit, step, digits, factor=measured.factor, noun=high.noun or low.noun)
 
 
 def _unit(match: re.Match[str]) -> tuple[str, Fraction]:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["stem"]
+__all__ = ["STOP_WORDS", "stem"]
+
+_STOPS = (
+    "a about also an and approximately are around as at be been by did do does for from had has have i in is it its"
+    " just made make makes nearly of on only or over per roughly so than that the there these they this those to total"
+    " under was were when which while who will with would you"
+)
+STOP_WORDS = frozenset(_STOPS.split())
+"""English words that say nothing of what a text is about."""
 
 LONGEST = 40
 """Letters of a word that is stemmed; a longer one is no English word."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["UNITS"]
+__all__ = ["EITHER", "UNITS"]
 
 UNITS: dict[str, tuple[str, str]] = {
     "%|percent|per cent|pct": ("%", "1"),
@@ -16,13 +16,42 @@ UNITS: dict[str, tuple[str, str]] = {
     "欧元|euros?|eur|€": ("EUR", "1"),
     "日元|yen|jpy": ("JPY", "1"),
     "英镑|pounds? sterling|gbp|£": ("GBP", "1"),
+    "pounds?": ("pounds", "1"),
+    "lbs?|磅": ("lb", "1"),
+    "km/h|kmh|kph|公里/小时|公里每小时|千米/小时|kilomet(?:er|re)s? (?:per|an) hour": ("m/s", "5/18"),
+    "m/s|米/秒|米每秒|met(?:er|re)s? (?:per|a) second": ("m/s", "1"),
+    "mph|英里/小时|英里每小时|miles? (?:per|an) hour": ("m/s", "0.44704"),
+    "km2|sq(?:uare|\\.)? km|平方公里|平方千米|square kilomet(?:er|re)s?": ("m2", "1000000"),
+    "m2|sq(?:uare|\\.)? m|平方米|平米|square met(?:er|re)s?": ("m2", "1"),
+    "cm2|sq(?:uare|\\.)? cm|平方厘米|square centimet(?:er|re)s?": ("m2", "0.0001"),
+    "sq(?:uare|\\.)? mi|平方英里|square miles?": ("m2", "2589988.110336"),
+    "sq(?:uare|\\.)? ft|平方英尺|square (?:feet|foot)": ("m2", "0.09290304"),
+    "公顷|hectares?|ha": ("m2", "10000"),
+    "英亩|acres?": ("m2", "4046.8564224"),
+    "亩": ("m2", "2000/3"),
+    "m3|立方米|cubic met(?:er|re)s?": ("l", "1000"),
+    "公升|升(?![至到高值为])|lit(?:er|re)s?|l": ("l", "1"),
+    "毫升|millilit(?:er|re)s?|ml": ("l", "0.001"),
+    "加仑|gallons?|gal": ("gallons", "1"),
+    "桶|barrels?|bbls?": ("barrels", "1"),
     "公里|千米|kilomet(?:er|re)s?|kms?": ("m", "1000"),
     "厘米|centimet(?:er|re)s?|cm": ("m", "0.01"),
     "毫米|millimet(?:er|re)s?": ("m", "0.001"),
+    "英里|miles?": ("m", "1609.344"),
+    "海里|nautical miles?": ("m", "1852"),
+    "英尺|feet|foot|ft": ("m", "0.3048"),
+    "英寸|inch(?:es)?": ("m", "0.0254"),
+    "yards?|yds?": ("m", "0.9144"),
+    "尺": ("m", "1/3"),
+    "寸": ("m", "1/30"),
     "米|met(?:er|re)s?": ("m", "1"),
     "公斤|千克|kilograms?|kilos?|kgs?": ("g", "1000"),
     "吨|tonnes?|metric tons?": ("g", "1000000"),
     "克|grams?|g": ("g", "1"),
+    "毫克|milligrams?|mg": ("g", "0.001"),
+    "微克|micrograms?|mcg|μg": ("g", "0.000001"),
+    "市?斤": ("g", "500"),
+    "盎司|ounces?|oz": ("oz", "1"),
     "周年|年|周?岁|years?|yrs?": ("months", "12"),
     "个?季度|quarters": ("months", "3"),
     "个月|months?": ("months", "1"),
@@ -31,7 +60,9 @@ UNITS: dict[str, tuple[str, str]] = {
     "个?小时|个?钟头|hours?|hrs?": ("s", "3600"),
     "分钟|minutes?|mins?": ("s", "60"),
     "秒钟?|seconds?|secs?": ("s", "1"),
-    "摄氏度|度|°c|℃|degrees? celsius|degrees?": ("°", "1"),
+    "摄氏度|°c|℃|degrees? (?:celsius|centigrade)": ("°C", "1"),
+    "华氏度|°f|℉|degrees? fahrenheit": ("°F", "1"),
+    "度|°|degrees?": ("°", "1"),
     "人|名|位|people|persons?": ("people", "1"),
     "倍|times|x": ("times", "1"),
     "m": ("m or million", "1"),
@@ -47,3 +78,6 @@ UNITS: dict[str, tuple[str, str]] = {
     "项": ("项", "1"),
 }
 """How a unit is written, as a regular expression -> the unit it is converted to, and the factor."""
+
+EITHER = (frozenset({"°", "°C"}), frozenset({"°", "°F"}), frozenset({"pounds", "GBP"}), frozenset({"pounds", "lb"}))
+"""Two units that may be the same one: 5 pounds are £5 or 5 lb."""

@@ -42,7 +42,8 @@ def test_slot_recall_is_a_share_of_the_slots_not_of_the_aliases() -> None:
         (slots("1577"), "It was $1,577 million.", 1.0),
         (slots("$1577.00"), "It was $1,577 million.", 1.0),
         (slots("5%"), "同比-5%", 0.0),
-        (slots("The change was $20bn"), "It was 20 billion dollars.", 1.0),
+        (slots("The change was $20bn"), "It changed by 20 billion dollars.", 1.0),
+        (slots("The change was $20bn"), "It was 20 billion dollars.", 0.0),
     ],
 )
 def test_chinese_and_numbers(gold: Gold, text: str, expected: float) -> None:

@@ -41,6 +41,8 @@ def record(*aliases: str, question: str = "How much?") -> Instance:
         ("90 years", "90岁"),
         ("18 years old", "18周岁"),
         ("3年", "3"),
+        ("5 votes", "five votes"),
+        ("20 °C", "20 degrees"),
     ],
 )
 def test_the_same_quantity_in_other_words_is_right(gold: str, answer: str) -> None:
@@ -60,6 +62,7 @@ def test_the_same_quantity_in_other_words_is_right(gold: str, answer: str) -> No
         ("15:30", "at 4:30 pm"),
         ("3年", "5年"),
         ("70", "0"),
+        ("13800138002", "13800138009"),
         ("0元", "5元"),
         ("0", "I do not have access to that."),
         ("2020", "2019"),
@@ -121,6 +124,10 @@ def test_other_quantities_are_wrong(gold: str, answer: str) -> None:
         ("12,300", "12,345"),
         ("12,345", "12,300"),
         ("3.14", "3.2"),
+        ("5 votes", "5 seats"),
+        ("5 kg", "5 boxes"),
+        ("5条", "5种"),
+        ("20 pounds", "20 kg"),
         (
             "A few airlines and, with 40% of all revenues, the government of the United States",
             "Airlines, 7% of them new",

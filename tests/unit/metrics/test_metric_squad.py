@@ -153,3 +153,10 @@ def test_without_gold_or_aliases() -> None:
     assert value(TOKEN_F1, sample("Rome", ((),))) == 0.0
     assert value(EXACT_MATCH, sample("Rome", ((),))) == 0.0
     assert value(TOKEN_F1, sample("Rome", ((), ("Rome",)))) == 1.0
+
+
+@pytest.mark.parametrize(("answer", "reference"), [("1.5", "15"), ("-5", "5"), ("\u22125", "-5"), ("It\u2212s", "its")])
+def test_english_follows_the_script_that_drops_the_point_and_the_minus(answer: str, reference: str) -> None:
+    assert (
+        value(EXACT_MATCH, sample(answer, slots(reference))) == value(TOKEN_F1, sample(answer, slots(reference))) == 1
+    )

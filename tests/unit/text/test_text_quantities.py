@@ -42,10 +42,34 @@ def said(text: str) -> list[tuple[float, float, str]]:
         ("零下5度", -5, "°"),
         ("叁仟零伍拾元", 3050, "CNY"),
         ("90岁", 1080, "months"),
+        ("5 mg", 0.005, "g"),
+        ("5英里", 8046.72, "m"),
+        ("36 km/h", 10, "m/s"),
+        ("5 km2", 5e6, "m2"),
+        ("5公顷", 5e4, "m2"),
+        ("5毫升", 0.005, "l"),
+        ("5℃", 5, "°C"),
+        ("20 degrees Fahrenheit", 20, "°F"),
+        ("3 cars", 3, ""),
     ],
 )
 def test_one_quantity(text: str, value: float, unit: str) -> None:
     assert said(text) == [(value, value, unit)]
+
+
+@pytest.mark.parametrize(
+    ("text", "noun"),
+    [
+        ("3 cars", "car"),
+        ("5 million votes", "vote"),
+        ("5-10 seats", "seat"),
+        ("3条", "条"),
+        ("5 of it", ""),
+        ("5亿左右", ""),
+    ],
+)
+def test_the_word_behind_a_number_is_its_unit_where_none_is_known(text: str, noun: str) -> None:
+    assert [(one.unit, one.noun) for one in quantities(text)] == [("", noun)]
 
 
 @pytest.mark.parametrize(
