@@ -24,6 +24,7 @@ from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
 from pytest_rageval.retrieval.adapters import adapted
+from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
@@ -255,6 +256,7 @@ def _same(values: list[object], others: list[object]) -> bool:
 
 
 def _callable(system: System, giver: str) -> System:
-    if not callable(system):
+    called = adapted_system(system)
+    if called is None:
         raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
-    return system
+    return called
