@@ -21,7 +21,7 @@ MESSAGES = "messages"
 """The keys of a chain's input that a query can fill."""
 
 
-class CallingSystem:
+class _Calling:
     """A system that asks an object of another library.
 
     Args:
@@ -40,7 +40,7 @@ class CallingSystem:
         return self._ask(self._given(query))
 
 
-class AwaitingSystem:
+class _Awaiting:
     """The same, awaited."""
 
     def __init__(self, ask: Callable[[object], Awaitable[object]], given: Callable[[Query], object], name: str) -> None:
@@ -69,9 +69,9 @@ def adapted_system(value: object) -> System | None:
         ask, call = getattr(value, awaited, None), getattr(value, sync, None)
         given = _input_of(value) if runnable else _question
         if callable(ask) and (not callable(call) or not _only_sync(value, ask)):
-            return cast("System", AwaitingSystem(ask, given, name))
+            return cast("System", _Awaiting(ask, given, name))
         if callable(call):
-            return cast("System", CallingSystem(call, given, name))
+            return cast("System", _Calling(call, given, name))
     return None
 
 
