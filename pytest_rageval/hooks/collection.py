@@ -25,6 +25,7 @@ __all__ = [
     "pytest_itemcollected",
     "pytest_make_collect_report",
     "pytest_pycollect_makeitem",
+    "pytest_report_collectionfinish",
 ]
 
 _PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
@@ -151,6 +152,10 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     collected = config.stash[COLLECTED]
     try:
         check_session(collected)
+        if config.option.markexpr:
+            from pytest_rageval.hooks.marker_expressions import checked_terms
+
+            collected.notes += checked_terms(config.option.markexpr, collected.entries)
         left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
         dropped = deselected(collected.options, collected.entries, left)
     except RagEvalError as error:
@@ -171,6 +176,13 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     if REFUSED not in config.stash and not config.option.collectonly:
         _leave_out(session, items)
     _load_embedder(session, items)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    """Report, if nothing runs, which part of ``-m`` selects no case; a run has it in its summary."""
+    if not config.option.collectonly or COLLECTED not in config.stash:
+        return []
+    return [note for note in config.stash[COLLECTED].notes if note.startswith("-m ")]
 
 
 def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
