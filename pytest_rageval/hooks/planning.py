@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.collected import Collected
@@ -63,6 +64,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             notes=_short_pools(selected.get(testbed.nodeid, [])),
             settings=testbed_settings(testbed),
             cluster=testbed.settings.cluster or collected.options.cluster,
+            where=place_below(collected.rootdir, collected.rootdir, testbed.settings.origin),
         )
         for name, metric in testbed.metrics.items():
             judge = "" if metric.judge_asked is None else metric.judge_asked.name
