@@ -145,7 +145,9 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     if report.skipped:
         return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
     crash = getattr(report.longrepr, "reprcrash", None)
-    cause = report.longreprtext.strip().rpartition("\n")[2] if crash is None else crash.message.partition("\n")[0]
+    lines = report.longreprtext.strip().splitlines() or [""]
+    said = next((line[1:].strip() for line in lines if line.startswith("E  ")), lines[-1])  # as of a missing fixture
+    cause = said if crash is None else crash.message.partition("\n")[0]
     return outcome_of(
         task, error=CaseError("setup_error", f"the test's setup failed before the case was asked: {cause}")
     )
