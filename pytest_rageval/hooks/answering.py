@@ -89,6 +89,11 @@ class Answering:
         """What no report tells yet, as `UnderWay` has it."""
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
+    @property
+    def hint(self) -> str | None:
+        """What could be faster, by what was measured."""
+        return self._desks.hint
+
     def stop_looking_ahead(self) -> None:
         """Ask in turn from now on, let the debugger's output through, and cancel what is on its way.
 

@@ -223,7 +223,7 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.fault = self.models.settle()
+            self.fault = self.models.settle() or (self._answering and self._answering.hint)
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

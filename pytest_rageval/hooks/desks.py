@@ -64,10 +64,16 @@ class Desks:
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
         self._vectors: dict[Embedder, Vectors] = {}
+        self._systems: list[SystemAnswerer] = []
 
     def close(self) -> None:
         """Let the threads of sync systems go."""
         self._threads.threads.close()
+
+    @property
+    def hint(self) -> str | None:
+        """The first system's hint that has one."""
+        return next((system.hint for system in self._systems if system.hint), None)
 
     def origin(self, item: pytest.Item, entry: Entry) -> Origin:
         """Return what gives the system: its name, the fixtures in force that it is or is made of, their parameters."""
@@ -188,7 +194,8 @@ class Desks:
         search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        return SystemAnswerer(system, name, loop, bound, light=light)
+        self._systems.append(SystemAnswerer(system, name, loop, bound, light=light))
+        return self._systems[-1]
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
         name = entry.responder.name

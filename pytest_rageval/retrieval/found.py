@@ -60,8 +60,8 @@ def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") ->
             problem = f"returned {found(item)} at place {place}"
             raise SystemContractError(f"{part} {name!r} {problem}; it must return {WANTED}")
         if passage.doc_id in kept and kept[passage.doc_id].text != passage.text:
-            part = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
-            passage = replace(passage, doc_id=f"{passage.doc_id}#{part}", page=passage.page_id)
+            number = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
+            passage = replace(passage, doc_id=f"{passage.doc_id}#{number}", page=passage.page_id)
         kept.setdefault(passage.doc_id, passage)
         if len(kept) == k:
             break

@@ -63,7 +63,7 @@ def adapted_system(value: object) -> System | None:
     """
     runnable = all(callable(getattr(type(value), name, None)) for name in ("get_input_jsonschema", "invoke"))
     if isinstance(value, type) or (callable(value) and not runnable):
-        return cast("System", value) if callable(value) else None
+        return cast("System", value)
     name = str(getattr(value, "__name__", type(value).__name__))
     for awaited, sync in METHODS:
         ask, call = getattr(value, awaited, None), getattr(value, sync, None)

@@ -88,7 +88,7 @@ def test_a_dict_of_any_keys_has_the_question_under_each_name() -> None:
         return asked["input"]
 
     assert answered(RunnableLambda(say)).text == "When?"
-    assign = RunnablePassthrough.assign(context=RunnableLambda(lambda asked: PAGES))  # type: ignore[index]
+    assign = RunnablePassthrough.assign(context=RunnableLambda(lambda asked: PAGES))
     assert answered(assign | RunnableLambda(lambda made: made["question"])).text == "When?"
     asked: Any = {"context": RunnableLambda(lambda question: PAGES), "question": RunnablePassthrough()}
     assert answered(asked | RunnableLambda(lambda made: made["question"])).text == "When?"
@@ -187,3 +187,11 @@ def test_what_can_be_called_stays_as_it_is() -> None:
 
     for value in (Called(), Mock(), len, Own):
         assert adapted_system(value) is value
+
+
+def test_chunks_of_one_document_are_told_apart_in_an_answer() -> None:
+    pages = [Document("At nine.", id="d1"), Document("Or ten.", id="d1")]
+    answer = checked({"answer": "At nine.", "context": pages}, "chain")
+    assert answer.ranking is not None
+    assert [item.text for item in answer.ranking] == ["At nine.", "Or ten."]
+    assert answer.ranking.doc_ids[1].startswith("d1#")
