@@ -13,6 +13,7 @@ from pytest_rageval.hooks.collection import (
     pytest_itemcollected,
     pytest_make_collect_report,
     pytest_pycollect_makeitem,
+    pytest_report_collectionfinish,
 )
 from pytest_rageval.hooks.fixtures import (
     pytest_fixture_setup,
@@ -51,6 +52,7 @@ __all__ = [
     "pytest_itemcollected",
     "pytest_make_collect_report",
     "pytest_pycollect_makeitem",
+    "pytest_report_collectionfinish",
     "pytest_report_teststatus",
     "pytest_runtest_makereport",
     "pytest_sessionfinish",

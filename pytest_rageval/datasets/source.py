@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pytest_rageval.errors import DataError, ascii_safe, found
 __all__ = [
     "JsonObject",
     "json_kind",
+    "place_below",
     "read_bytes",
     "read_groups",
     "read_line",
@@ -67,6 +69,21 @@ def shown_path(path: Path) -> str:
     with suppress(ValueError, OSError):
         path = path.relative_to(Path.cwd())
     return ascii_safe(str(path))
+
+
+def place_below(rootdir: Path, started: Path, place: str) -> str:
+    """Return a ``file:line`` from the rootdir on; "" for a file elsewhere.
+
+    Args:
+        rootdir: the folder that the result is relative to.
+        started: the folder that ``place`` is relative to, as `shown_path` makes it.
+        place: ``file:line``.
+    """
+    name, _, line = place.rpartition(":")
+    path = Path(os.path.normpath(started / name))
+    if not line.isdigit() or not path.is_relative_to(rootdir):
+        return ""
+    return f"{path.relative_to(rootdir).as_posix()}:{line}"
 
 
 def read_text(path: Path) -> str:

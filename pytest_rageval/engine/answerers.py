@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
+from pytest_rageval.engine.blocking import Blocking, Timed
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.parts import check_parts
 from pytest_rageval.engine.tracebacks import cause_of
@@ -67,6 +68,7 @@ class SystemAnswerer:
         self._loop = loop
         self._bound = bound
         self._async = is_async(system)
+        self._blocking = Blocking()
 
     @property
     def waits(self) -> bool:
@@ -79,6 +81,14 @@ class SystemAnswerer:
         if not self._loop.waits:
             return False
         return self._async or (self._bound is not None and self._bound.most > 1 and not self.light)
+
+    @property
+    def hint(self) -> str | None:
+        """What to change if the system is async, but blocks the event loop for most of its time."""
+        if not self._blocking.found or self._bound is None or self._bound.most == 1:
+            return None
+        problem = "is async but blocks its event loop for most of its time, so its answers do not overlap"
+        return f"system {self.name!r} {problem}; await an async client, or use def and --rag-concurrency"
 
     def __call__(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``, asked in this thread."""
@@ -104,7 +114,9 @@ class SystemAnswerer:
     async def _timed(self, case: Case) -> tuple[object, float]:
         start = time.perf_counter()
         value: object = self.system(case.query)
-        if inspect.isawaitable(value):
+        if inspect.iscoroutine(value):
+            value = await Timed(value, self._blocking)
+        elif inspect.isawaitable(value):
             value = await value
         return value, time.perf_counter() - start
 

@@ -7,11 +7,12 @@ import sysconfig
 import traceback
 from collections.abc import Awaitable
 from pathlib import Path
+from types import TracebackType
 from typing import TypeVar
 
 from pytest_rageval.errors import CaseError, ascii_safe
 
-__all__ = ["cause_of", "described", "or_case_error"]
+__all__ = ["cause_of", "described", "frames_of_users", "or_case_error"]
 
 T = TypeVar("T")
 
@@ -46,6 +47,19 @@ def cause_of(error: BaseException) -> str:
         shown = [*shown[1 - FRAMES :], theirs[-1]]
     lines = (f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ") for f in shown)
     return "\n".join((described(error), *lines))
+
+
+def frames_of_users(error: BaseException) -> TracebackType | None:
+    """Return an exception's traceback without this package's frames, so that a debugger stops in the user's."""
+    frames, at = [], error.__traceback__
+    while at is not None:
+        frames.append(at)
+        at = at.tb_next
+    theirs: TracebackType | None = None
+    for each in reversed(frames):
+        if not each.tb_frame.f_code.co_filename.startswith(_OURS):
+            theirs = TracebackType(theirs, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return theirs
 
 
 async def or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:

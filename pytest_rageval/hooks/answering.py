@@ -15,7 +15,7 @@ from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
-from pytest_rageval.engine.tracebacks import cause_of, described
+from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_users
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
@@ -81,13 +81,18 @@ class Answering:
         result = self._keep(request, task, outcome, desk, asked)
         if outcome.status == "error":
             self._stop_if_refused()
-            pytest.fail(outcome.error or "", pytrace=False)
+            self._fail(outcome, asked.error)
         return result
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
         """What no report tells yet, as `UnderWay` has it."""
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
+
+    @property
+    def hint(self) -> str | None:
+        """What could be faster, by what was measured."""
+        return self._desks.hint
 
     def stop_looking_ahead(self) -> None:
         """Ask in turn from now on, let the debugger's output through, and cancel what is on its way.
@@ -118,8 +123,11 @@ class Answering:
             desk = self._desks.get(request, entry, origin)
         except RagEvalError as error:
             return _failed(task, BUILD, f"system {task.system!r} could not be built: {error}")
+        except pytest.FixtureLookupError as error:
+            problem = error.msg or f"fixture {error.argname!r} not found"
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
         except (Exception, pytest.fail.Exception) as error:
-            return _failed(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}")
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}", error)
         try:
             asked = self._asked(request.node, entry, desk, task)
         except SystemContractError as error:
@@ -193,6 +201,16 @@ class Answering:
         if refusal is not None and not self._session.shouldfail:
             self._session.shouldfail = f"{NO_CALL}: {refusal}"
 
+    def _fail(self, outcome: Outcome, error: CaseError | None) -> NoReturn:
+        """Fail a test's setup with its case's error: as pytest would for a missing fixture, and for a debugger."""
+        cause = None if error is None else error.__cause__
+        if isinstance(cause, pytest.FixtureLookupError):
+            raise cause
+        failed = pytest.fail.Exception(outcome.error or "", pytrace=False)
+        if cause is not None and getattr(self._session.config.option, "usepdb", False):
+            raise failed.with_traceback(frames_of_users(cause))
+        raise failed
+
     def _not_asked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
         skipped = replace(outcome, status="skipped")
         self._keep(request, task, skipped, None, Asked())
@@ -207,8 +225,10 @@ class Answering:
         return result
 
 
-def _failed(task: Task, kind: str, message: str) -> tuple[Outcome, None, Asked]:
-    return outcome_of(task, error=CaseError(kind, message)), None, Asked()
+def _failed(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:
+    error = CaseError(kind, message)
+    error.__cause__ = cause
+    return outcome_of(task, error=error), None, Asked(error=error)
 
 
 def _first(outcome: Outcome) -> str:

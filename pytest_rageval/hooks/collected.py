@@ -223,7 +223,8 @@ class Collected:
         if self._answering is not None:
             unclaimed.add(self._answering.close())
         if "models" in self.__dict__:
-            self.faults = self.models.settle()
+            hint = None if self._answering is None else self._answering.hint
+            self.faults = [*self.models.settle(), *([hint] if hint else [])]
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "pytest_itemcollected",
     "pytest_make_collect_report",
     "pytest_pycollect_makeitem",
+    "pytest_report_collectionfinish",
 ]
 
 _PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
@@ -151,6 +152,10 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     collected = config.stash[COLLECTED]
     try:
         check_session(collected)
+        if config.option.markexpr:
+            from pytest_rageval.hooks.marker_expressions import checked_terms
+
+            collected.notes += checked_terms(config.option.markexpr, collected.entries)
         left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
         dropped = deselected(collected.options, collected.entries, left)
     except RagEvalError as error:
@@ -175,42 +180,47 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     _load_embedder(session, items)
 
 
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    """Report, if nothing runs, which part of ``-m`` selects no case; a run has it in its summary."""
+    if not config.option.collectonly or COLLECTED not in config.stash:
+        return []
+    return [note for note in config.stash[COLLECTED].notes if note.startswith("-m ")]
+
+
 def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
     """Return the items that are no cases, and those whose ordinal is not among ``dropped``."""
     return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
 
 
-def _check_recordings(session: pytest.Session, collected: Collected) -> None:
-    """Refuse files of recordings that cannot be read, before each case fails for the same line."""
-    options = collected.options
-    if options.record_mode is None:
-        return
-    from pytest_rageval.llm.cassettes import check_files
-
+def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
+    """Call ``check``; what it finds unusable ends the session before anything runs."""
     try:
-        check_files(options.cassettes, options.record_mode)
+        check()
     except RagEvalError as error:
         refuse(session.config, session.nodeid, str(error))
+
+
+def _check_recordings(session: pytest.Session, collected: Collected) -> None:
+    """Refuse files of recordings that cannot be read, before each case fails for the same line."""
+    mode = collected.options.record_mode
+    if mode is not None:
+        from pytest_rageval.llm.cassettes import check_files
+
+        _or_refuse(session, lambda: check_files(collected.options.cassettes, mode))
 
 
 def _leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Note what decides the scores, and leave out the cases that are taken over from another run."""
     from pytest_rageval.hooks.resuming import leave_out
 
-    try:
-        leave_out(session, items)
-    except RagEvalError as error:
-        refuse(session.config, session.nodeid, str(error))
+    _or_refuse(session, lambda: leave_out(session, items))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Read the corpus of the ini where a test needs it, before anything runs."""
     from pytest_rageval.hooks.corpus import read_where_needed
 
-    try:
-        read_where_needed(session.config, items)
-    except RagEvalError as error:
-        refuse(session.config, session.nodeid, str(error))
+    _or_refuse(session, lambda: read_where_needed(session.config, items))
 
 
 def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -223,10 +233,7 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
     asking = (item for item in items if ENTRY in item.stash and item.stash[ENTRY].testbed.embeds)
     if all(overridden(EMBEDDER, item) is not None for item in asking):
         return
-    try:
-        config.stash[COLLECTED].models.own_embedder()
-    except RagEvalError as error:
-        refuse(config, session.nodeid, str(error))
+    _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:

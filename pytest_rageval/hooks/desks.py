@@ -24,6 +24,7 @@ from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
 from pytest_rageval.retrieval.adapters import adapted
+from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
@@ -63,10 +64,16 @@ class Desks:
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
         self._vectors: dict[Embedder, Vectors] = {}
+        self._systems: list[SystemAnswerer] = []
 
     def close(self) -> None:
         """Let the threads of sync systems go."""
         self._threads.threads.close()
+
+    @property
+    def hint(self) -> str | None:
+        """The first system's hint that has one."""
+        return next((system.hint for system in self._systems if system.hint), None)
 
     def origin(self, item: pytest.Item, entry: Entry) -> Origin:
         """Return what gives the system: its name, the fixtures in force that it is or is made of, their parameters."""
@@ -187,7 +194,8 @@ class Desks:
         search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        return SystemAnswerer(system, name, loop, bound, light=light)
+        self._systems.append(SystemAnswerer(system, name, loop, bound, light=light))
+        return self._systems[-1]
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
         name = entry.responder.name
@@ -255,6 +263,7 @@ def _same(values: list[object], others: list[object]) -> bool:
 
 
 def _callable(system: System, giver: str) -> System:
-    if not callable(system):
+    called = adapted_system(system)
+    if called is None:
         raise SystemContractError(f"{giver} gave {type(system).__name__}, which cannot be called")
-    return system
+    return called

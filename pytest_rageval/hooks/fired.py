@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -9,15 +10,16 @@ import pytest
 
 from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.gating import NamedGate
+from pytest_rageval.report.plan import Plan
 
 __all__ = ["fire", "fire_gate", "remember_failed"]
 
 
-def fire_gate(config: pytest.Config, named: NamedGate) -> None:
+def fire_gate(config: pytest.Config, named: NamedGate, plan: Plan) -> None:
     """Fire the reports of one gate, as a test item that ran would."""
     result, nodeid = named.result, named.nodeid
     path, _, name = nodeid.partition("::")
-    location = (path, None, name)
+    location = (*_place(config, named, plan), name)
     reports = []
     for when in ("setup", "call", "teardown"):
         longrepr: Any = None
@@ -28,6 +30,19 @@ def fire_gate(config: pytest.Config, named: NamedGate) -> None:
             outcome, longrepr = "skipped", (path, 0, f"Skipped: gate {result.gate}: {result.reason}")
         reports.append(pytest.TestReport(nodeid, location, {}, outcome, longrepr, when, duration=0, start=0, stop=0))
     fire(config, reports)
+
+
+def _place(config: pytest.Config, named: NamedGate, plan: Plan) -> tuple[str, int | None]:
+    """Return the file and the line, from 0, of a gate's testbed or, for a gate of the session, of the ini."""
+    testbed = plan.testbeds.get(named.nodeid.partition("[gate: ")[0])
+    if testbed is not None and testbed.where:
+        path, _, line = testbed.where.rpartition(":")
+        return path, int(line) - 1
+    if named.result.scope != "session" or config.inipath is None:
+        return named.nodeid.partition("::")[0], None
+    lines = config.inipath.read_text(encoding="utf-8", errors="replace").splitlines()
+    written = (at for at, line in enumerate(lines) if str(named.result.gate) in line)
+    return os.path.relpath(config.inipath, config.rootpath), next(written, 0)
 
 
 def fire(config: pytest.Config, reports: Iterable[pytest.TestReport]) -> None:

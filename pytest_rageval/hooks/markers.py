@@ -2,22 +2,90 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 import pytest
 
 from pytest_rageval.model.facets import ABILITIES, LEVELS, TASKS
 
-__all__ = ["marks_of", "rag_case", "register"]
+__all__ = ["RagCase", "marks_of", "rag_case", "register"]
 
-rag_case = pytest.mark.rag_case
-"""Multiply a test function into one test for each case of a dataset.
+if TYPE_CHECKING:
+    from pytest_rageval.model.case import Relevance
 
-``rag_case(dataset, *, ability=, metrics=, gates=, passages=5, noise_rate=0.0, correct_rate=0.0,
-assembly="balanced"|"rgb-compat", qrels=, relevance="ids"|"overlap"|"answers", history="gold"|"own", limit=, sample=,
-seed=, where={facet: value}, cluster="facet", **facets)``
-"""
+Facet = str | int | float
+Rates = float | Sequence[float]
+Ability = Literal[
+    "noise_robustness", "negative_rejection", "information_integration", "counterfactual_robustness"
+]  # fmt: skip
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def _called_by_pytest(declared: F) -> F:
+    """Return pytest's own method under the signature and the docstring that editors show."""
+
+    @functools.wraps(declared)
+    def call(self: pytest.MarkDecorator, *args: object, **kwargs: object) -> object:
+        return pytest.MarkDecorator.__call__(self, *args, **kwargs)
+
+    return cast("F", call)
+
+
+class RagCase(pytest.MarkDecorator):
+    """The marker ``rag_case``: multiplies a test function into one test for each case of a dataset."""
+
+    @_called_by_pytest
+    def __call__(  # type: ignore[override, empty-body]
+        self,
+        dataset: str | None = None,
+        *,
+        ability: Ability | None = None,
+        metrics: str | Sequence[str] | None = None,
+        gates: str | Sequence[str] | None = None,
+        passages: int | Literal["retrieved"] | Sequence[int | Literal["retrieved"]] | None = None,
+        noise_rate: Rates | None = None,
+        correct_rate: Rates | None = None,
+        assembly: Literal["balanced", "rgb-compat"] | None = None,
+        qrels: str | None = None,
+        relevance: Relevance | None = None,
+        history: Literal["gold", "own"] | None = None,
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int | None = None,
+        where: Mapping[str, Facet] | None = None,
+        cluster: str | None = None,
+        facets: Mapping[str, Facet] | None = None,
+        **more: Facet,
+    ) -> pytest.MarkDecorator:
+        """Multiply a test function, class or module into one test for each case of a dataset.
+
+        Args:
+            dataset: ``format:path``, as ``jsonl:cases.jsonl``; relative to this file, then to the rootdir.
+            ability: the ability of RGB that is tested; it decides the passages and the default metrics.
+            metrics: names of metrics, the primary one first.
+            gates: conditions for a green build, as ``accuracy >= 0.85`` or ``accuracy[topic=*] >= baseline - 0.02``.
+            passages: how many passages each case supplies (5), or ``"retrieved"`` for none. A list multiplies cases.
+            noise_rate: share of noise in the passages, 0..1 (0). A list multiplies the cases.
+            correct_rate: share of correct passages beside false ones, 0..1 (0). A list multiplies the cases.
+            assembly: how passages are chosen: ``balanced`` (default), or ``rgb-compat`` as the published code does.
+            qrels: a file of relevance judgements, instead of those of the records.
+            relevance: what makes a retrieved passage relevant: ``ids`` (default), ``overlap`` or ``answers``.
+            history: later turns follow the recorded answers (``gold``, default) or the system's ``own``.
+            limit: run the first so many cases.
+            sample: run so many cases, stratified by topic and task.
+            seed: seed of the passages and of the sample (0).
+            where: facets that a case must have, as ``{"topic": "Funds"}``.
+            cluster: the facet whose value dependent cases share.
+            facets: facets of your own for every case.
+            **more: facets by name, as ``topic="Funds"``.
+        """
+        ...
+
+
+rag_case = RagCase(pytest.mark.rag_case.mark, _ispytest=True)
 
 _MARKED = ("ability", "level", "task")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")

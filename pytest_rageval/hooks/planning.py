@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.collected import Collected
@@ -92,6 +93,7 @@ def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Cas
         notes=_short_pools(selected),
         settings=testbed_settings(testbed),
         cluster=testbed.settings.cluster or collected.options.cluster,
+        where=place_below(collected.rootdir, collected.rootdir, testbed.settings.origin),
     )
 
 

@@ -214,7 +214,7 @@ class Reporting:
             from pytest_rageval.hooks.fired import fire_gate
 
             for gate in recorder.run.gates:
-                fire_gate(self._config, gate)
+                fire_gate(self._config, gate, recorder.run.plan)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -87,7 +87,10 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple
 
 
 def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+    from dataclasses import replace
+
     from pytest_rageval.analysis.misses import missed
+    from pytest_rageval.datasets.source import place_below
     from pytest_rageval.llm.secrets import redacted
     from pytest_rageval.model.codec import encode_instance, encode_outcome
 
@@ -98,7 +101,8 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     instance = None
     if outcome.case_id not in sent:
         sent.add(outcome.case_id)
-        instance = redacted(encode_instance(entry.case.instance))
+        origin = place_below(item.config.rootpath, item.config.invocation_params.dir, entry.case.instance.origin)
+        instance = redacted(encode_instance(replace(entry.case.instance, origin=origin)))
     primary = next(iter(entry.testbed.metrics.values()))
     return {
         "outcome": redacted(encode_outcome(outcome)),
@@ -141,7 +145,9 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     if report.skipped:
         return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
     crash = getattr(report.longrepr, "reprcrash", None)
-    cause = report.longreprtext.strip().rpartition("\n")[2] if crash is None else crash.message.partition("\n")[0]
+    lines = report.longreprtext.strip().splitlines() or [""]
+    said = next((line[1:].strip() for line in lines if line.startswith("E  ")), lines[-1])  # as of a missing fixture
+    cause = said if crash is None else crash.message.partition("\n")[0]
     return outcome_of(
         task, error=CaseError("setup_error", f"the test's setup failed before the case was asked: {cause}")
     )

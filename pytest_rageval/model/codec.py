@@ -110,6 +110,8 @@ def encode_instance(instance: Instance) -> Plain:
         plain["provenance"] = _slots(instance.provenance)
     if instance.evidence:
         plain["evidence"] = encode_evidence(instance.evidence)
+    if instance.origin:
+        plain["origin"] = plain_text(instance.origin)
     return plain
 
 
@@ -135,6 +137,7 @@ def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, st
         facets=facets,
         provenance=tuple(map(tuple, plain.get("provenance", ()))),
         evidence=decode_evidence(plain.get("evidence", ())),
+        origin=plain.get("origin", ""),
     )
 
 
@@ -148,7 +151,11 @@ def without_texts(plain: Plain) -> Plain:
     if "passages" in plain:
         passages = {name: {k: p[k] for k in ("role", "page") if k in p} for name, p in plain["passages"].items()}
         evidence = {"evidence": bare_evidence(plain["evidence"])} if "evidence" in plain else {}
-        return {"passages": passages} | {key: plain[key] for key in ("qrels", "provenance") if key in plain} | evidence
+        return (
+            {"passages": passages}
+            | {key: plain[key] for key in ("qrels", "provenance", "origin") if key in plain}
+            | evidence
+        )
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]

@@ -34,19 +34,20 @@ def code_quality_of(run: Run, choice: MatrixChoice) -> str:
 
 
 def _gates(run: Run) -> Iterator[dict[str, Any]]:
-    anywhere = next(iter(run.plan.testbeds), "")  # a gate of the session stands in no file that a run tells
+    anywhere = next(iter(run.plan.testbeds), "")  # a run does not know the file of a session gate
     for gate in run.gates:
         if gate.result.status == "failed":
             testbed = gate.nodeid.partition("[gate: ")[0]
             told = f"gate {gate.result.gate} of {gate.result.scope} failed: {reason_of(gate.result, texts=False)}"
-            yield _entry("rag-gate", "major", testbed if testbed in run.plan.testbeds else anywhere, told, gate.nodeid)
+            place = _place_of_testbed(run, testbed if testbed in run.plan.testbeds else anywhere)
+            yield _entry("rag-gate", "major", place, told, gate.nodeid)
 
 
 def _errors(run: Run) -> Iterator[dict[str, Any]]:
     for outcome in run.ordered():
         if outcome.status == "error":
             told = f"{outcome.nodeid} ended in an error: {outcome.error_type}"
-            yield _entry("rag-error", "major", outcome.nodeid, told, outcome.nodeid)
+            yield _entry("rag-error", "major", _place_of_case(run, outcome.nodeid), told, outcome.nodeid)
 
 
 def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
@@ -57,15 +58,39 @@ def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
         for pair in each.broken if comparison.is_primary(each) else ():
             was, now = (number(side.scores[each.metric]) for side in (pair.before, pair.after))
             told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_text(pair, each.of)}"
-            yield _entry("rag-broken", "minor", pair.after.name, told, f"{pair.after.name} {each.metric}")
+            place = _place_of_case(run, pair.after.name)
+            yield _entry("rag-broken", "minor", place, told, f"{pair.after.name} {each.metric}")
 
 
-def _entry(check: str, severity: str, nodeid: str, told: str, what: str) -> dict[str, Any]:
-    """Return an entry; its fingerprint tells what it is of, so that it is the same as long as that lasts."""
+def _place_of_testbed(run: Run, nodeid: str) -> str:
+    """Return the ``file:line`` of a testbed's marker or table, else its file."""
+    testbed = run.plan.testbeds.get(nodeid)
+    return (testbed.where if testbed else "") or nodeid.partition("::")[0]
+
+
+def _place_of_case(run: Run, nodeid: str) -> str:
+    """Return the ``file:line`` of a case's record, else of its testbed."""
+    outcome = run.outcomes.get(nodeid)
+    instance = run.instances.get(outcome.case_id) if outcome else None
+    record = json.loads(instance) if isinstance(instance, str) else instance
+    return (record or {}).get("origin") or _place_of_testbed(run, outcome.testbed if outcome else nodeid)
+
+
+def _entry(check: str, severity: str, place: str, told: str, what: str) -> dict[str, Any]:
+    """Return an entry; its fingerprint tells what it is of, so that it is the same as long as that lasts.
+
+    Args:
+        check: its kind.
+        severity: how bad it is, in GitLab's words.
+        place: ``file:line``, or a file alone.
+        told: what people read.
+        what: what it is of, for the fingerprint.
+    """
+    path, _, line = place.rpartition(":")
     return {
         "description": ascii_safe(told),
         "check_name": check,
         "fingerprint": sha256(f"{check} {what}".encode("utf-8", "surrogatepass")).hexdigest(),
         "severity": severity,
-        "location": {"path": nodeid.partition("::")[0], "lines": {"begin": 1}},
+        "location": {"path": path or place, "lines": {"begin": int(line) if path else 1}},
     }

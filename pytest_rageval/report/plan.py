@@ -42,6 +42,7 @@ class TestbedPlan:
             test, whose matrices and session gates leave it out.
         settings: what its cases ask, by the names of ``rag_case``.
         cluster: the facet whose value its dependent cases share.
+        where: ``file:line`` of its marker or table, from the rootdir; "" if unknown.
     """
 
     __test__ = False
@@ -56,6 +57,7 @@ class TestbedPlan:
     labelled: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
     cluster: str = DIALOGUE
+    where: str = ""
 
     @property
     def primary(self) -> str:

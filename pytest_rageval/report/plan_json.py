@@ -31,6 +31,7 @@ def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
         "labelled": testbed.labelled,
         **({"settings": dict(testbed.settings)} if testbed.settings else {}),
         **({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster}),
+        **({"where": testbed.where} if testbed.where else {}),
     }
 
 

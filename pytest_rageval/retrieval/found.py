@@ -28,7 +28,7 @@ def content_id(text: str) -> str:
     return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-def ranking_of(value: object, k: int, name: str) -> Ranking:
+def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") -> Ranking:
     """Return the first ``k`` of what a retriever returned, best first.
 
     The order is the retriever's own. Scores are kept where every passage has one and they fall from place to place: a
@@ -41,40 +41,39 @@ def ranking_of(value: object, k: int, name: str) -> Ranking:
         value: a `Ranking`, or an iterable of passages in any form that `WANTED` names.
         k: how many passages are wanted, >= 1.
         name: the retriever's name, for messages.
+        part: the fixture or option that gave it, for messages.
 
     Raises:
         SystemContractError: ``value`` or one of its items has another form, or a score is NaN or infinite.
     """
     if isinstance(value, Ranking):
-        return Ranking(_numbers(value.items[:k], name))
+        return Ranking(_numbers(value.items[:k], name, part))
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         hint = "; declare it with async def to have it awaited" if inspect.isawaitable(value) else ""
         if inspect.iscoroutine(value):
             value.close()  # it will never be awaited, and Python would warn of that
-        raise SystemContractError(
-            f"rag_retriever {name!r} returned a {type(value).__name__}; it must return {WANTED}{hint}"
-        )
+        raise SystemContractError(f"{part} {name!r} returned a {type(value).__name__}; it must return {WANTED}{hint}")
     kept: dict[str, ScoredPassage] = {}
     for place, item in enumerate(value, 1):
         passage = _passage(item)
         if passage is None:
             problem = f"returned {found(item)} at place {place}"
-            raise SystemContractError(f"rag_retriever {name!r} {problem}; it must return {WANTED}")
+            raise SystemContractError(f"{part} {name!r} {problem}; it must return {WANTED}")
         if passage.doc_id in kept and kept[passage.doc_id].text != passage.text:
-            part = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
-            passage = replace(passage, doc_id=f"{passage.doc_id}#{part}", page=passage.page_id)
+            number = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
+            passage = replace(passage, doc_id=f"{passage.doc_id}#{number}", page=passage.page_id)
         kept.setdefault(passage.doc_id, passage)
         if len(kept) == k:
             break
-    return Ranking(_scored(_numbers(tuple(kept.values()), name)))
+    return Ranking(_scored(_numbers(tuple(kept.values()), name, part)))
 
 
-def _numbers(items: tuple[ScoredPassage, ...], name: str) -> tuple[ScoredPassage, ...]:
+def _numbers(items: tuple[ScoredPassage, ...], name: str, part: str) -> tuple[ScoredPassage, ...]:
     """Return the passages, each of which has no score or a finite one."""
     for item in items:
         if item.score is not None and not math.isfinite(item.score):
             problem = f"gave the passage {found(item.doc_id)} the score {item.score}"
-            raise SystemContractError(f"rag_retriever {name!r} {problem}; give a finite number, or None")
+            raise SystemContractError(f"{part} {name!r} {problem}; give a finite number, or None")
     return items
 
 

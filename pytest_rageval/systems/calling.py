@@ -8,6 +8,7 @@ import re
 
 from pytest_rageval.errors import SystemContractError, found
 from pytest_rageval.model.answer import Answer
+from pytest_rageval.systems.library_answers import answer_of_library
 
 __all__ = ["checked", "is_async", "system_name"]
 
@@ -38,16 +39,20 @@ def checked(value: object, name: str, part: str = "rag_system") -> Answer:
     """Return what a system returned as an `Answer`.
 
     Args:
-        value: what came back; a string is the text of an answer.
+        value: what came back; a string is the text of an answer. A message of LangChain, the dict of a chain and a
+            Response of LlamaIndex are read, too.
         name: the system's name, for the message.
         part: the fixture or option the system came from, for the message.
 
     Raises:
-        SystemContractError: ``value`` is neither a string nor an answer with a text.
+        SystemContractError: ``value`` is none of these.
     """
     if isinstance(value, str):
         return Answer(value)
     if not isinstance(value, Answer):
+        answer = answer_of_library(value, name)
+        if answer is not None:
+            return answer
         raise SystemContractError(
             f"{part} {name!r} returned {_described(value)}; it must return a str or an Answer{_hint(value)}"
         )

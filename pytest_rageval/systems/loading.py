@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import cast
 
 from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, found
 from pytest_rageval.model.protocols import System
+from pytest_rageval.systems.adapters import adapted_system
 
 __all__ = ["load_system"]
 
@@ -33,11 +33,12 @@ def load_system(spec: str) -> System:
     value = _attribute(_module(module, where), attribute, where)
     if isinstance(value, type):
         value = _instance(value, where)
-    if not callable(value):
+    system = adapted_system(value)
+    if system is None:
         raise SettingError(
             f"{where}: {type(value).__name__} {found(value)} cannot be called; name a function or a class"
         )
-    return cast("System", value)
+    return system
 
 
 def _module(name: str, where: str) -> ModuleType:

@@ -50,10 +50,12 @@ def test_what_the_file_holds(project: Project) -> None:
         "gold": [["Paris"]],
         "history": [],
         "passages": {p["id"]: {"text": p["text"], "role": p["role"]} for p in POOL[:2]},
+        "origin": "cases.jsonl:1",
     }
     assert results["matrix"]["rows"] == ["Funds"]
     testbed = results["testbeds"]["test_it.py::test_it"]
     assert testbed["gates"] == ["accuracy >= 0.5", "error_rate <= 0"]
+    assert testbed["where"] == "test_it.py:3"
     assert testbed["settings"] == {"dataset": "jsonl:cases.jsonl", "passages": "5", "seed": "0"}
 
 

@@ -1,0 +1,76 @@
+"""How long a coroutine blocks its event loop: time in its own steps during which the thread does not compute."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Blocking", "Timed"]
+
+T = TypeVar("T")
+
+SHARE = 0.5
+"""Share of the time with a call in flight from which on a system is said to block."""
+
+LEAST_S, LEAST_CALL_S = 0.5, 0.02
+"""Seconds, in all and on average, below which nothing is said: waiting for the interpreter's lock counts, too."""
+
+
+class Blocking:
+    """The calls of one async system: how many, how long any was in flight, and for how long they blocked."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.seconds = self.blocked_s = 0.0
+        self._in_flight = 0
+        self._since = 0.0
+
+    def begin(self) -> None:
+        """Count a call as in flight."""
+        if not self._in_flight:
+            self._since = time.perf_counter()
+        self._in_flight += 1
+
+    def end(self) -> None:
+        """Count a call as done."""
+        self.calls += 1
+        self._in_flight -= 1
+        if not self._in_flight:
+            self.seconds += time.perf_counter() - self._since
+
+    @property
+    def found(self) -> bool:
+        """Whether the system blocks the loop for most of its time."""
+        enough = self.blocked_s >= max(LEAST_S, LEAST_CALL_S * self.calls)
+        return enough and self.blocked_s >= SHARE * self.seconds
+
+
+class Timed(Generic[T]):
+    """An awaitable that awaits a coroutine and adds its times to a `Blocking`."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T], blocking: Blocking) -> None:
+        self._coroutine = coroutine
+        self._blocking = blocking
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        """Run the coroutine step by step; what is sent or thrown in goes to it."""
+        step: Callable[[Any], Any] = self._coroutine.send
+        value: Any = None
+        self._blocking.begin()
+        try:
+            while True:
+                wall, cpu = time.perf_counter(), time.thread_time()
+                try:
+                    waits_for = step(value)
+                except StopIteration as done:
+                    result: T = done.value
+                    return result
+                finally:
+                    self._blocking.blocked_s += time.perf_counter() - wall - (time.thread_time() - cpu)
+                try:
+                    value, step = (yield waits_for), self._coroutine.send
+                except BaseException as error:  # as of a cancelled task
+                    value, step = error, self._coroutine.throw
+        finally:
+            self._blocking.end()

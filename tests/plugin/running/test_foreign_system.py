@@ -1,0 +1,43 @@
+"""A chain of LangChain's as the system, given by a fixture or named by an option."""
+
+from __future__ import annotations
+
+import langchain_core.runnables  # noqa: F401 - pytester forgets what a run imports, and this takes seconds
+import pytest
+from rag_project import Mode, Project, case
+
+CHAIN = """
+    from langchain_core.documents import Document
+    from langchain_core.messages import AIMessage
+    from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+
+    def say(found):
+        usage = {"input_tokens": 30, "output_tokens": 5, "total_tokens": 35}
+        return AIMessage(found["context"][0].page_content, usage_metadata=usage)
+
+    def retrieve(asked):
+        return [Document(f"{asked['question']} Two years.", id="d1")]
+
+    chain = RunnablePassthrough.assign(context=RunnableLambda(retrieve)).assign(answer=RunnableLambda(say))
+"""
+FIXTURE = """
+    import pytest
+    from desk import chain
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return chain
+"""
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["option", "fixture"])
+def test_a_chain_is_the_system(project: Project, mode: Mode, named: bool) -> None:
+    project.file("desk.py", CHAIN)
+    gates = "gates=['accuracy >= 1', 'tokens <= 35']"
+    project.says([case("q1", "How long?", "two years", qrels={"d1": 1})], gates, conftest="" if named else FIXTURE)
+    run = project.run(*mode, *(["--rag-system", "desk:chain"] if named else ["-o", "pythonpath=."]))
+    assert run.status == 0
+    answer = run.outcomes["q1"]["answer"]
+    assert answer["text"] == "How long? Two years."
+    assert [item["doc_id"] for item in answer["ranking"]] == ["d1"]
+    assert (answer["usage"]["prompt_tokens"], answer["usage"]["completion_tokens"]) == (30, 5)
