@@ -76,7 +76,7 @@ def normalize(text: str, *, chinese: bool = False) -> str:
 
 def _chinese_numbers(text: str) -> str:
     """Return a text in lower case without punctuation but that of its numbers."""
-    bare = join_thousands(nfkc(join_wide_thousands(text)).lower().replace("\u2212", "-"))
+    bare = join_thousands(nfkc(join_wide_thousands(text)).lower().replace("\u2212", "-").replace(_MINUS, " "))
     bare = mark_negatives(_POINT.sub("0.", _APART.sub("", bare)), _MINUS)
     bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", bare)).translate(_PUNCTUATION_BUT_OF_NUMBERS)
     return bare.replace(_MINUS, "-")
