@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
     from pytest_rageval.report.plan import Plan
 
-__all__ = ["Resumed", "find_run", "leave_out", "tell_resumed"]
+__all__ = ["Resumed", "find_run", "leave_out", "resume_command", "tell_resumed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +89,31 @@ class _Told:
 def find_run(config: pytest.Config) -> None:
     """Put the run that ``--rag-resume`` means on the config; where it names none that is there, it is a `SettingError`.
 
-    The run that is newest and unfinished is meant where it names none.
+    Where it names none, the newest run is meant that is unfinished or has errors.
     """
     runs, named = config.rootpath / ".rageval" / "runs", config.option.rag_resume
     shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
     folder = _named(config, runs, named) if named else newest_unfinished(runs, shard)
     if folder is None:
         which = f"no run of shard {shard}" if shard else "no run"
-        note = f"{which} in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases run"
+        where = f"{which} in .rageval/runs is unfinished or has errors"
+        note = f"{where}, so that --rag-resume takes nothing over and all cases run"
         config.stash[RESUMED] = Resumed(Stopped(""), note)
         return
     stopped = stopped_run(folder)
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
     config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended else nothing)
+
+
+def resume_command(config: pytest.Config, run: str) -> str:
+    """Return the session's own command line with ``--rag-resume`` of a run."""
+    args = [str(arg) for arg in config.invocation_params.args]
+    if "--rag-resume" in args:
+        at = args.index("--rag-resume")
+        named = config.option.rag_resume
+        del args[at : at + (2 if named and args[at + 1 : at + 2] == [named] else 1)]
+    args = [arg for arg in args if not arg.startswith("--rag-resume=")]
+    return shlex.join(["pytest", f"--rag-resume={run}", *args])
 
 
 def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:

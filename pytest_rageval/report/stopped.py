@@ -27,6 +27,7 @@ class Head:
         resumed: the name of that run, or "".
         left: how many cases it left undone; None as long as it has not come to its end.
         shard: which share of a session's cases they are, as ``2/3``, or "".
+        errors: how many cases ended in an error.
     """
 
     identity: Mapping[str, Mapping[str, str]]
@@ -34,6 +35,7 @@ class Head:
     resumed: str = ""
     left: int | None = None
     shard: str = ""
+    errors: int = 0
 
     def dumps(self) -> str:
         """Return the head as JSON."""
@@ -63,24 +65,30 @@ def read_head(folder: Path) -> Head | None:
     """Return what a run says of itself; None where it ended before its first case, or was another version's."""
     try:
         plain = json.loads((folder / HEAD).read_bytes())
-        return Head(plain["identity"], tuple(plain["cases"]), plain["resumed"], plain["left"], plain["shard"])
+        cases, errors = tuple(plain["cases"]), int(plain.get("errors", 0))
+        return Head(plain["identity"], cases, plain["resumed"], plain["left"], plain["shard"], errors)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
-    """Return the folder of the newest run that left cases undone.
+    """Return the folder of the newest run that left cases undone, or that ended with errors.
 
     It is none that still goes on, and none that a later run went on with; and where a shard is wanted, as ``2/3``,
     none of another: what that has done this cannot use, and it is still to be gone on with.
+    A run with errors does not count if later runs ended all its cases without an error.
     """
     gone_on: set[str] = set()
+    ended: set[str] = set()
     for folder in sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True):
         head = read_head(folder)
         if head is None or (shard and head.shard not in ("", shard)):
             continue
-        if head.left != 0 and folder.name not in gone_on and not goes_on(folder):
+        wanted = head.left != 0 or (head.errors and not ended.issuperset(head.cases))
+        if wanted and folder.name not in gone_on and not goes_on(folder):
             return folder
+        if head.left == head.errors == 0:
+            ended.update(head.cases)
         if head.resumed:
             gone_on.add(head.resumed)
     return None
