@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import pytest
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.misses import missed
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.endings import reports_of
 from pytest_rageval.hooks.identity import identity_of
 from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESUMED
 from pytest_rageval.model.codec import decode_outcome
@@ -72,6 +74,9 @@ class Resumed:
         """Yield what the summary warns of."""
         if self.note:
             yield self.note
+        if unread := self.stopped.unread:
+            again = "its case runs again" if unread == 1 else "their cases run again"
+            yield f"{counted(unread, 'line')} in the folder of the run {self.stopped.run} cannot be read, and {again}"
         if changed := self.mixed(plan):
             yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
 
@@ -100,7 +105,7 @@ def find_run(config: pytest.Config) -> None:
         note = f"{where}, so that --rag-resume takes nothing over and all cases run"
         config.stash[RESUMED] = Resumed(Stopped(""), note)
         return
-    stopped = stopped_run(folder)
+    stopped = _readable(config, stopped_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
     config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended else nothing)
 
@@ -152,6 +157,21 @@ def _named(config: pytest.Config, runs: Path, named: str) -> Path:
     hint = f"name one as {', '.join(known)}" if known else "there is none yet"
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
     raise SettingError(f"--rag-resume names {found(named)}, which is no run in .rageval/runs; {hint} ({where})")
+
+
+def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:
+    """Return a run without the cases whose lines are not as they were written."""
+    ended = {nodeid: line for nodeid, line in stopped.ended.items() if _is_readable(config, line)}
+    return replace(stopped, ended=ended, unread=stopped.unread + len(stopped.ended) - len(ended))
+
+
+def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
+    try:
+        reports = list(reports_of(config, deepcopy(dict(line)), {}))  # pytest changes what it reads
+        phases = [report.when for report in reports]
+        return decode_outcome(line["outcome"]).status == "scored" and phases == ["setup", "call", "teardown"]
+    except Exception:  # pytest and its plugins read what they wrote, and raise anything if it has changed
+        return False
 
 
 def _told(config: pytest.Config) -> _Told | None:

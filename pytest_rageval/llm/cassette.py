@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import DataError
 from pytest_rageval.llm.records import Line, key_of
+from pytest_rageval.model.stored_json import parse_json
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -96,7 +96,7 @@ def _mend(stream: BufferedRandom) -> None:
 def _is_whole(tail: bytes) -> bool:
     """Return whether what stands behind the last line's end is an object of JSON."""
     try:
-        return tail.endswith(b"}") and isinstance(json.loads(tail), dict)
+        return tail.endswith(b"}") and isinstance(parse_json(tail), dict)
     except ValueError:
         return False
 

@@ -16,6 +16,7 @@ from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.folders import whole_files
 from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.stored_json import parse_json
 
 __all__ = [
     "BASELINE_SCHEMA",
@@ -63,7 +64,7 @@ def read_baseline(path: Path) -> Snapshot:
         raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not") from error
     again = "resolve the conflict or write it anew with --rag-update-baseline"
     try:
-        plain = json.loads(text)
+        plain = parse_json(text)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise DataError(f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}") from error
@@ -75,7 +76,7 @@ def read_baseline(path: Path) -> Snapshot:
         raise DataError(str(path), f"the baseline's schema is {found(version)}, {wanted}")
     try:
         return snapshot_of(plain, path.name)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise DataError(str(path), f"this is no baseline ({why}); {again}") from error
 
@@ -117,7 +118,7 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     """Return the baseline that `snapshot_to_plain` wrote.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: it is not in that shape.
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: it is not in that shape.
     """
     measured = plain["cases"]
     testbeds = {
@@ -128,6 +129,9 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     twice = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
     if twice is not None:
         raise ValueError(f"the case {twice[1]!r} of {twice[0]} stands twice in it")
+    told = (plain["run"]["id"], plain["run"]["started"], plain["fingerprint"], *plain["versions"].values())
+    if not all(isinstance(text, str) for text in told):
+        raise ValueError("its head holds something else than texts")
     return Snapshot(
         run=plain["run"]["id"],
         started=plain["run"]["started"],

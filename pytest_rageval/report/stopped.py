@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
 from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.pruning import goes_on
@@ -52,6 +53,7 @@ class Stopped:
         cases: node ids of all cases it had to end.
         ended: node id -> how a case ended, with its outcome under "outcome".
         instances: case id -> the instance, as it is reported.
+        unread: how many lines are malformed; the last one may be cut short, and does not count.
     """
 
     run: str
@@ -59,16 +61,28 @@ class Stopped:
     cases: frozenset[str] = frozenset()
     ended: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     instances: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    unread: int = 0
 
 
 def read_head(folder: Path) -> Head | None:
-    """Return what a run says of itself; None where it ended before its first case, or was another version's."""
+    """Return what a run says of itself; None if it ended before its first case, or if another version wrote it."""
     try:
-        plain = json.loads((folder / HEAD).read_bytes())
-        cases, errors = tuple(plain["cases"]), int(plain.get("errors", 0))
-        return Head(plain["identity"], cases, plain["resumed"], plain["left"], plain["shard"], errors)
-    except (OSError, ValueError, KeyError, TypeError):
+        plain = parse_json((folder / HEAD).read_bytes())
+    except (OSError, ValueError):
         return None
+    match plain:
+        case {
+            "identity": dict(identity),
+            "cases": list(cases),
+            "resumed": str(resumed),
+            "left": int() | None as left,
+            "shard": str(shard),
+        }:
+            texts = [text for each in identity.values() for text in (each.values() if isinstance(each, dict) else [0])]
+            errors = plain.get("errors", 0)  # earlier versions did not count them
+            if all(isinstance(text, str) for text in (*texts, *cases)) and isinstance(errors, int):
+                return Head(identity, tuple(cases), resumed, left, shard, errors)
+    return None
 
 
 def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
@@ -102,14 +116,19 @@ def stopped_run(folder: Path) -> Stopped:
     earlier = stopped_run(folder.parent / head.resumed) if head.resumed else Stopped("")
     ended, instances = dict(earlier.ended), dict(earlier.instances)
     outcomes = list(_lines(folder / OUTCOMES))
+    unread = earlier.unread + outcomes.count({})
     for line in _lines(folder / ENDED):
-        if "instance" in line:
-            instances[line["case_id"]] = line["instance"]
-        elif "nodeid" in line and 0 <= line.get("line", -1) < len(outcomes) and outcomes[line["line"]]:
-            ended[line["nodeid"]] = {**line, "outcome": outcomes[line["line"]]}
+        match line:
+            case {"case_id": str(case_id), "instance": dict(instance)}:
+                instances[case_id] = instance
+            case {"nodeid": str(nodeid), "line": int(at)}:
+                if 0 <= at < len(outcomes) and outcomes[at]:
+                    ended[nodeid] = {**line, "outcome": outcomes[at]}
+            case _:
+                unread += 1
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
-    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances)
+    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread)
 
 
 def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:
@@ -125,15 +144,15 @@ def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[st
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file; one that is not whole, as the last after a kill, as nothing."""
+    """Yield the lines of a file, a malformed one as an empty object; a last one that a kill cut short is left out."""
     if path.exists():
         with path.open("rb") as stream:
-            yield from map(_line, stream)
+            yield from (line for text in stream if (line := _line(text)) or text.endswith(b"\n"))
 
 
 def _line(text: bytes) -> dict[str, Any]:
     try:
-        plain = json.loads(text)
+        plain = parse_json(text)
     except ValueError:
         return {}
     return plain if isinstance(plain, dict) else {}

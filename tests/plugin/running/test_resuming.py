@@ -86,6 +86,31 @@ def test_one_that_is_killed_again_and_again_ends_as_one_that_was_not(
     assert len(asked(project)) <= 40 + kills * in_flight
 
 
+MALFORMED = {
+    "nested": lambda line: line.replace('"keywords": {', '"keywords": {"x": ' + "[" * 3000 + "]" * 3000 + ", "),
+    "no report": lambda line: line.replace('"teardown"', '"else"'),
+    "other type": lambda line: line.replace('"reports": {', '"reports": 3, "rest": {'),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_line_is_reported_and_its_case_runs_again(project: Project, name: str) -> None:
+    project.says(cases(*[RIGHT] * 4), test=TEST, conftest=SAYS)
+    stop(project, "test_it[q4]")
+    path = folders(project)[0] / "ended.jsonl"
+    lines = path.read_text().splitlines()
+    at = next(at for at, line in enumerate(lines) if "[q2]" in line)
+    changed = MALFORMED[name](lines[at])
+    assert changed != lines[at]
+    path.write_text("\n".join([*lines[:at], changed, *lines[at + 1 :], ""]))
+    resumed = resume(project)
+    assert (resumed.status, asked(project)) == (0, [RIGHT, RIGHT])
+    resumed.said(
+        "2 of 4 cases taken over from the run *",
+        "warning: 1 line in the folder of the run * cannot be read, and its case runs again",
+    )
+
+
 def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
     project.says(cases(*[RIGHT] * 4), test=TEST, conftest=SAYS)
     whole = project.run()

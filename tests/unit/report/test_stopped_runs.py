@@ -41,11 +41,19 @@ def test_a_head_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_line_that_is_no_object_is_no_ended_case(tmp_path: Path) -> None:
     folder = run(tmp_path, "1", "a")
     with (folder / ENDED).open("a", encoding="utf-8") as file:
-        file.write('"é"\n\n')
+        file.write('"é"\n\n{"nodeid": "b", "line": "0"}\n' + "[" * 5000 + "]" * 5000 + "\n")
     assert stopped_run(folder).ended.keys() == {"a"}
+    assert stopped_run(folder).unread == 4
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"identity": {}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "null", '{"identity": {}}', "[" * 5000 + "]" * 5000),
+        Head({"data": {"a": 1}}, ("a",)).dumps(),  # type: ignore[dict-item]
+        Head(IDENTITY, (1,)).dumps(),  # type: ignore[arg-type]
+    ],
+)
 def test_what_is_no_head_is_a_run_without_one(tmp_path: Path, text: str) -> None:
     folder = run(tmp_path, "1", "a")
     (folder / HEAD).write_text(text)
@@ -120,6 +128,7 @@ def test_a_line_that_was_not_written_whole_is_no_ended_case(tmp_path: Path, name
     for cut in range(start, len(whole) - 1):
         (folder / name).write_bytes(whole[:cut])
         assert stopped_run(folder).ended.keys() == {"a"}
+        assert stopped_run(folder).unread == 0
 
 
 def test_instances_are_read(tmp_path: Path) -> None:
