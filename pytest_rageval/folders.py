@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["make_ignored", "whole_files"]
+__all__ = ["make_ignored", "regular", "whole_files"]
 
 
 def make_ignored(folder: Path) -> Path:
@@ -23,6 +25,19 @@ def make_ignored(folder: Path) -> Path:
         with whole_files(ignore) as (part,):
             part.write_text("# Created by pytest-rageval.\n*\n", encoding="utf-8")
     return folder
+
+
+def regular(path: Path) -> Path:
+    """Return a path that can be read to its end: of a regular file or a folder.
+
+    Raises:
+        OSError: it is a named pipe, a device or a socket, which could be read for ever; or there is nothing.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return path
+    kind = "named pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+    raise OSError(errno.EINVAL, f"it is a {kind}; name a regular file", str(path))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import DataError
+from pytest_rageval.folders import regular
 from pytest_rageval.llm.records import Line, key_of
 from pytest_rageval.model.stored_json import parse_json
 
@@ -35,7 +36,7 @@ def read(path: Path) -> Index:
     is no record, and for a file that cannot be read.
     """
     with _explained(path, "read"):
-        data = path.read_bytes() if path.exists() else b""
+        data = regular(path).read_bytes() if path.exists() else b""
     return _indexed(path, data)
 
 
@@ -54,7 +55,7 @@ def settle(path: Path, keep: Callable[[str], bool] = lambda key: True) -> int:
     The file is replaced as a whole, and only when that changes a byte; it is removed when no record is left.
     """
     with _explained(path, "written"), _lock(os.path.abspath(path)).acquire(poll_interval=POLL_S):
-        data = path.read_bytes() if path.exists() else b""
+        data = regular(path).read_bytes() if path.exists() else b""
         index = _indexed(path, data)
         kept = [index[key].text + b"\n" for key in sorted(index) if keep(key)]
         settled = b"".join(kept)

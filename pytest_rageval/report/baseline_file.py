@@ -14,7 +14,7 @@ from typing import Any
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, found
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import regular, whole_files
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored_json import parse_json
 
@@ -57,7 +57,7 @@ def read_baseline(path: Path) -> Snapshot:
         SettingError: it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def refuse_to_replace(path: Path) -> None:
     A baseline that is broken, as by a conflict, may be written anew.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
     keys = set(_KEY.findall(text))

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.folders import regular
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
 from pytest_rageval.report.plan import DIGEST
@@ -67,7 +68,7 @@ class Stopped:
 def read_head(folder: Path) -> Head | None:
     """Return what a run says of itself; None if it ended before its first case, or if another version wrote it."""
     try:
-        plain = parse_json((folder / HEAD).read_bytes())
+        plain = parse_json(regular(folder / HEAD).read_bytes())
     except (OSError, ValueError):
         return None
     match plain:
@@ -145,7 +146,7 @@ def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[st
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the lines of a file, a malformed one as an empty object; a last one that a kill cut short is left out."""
-    if path.exists():
+    if path.is_file():
         with path.open("rb") as stream:
             yield from (line for text in stream if (line := _line(text)) or text.endswith(b"\n"))
 
