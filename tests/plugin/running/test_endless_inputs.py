@@ -52,21 +52,16 @@ def test_a_dataset_that_never_ends_is_one_sentence(project: Project, name: str, 
     assert f"{name}: cannot be read: {SAID[name]}" in run.text + run.result.stderr.str()
 
 
-@pytest.mark.parametrize("command", [["show"], ["compare", "OTHER"], ["import", "--out", "out.jsonl"], ["lint"]])
+@pytest.mark.parametrize("command", ["show INPUT", "compare INPUT INPUT", "import table INPUT --out o", "lint INPUT"])
 @pytest.mark.parametrize("name", SAID)
 def test_commands_say_so_too(
-    command: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    verb, *rest = command
-    try:
-        status = main([verb, name, *rest])
-    except SystemExit as end:
-        status = int(end.code or 0)
-    assert status != 0
+    assert main(command.replace("INPUT", name).split()) != 0
     out, err = capsys.readouterr()
-    assert name in out + err
+    assert Path(name).name in out + err
     assert "Traceback" not in err
 
 
