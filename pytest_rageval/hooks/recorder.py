@@ -183,9 +183,8 @@ class Recorder:
         """Remove the runs that are too old to be kept."""
         if self._going is not None:
             self._going.end()
-        if self.options.keep_runs is not None:
-            with suppress(OSError):
-                self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
+        with suppress(OSError):
+            self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
     def _head(self, *, ended: bool) -> Head:
         """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
