@@ -55,7 +55,15 @@ class UnknownNameError(SettingError):
 
 
 class SystemContractError(RagEvalError):
-    """A system under test that cannot be built or does not return ``str | Answer``."""
+    """A system under test that cannot be built or does not return ``str | Answer``.
+
+    Attributes:
+        always: whether the system can answer no case at all, because a library it needs is not installed.
+    """
+
+    def __init__(self, message: str, *, always: bool = False) -> None:
+        super().__init__(message)
+        self.always = always
 
 
 class RetrieverError(RagEvalError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Mapping
 from itertools import takewhile
@@ -11,6 +10,7 @@ from typing import Any
 
 from pytest_rageval.commands.runs import RESULTS
 from pytest_rageval.errors import SettingError
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.history import Entry, Unread
@@ -29,7 +29,7 @@ LOG = (
 )
 """What tells the commits of a file, newest first, and how it was called then, from the top of the repository."""
 
-UNSHAPED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+UNSHAPED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
 def past_runs(root: Path) -> list[Entry | Unread]:
@@ -65,7 +65,7 @@ def _run(folder: Path) -> Entry | Unread:
 
 def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entry | Unread:
     try:
-        baseline = snapshot_of(json.loads(_git(path, "show", f"{commit}:{name}")))
+        baseline = snapshot_of(parse_json(_git(path, "show", f"{commit}:{name}")))
         testbeds = {node: (each.name, each.metrics[0]) for node, each in baseline.testbeds.items()}
         return Entry(commit, when, totals_of_baseline(baseline), testbeds, subject=subject)
     except SettingError:
@@ -79,11 +79,11 @@ def _entry(folder: Path) -> Entry:
     with (folder / RESULTS).open(encoding="utf-8") as stream:
         head = "".join(takewhile(lambda line: not line.startswith(REST), stream))
         try:
-            results = json.loads(f"{head.rstrip().removesuffix(',')}\n}}")
+            results = parse_json(f"{head.rstrip().removesuffix(',')}\n}}")
             totals = [Total(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results["totals"]]
         except UNSHAPED:  # of an older version, or written anew by another program
             stream.seek(0)
-            results = json.load(stream)
+            results = parse_json(stream.read())
             run, _ = run_of(results)
             totals = totals_of(run.plan, run.ordered())
     if results.get("schema", SCHEMA) != SCHEMA:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.folder import run_age
 from pytest_rageval.report.reread import run_of
@@ -125,7 +126,7 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
         head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         why = "it is cut short or of another version; name another run or file"
         raise SettingError(f"{path} is no results.json that this version can read: {why}") from error
     return StoredRun(head, results, told, choice)
@@ -148,7 +149,7 @@ def snapshot_named(root: Path, name: str) -> Snapshot:
 
 def _whole(text: str) -> Any:
     """Return what JSON says; halves of surrogate pairs, as only other programs write, become their escapes."""
-    read = json.loads(text)
+    read = parse_json(text, finite=True)
     if not re.search(r"\\u[dD][89abAB]", text):
         return read
     escaped = re.sub("[\ud800-\udfff]", lambda half: rf"\\u{ord(half[0]):04x}", json.dumps(read, ensure_ascii=False))
@@ -166,7 +167,7 @@ def _holds_results(path: Path) -> bool:
     """Return whether a file is, or was to be, a results.json and no baseline."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
-        plain = json.loads(text)
+        plain = parse_json(text)
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
     except ValueError:

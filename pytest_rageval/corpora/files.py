@@ -9,6 +9,7 @@ from typing import IO
 
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError
+from pytest_rageval.folders import regular
 
 __all__ = ["lines_of", "text_of"]
 
@@ -42,7 +43,7 @@ def text_of(path: Path) -> str:
 @contextmanager
 def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
     try:
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             yield file
     except FileNotFoundError:
         raise DataError(name, "no such file; a path of rag_corpus is relative to the folder of the ini") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance, Passage, Turn
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.text.language import detect_language
 
 __all__ = ["Sheet", "load"]
@@ -102,7 +102,7 @@ def _instance(record: Fields, stem: str) -> Instance:
 def _facets(record: Fields) -> dict[str, str]:
     text = record.string("facets", "").strip() or "{}"
     try:
-        facets = json.loads(text)
+        facets = parse_json(text)
     except ValueError:
         facets = None
     if not isinstance(facets, dict) or not all(isinstance(value, str) for value in facets.values()):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.faults import any_collected, one_record
 from pytest_rageval.errors import DataError, ascii_safe, found
+from pytest_rageval.folders import regular
 
 __all__ = [
     "JsonObject",
@@ -60,7 +61,7 @@ def _bytes(path: Path, modified: int, size: int) -> bytes:
 
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes; the last file is remembered, so that who digests what was just loaded reads it once."""
-    stat = path.stat()
+    stat = regular(path).stat()
     return _bytes(path.absolute(), stat.st_mtime_ns, stat.st_size)
 
 

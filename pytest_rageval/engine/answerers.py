@@ -141,9 +141,9 @@ class SystemAnswerer:
         except (CaseError, SystemContractError):
             raise
         except BaseException as error:
-            cancelled = type(error).__name__ == "CancelledError"
-            if not isinstance(error, (Exception, SystemExit)) and not cancelled:
+            if _goes_through(error):
                 raise
+            cancelled = type(error).__name__ == "CancelledError"
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("cancelled" if cancelled else "system_error", message) from error
         finally:
@@ -167,3 +167,13 @@ class SystemAnswerer:
         if usage.latency_s is None and not meter.replayed:  # how long a replay takes is nobody's latency
             usage = replace(usage, latency_s=seconds)
         return answer if usage is answer.usage else replace(answer, usage=usage)
+
+
+def _goes_through(error: BaseException) -> bool:
+    """Return whether an exception is not a fault of the system: an interrupt, a closed coroutine, or pytest's own.
+
+    pytest's skip and fail are known by their module, because nothing below the hooks imports pytest.
+    """
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        return True
+    return not isinstance(error, Exception) and any(t.__module__ == "_pytest.outcomes" for t in type(error).__mro__)

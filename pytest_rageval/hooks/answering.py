@@ -35,14 +35,18 @@ if TYPE_CHECKING:
 __all__ = ["Answering"]
 
 BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
-"""The error_types after which a system is not asked again, and the one of a case that was left unasked."""
+"""The error_types that can break a system, and the one of a case that was left unasked."""
+
+FIRST_WRONG = 3
+"""A system is broken if its first answers, this many, are all of the wrong type."""
 
 
 class Answering:
     """Asks the systems of one process.
 
-    A system that cannot be built or breaks its contract is one error that names it; the cases that
-    come after are skipped for that reason, and gates over them fail.
+    A system that cannot be built is one error that names it. An answer of the wrong type is an error of its case;
+    if a system's first `FIRST_WRONG` answers are all of the wrong type, it is broken too. The cases that
+    follow a broken system are skipped for that reason, and gates over them fail.
     """
 
     def __init__(self, collected: Collected, session: pytest.Session) -> None:
@@ -54,6 +58,7 @@ class Answering:
         self._desks = Desks(collected, self._loop, shared_folder(session.config))
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
+        self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)
         self._looks_ahead = collected.options.looks_ahead
         self._upcoming = Upcoming(session)
@@ -72,10 +77,10 @@ class Answering:
             self._kept.pop(id(item), None)
             self._not_asked(request, task, outcome_of(task, error=CaseError(NOT_ASKED, _first(broken))))
         outcome, desk, asked = self._outcome(request, entry, task, origin)
-        if outcome.error_type in (BUILD, CONTRACT):
+        if self._breaks(origin, outcome):
             self._broken[origin] = outcome
-        elif broken is not None:
-            del self._broken[origin]
+        else:
+            self._broken.pop(origin, None)
         if outcome.error_type == BUDGET:
             self._not_asked(request, task, outcome)
         result = self._keep(request, task, outcome, desk, asked)
@@ -131,11 +136,22 @@ class Answering:
         try:
             asked = self._asked(request.node, entry, desk, task)
         except SystemContractError as error:
-            return _failed(task, CONTRACT, str(error))
+            return _failed(task, BUILD if error.always else CONTRACT, str(error))
         except pytest.fail.Exception as error:  # of pytest-timeout, for one
             message = f"system {task.system!r} failed on case {task.case.id!r}: {described(error)}"
             return _failed(task, "system_error", message)
         return self._runner.run(task, asked), desk, asked
+
+    def _breaks(self, origin: Origin, outcome: Outcome) -> bool:
+        """Return whether a system is broken, now that one of its cases has ended."""
+        if outcome.error_type != CONTRACT:
+            self._wrong[origin] = None if outcome.error_type != BUILD else self._wrong.get(origin, set())
+            return outcome.error_type == BUILD
+        wrong = self._wrong.setdefault(origin, set())
+        if wrong is None:
+            return False
+        wrong.add(outcome.nodeid)  # a rerun is the same case again
+        return len(wrong) >= FIRST_WRONG
 
     def _asked(self, item: pytest.Item, entry: Entry, desk: Desk, task: Task) -> Asked:
         """Return what came of asking: in this thread, or on the loop together with the cases that follow."""

@@ -27,6 +27,7 @@ from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
+from pytest_rageval.report.pruning import Keep, keep_of
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
 
@@ -51,7 +52,7 @@ class Options:
         top_k: passages a retriever is asked for.
         folders: where the modules of systems are looked for behind Python's own path.
         narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
-        keep_runs: how many runs are kept; None is all.
+        keep_runs: how many runs are kept, and how large they may be together.
         apart: whether cases of one testbed may run on machines that share nothing.
         texts: whether reports hold the texts of the data and the answers.
         markers: what marks a rejection or a detected error.
@@ -93,7 +94,7 @@ class Options:
     top_k: int
     folders: tuple[Path, ...]
     narrowed: bool
-    keep_runs: int | None
+    keep_runs: Keep
     apart: bool
     texts: bool
     markers: Markers
@@ -247,14 +248,13 @@ def _count(config: pytest.Config, name: str) -> int | None:
     raise SettingError(f"{name} is {found(text)}; write a whole number of 1 or more")
 
 
-def _keep_runs(config: pytest.Config) -> int | None:
-    """Return how many runs are kept; None is all."""
-    text = str(ini_value(config, "rag_keep_runs")).strip()
-    if text == "all":
-        return None
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise SettingError(f"rag_keep_runs is {found(text)}; write how many runs are kept, 1 or more, or all")
+def _keep_runs(config: pytest.Config) -> Keep:
+    text = str(ini_value(config, "rag_keep_runs"))
+    keep = keep_of(text)
+    if keep is None:
+        wanted = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
+        raise SettingError(f"rag_keep_runs is {found(text.strip())}; {wanted}")
+    return keep
 
 
 def _cassettes(config: pytest.Config, beside: Path) -> Path:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.folders import regular
 from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden
 from pytest_rageval.report.plan import DIGEST
@@ -141,7 +142,7 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
 def _content(path: Path) -> str:
     """Return the digest of a file; one that cannot be read says so where it is used."""
     try:
-        return _digest(path.read_bytes())
+        return _digest(regular(path).read_bytes())
     except OSError:
         return ""
 

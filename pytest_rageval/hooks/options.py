@@ -89,7 +89,11 @@ def _add_settings(parser: pytest.Parser) -> None:
     parser.addini("rag_error_sentence", "what to say of false passages: 'language: text'", type="linelist")
     parser.addini("rag_report_texts", "whether reports hold texts of data and answers", type="bool", default=True)
     parser.addini("rag_secrets", "variables whose values are masked in all that is written, * allowed", type="args")
-    parser.addini("rag_keep_runs", "how many runs .rageval/runs keeps: a number, or all (default 50)", default="50")
+    parser.addini(
+        "rag_keep_runs",
+        "how many runs .rageval/runs keeps, or all, and their size (default 50, 2 GB)",
+        default="50, 2 GB",
+    )
     parser.addini("rag_user_dict", "words that Chinese is cut by beside jieba's: files in its format", type="linelist")
     parser.addini("rag_rejection_markers", "what marks a rejection: 'language: text', one a line", type="linelist")
     parser.addini("rag_error_markers", "what marks a detected error: 'language: text', one a line", type="linelist")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -16,7 +17,7 @@ from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
 from pytest_rageval.hooks.keys import RECORDER, RESUMED
 from pytest_rageval.hooks.outlets import Outlets
-from pytest_rageval.hooks.resuming import Resumed
+from pytest_rageval.hooks.resuming import Resumed, resume_command
 from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
@@ -24,6 +25,7 @@ from pytest_rageval.report.attainable import never_failing
 from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.folder import ENDED, HEAD, RunFolder
 from pytest_rageval.report.json_text import plain, to_json
+from pytest_rageval.report.lines import counted
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.pruning import Going, prune
 from pytest_rageval.report.results_json import described, results_of
@@ -181,9 +183,8 @@ class Recorder:
         """Remove the runs that are too old to be kept."""
         if self._going is not None:
             self._going.end()
-        if self.options.keep_runs is not None:
-            with suppress(OSError):
-                self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
+        with suppress(OSError):
+            self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
     def _head(self, *, ended: bool) -> Head:
         """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
@@ -193,7 +194,8 @@ class Recorder:
         left = len(set(rest) - before.ended.keys()) + self.run.unfinished().total()
         left += sum(o.status == "skipped" and o.error_type != "skipped" for o in self.run.outcomes.values())
         shard = "" if plan.shard is None else f"{plan.shard.number}/{plan.shard.of}"
-        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None, shard)
+        errors = sum(outcome.status == "error" for outcome in self.run.outcomes.values())
+        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None, shard, errors)
 
     def _end(self, folder: RunFolder) -> None:
         """Say that the run came to its end; where every case did too, nobody can go on with it."""
@@ -201,6 +203,16 @@ class Recorder:
         told = self.outlets.write(folder.path / HEAD, partial(folder.write_head, head.dumps()))
         if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
             self.outlets.write(folder.path / ENDED, folder.forget_ended)
+
+    @property
+    def again(self) -> str:
+        """How to ask the errors again, as a sentence with the command; "" if there are none, or nothing else."""
+        statuses = Counter(outcome.status for outcome in self.run.outcomes.values())
+        if self._folder is None or not (statuses["error"] and statuses["scored"]):
+            return ""
+        them = "it" if statuses["error"] == 1 else "them"
+        command = resume_command(self._config, self._folder.id)
+        return f"{counted(statuses['error'], 'error')}: ask {them} again, and nothing else, with {command}"
 
     @property
     def _id(self) -> str:

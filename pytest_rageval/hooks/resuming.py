@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ import pytest
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.misses import missed
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.endings import reports_of
 from pytest_rageval.hooks.identity import identity_of
 from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESUMED
 from pytest_rageval.model.codec import decode_outcome
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
     from pytest_rageval.report.plan import Plan
 
-__all__ = ["Resumed", "find_run", "leave_out", "tell_resumed"]
+__all__ = ["Resumed", "find_run", "leave_out", "resume_command", "tell_resumed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,9 @@ class Resumed:
         """Yield what the summary warns of."""
         if self.note:
             yield self.note
+        if unread := self.stopped.unread:
+            again = "its case runs again" if unread == 1 else "their cases run again"
+            yield f"{counted(unread, 'line')} in the folder of the run {self.stopped.run} cannot be read, and {again}"
         if changed := self.mixed(plan):
             yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
 
@@ -88,19 +94,31 @@ class _Told:
 def find_run(config: pytest.Config) -> None:
     """Put the run that ``--rag-resume`` means on the config; where it names none that is there, it is a `SettingError`.
 
-    The run that is newest and unfinished is meant where it names none.
+    Where it names none, the newest run is meant that is unfinished or has errors.
     """
     runs, named = config.rootpath / ".rageval" / "runs", config.option.rag_resume
     shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
     folder = _named(config, runs, named) if named else newest_unfinished(runs, shard)
     if folder is None:
         which = f"no run of shard {shard}" if shard else "no run"
-        note = f"{which} in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases run"
+        where = f"{which} in .rageval/runs is unfinished or has errors"
+        note = f"{where}, so that --rag-resume takes nothing over and all cases run"
         config.stash[RESUMED] = Resumed(Stopped(""), note)
         return
-    stopped = stopped_run(folder)
+    stopped = _readable(config, stopped_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
     config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended else nothing)
+
+
+def resume_command(config: pytest.Config, run: str) -> str:
+    """Return the session's own command line with ``--rag-resume`` of a run."""
+    args = [str(arg) for arg in config.invocation_params.args]
+    if "--rag-resume" in args:
+        at = args.index("--rag-resume")
+        named = config.option.rag_resume
+        del args[at : at + (2 if named and args[at + 1 : at + 2] == [named] else 1)]
+    args = [arg for arg in args if not arg.startswith("--rag-resume=")]
+    return shlex.join(["pytest", f"--rag-resume={run}", *args])
 
 
 def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
@@ -139,6 +157,21 @@ def _named(config: pytest.Config, runs: Path, named: str) -> Path:
     hint = f"name one as {', '.join(known)}" if known else "there is none yet"
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
     raise SettingError(f"--rag-resume names {found(named)}, which is no run in .rageval/runs; {hint} ({where})")
+
+
+def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:
+    """Return a run without the cases whose lines are not as they were written."""
+    ended = {nodeid: line for nodeid, line in stopped.ended.items() if _is_readable(config, line)}
+    return replace(stopped, ended=ended, unread=stopped.unread + len(stopped.ended) - len(ended))
+
+
+def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
+    try:
+        reports = list(reports_of(config, deepcopy(dict(line)), {}))  # pytest changes what it reads
+        phases = [report.when for report in reports]
+        return decode_outcome(line["outcome"]).status == "scored" and phases == ["setup", "call", "teardown"]
+    except Exception:  # pytest and its plugins read what they wrote, and raise anything if it has changed
+        return False
 
 
 def _told(config: pytest.Config) -> _Told | None:

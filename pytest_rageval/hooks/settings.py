@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_rageval
+from pytest_rageval.folders import regular
 from pytest_rageval.hooks.given import Options, ini_value
 from pytest_rageval.hooks.model_options import ModelSetting
 from pytest_rageval.llm.request import Request
@@ -104,7 +105,7 @@ def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]
 
 def _digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+        return hashlib.sha256(regular(path).read_bytes()).hexdigest()[:DIGITS]
     except OSError:  # which system needs it says so
         return ""
 

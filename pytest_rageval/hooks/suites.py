@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, found
+from pytest_rageval.folders import regular
 from pytest_rageval.hooks.markers import rag_case
 from pytest_rageval.hooks.refusal import REFUSED
 from pytest_rageval.model.facets import FACETS
@@ -82,7 +83,7 @@ def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
 
 def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
     try:
-        raw = path.read_bytes()
+        raw = regular(path).read_bytes()
         text = raw.decode("utf-8-sig")
         return text, tomllib.loads(text)
     except OSError as error:

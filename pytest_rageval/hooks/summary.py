@@ -27,6 +27,8 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
+    if recorder.again and verbosity > -1:
+        lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
         lines += wrapped(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:

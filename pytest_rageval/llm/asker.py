@@ -223,7 +223,7 @@ class Asker(ABC, Generic[B, R]):
             raise
         except MissingDependencyError as error:  # of every call, and before it is sent
             tries.sent = 0
-            raise SystemContractError(str(error)) from None
+            raise SystemContractError(str(error), always=True) from None
         finally:
             if tries.sent:
                 meter.add(_calls(usage, attempts=tries.sent, spent_usd=usage.cost_usd))

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import DataError
+from pytest_rageval.folders import regular
 from pytest_rageval.llm.records import Line, key_of
-
-if TYPE_CHECKING:
-    from filelock import FileLock
+from pytest_rageval.model.stored_json import parse_json
 
 __all__ = ["Index", "append", "read", "settle"]
 
@@ -35,7 +32,7 @@ def read(path: Path) -> Index:
     is no record, and for a file that cannot be read.
     """
     with _explained(path, "read"):
-        data = path.read_bytes() if path.exists() else b""
+        data = regular(path).read_bytes() if path.exists() else b""
     return _indexed(path, data)
 
 
@@ -43,7 +40,7 @@ def append(path: Path, line: bytes) -> None:
     """Write one more record, at once. Processes and threads that write to one file do so one after the other."""
     with _explained(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(os.path.abspath(path)).acquire(poll_interval=POLL_S), path.open("a+b") as stream:
+        with _locked(path), path.open("a+b") as stream:
             _mend(stream)
             stream.write(line + b"\n")
 
@@ -53,8 +50,8 @@ def settle(path: Path, keep: Callable[[str], bool] = lambda key: True) -> int:
 
     The file is replaced as a whole, and only when that changes a byte; it is removed when no record is left.
     """
-    with _explained(path, "written"), _lock(os.path.abspath(path)).acquire(poll_interval=POLL_S):
-        data = path.read_bytes() if path.exists() else b""
+    with _explained(path, "written"), _locked(path):
+        data = regular(path).read_bytes() if path.exists() else b""
         index = _indexed(path, data)
         kept = [index[key].text + b"\n" for key in sorted(index) if keep(key)]
         settled = b"".join(kept)
@@ -96,19 +93,49 @@ def _mend(stream: BufferedRandom) -> None:
 def _is_whole(tail: bytes) -> bool:
     """Return whether what stands behind the last line's end is an object of JSON."""
     try:
-        return tail.endswith(b"}") and isinstance(json.loads(tail), dict)
+        return tail.endswith(b"}") and isinstance(parse_json(tail), dict)
     except ValueError:
         return False
 
 
-@lru_cache(maxsize=64)
-def _lock(path: str) -> FileLock:
-    """Return the lock of a file, which lies elsewhere, for the file's folder is committed."""
-    from filelock import FileLock
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, in the temporary folder because the file's own folder is committed.
 
+    The lock's file is removed while it is still held. Who waited for it finds that it is gone, and makes a new one.
+    """
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     user = getattr(os, "getuid", int)()
-    return FileLock(os.path.join(tempfile.gettempdir(), f"pytest-rageval-{user}-{name}.lock"))
+    lock = os.path.join(tempfile.gettempdir(), f"pytest-rageval-{user}-{name}.lock")
+    if sys.platform == "win32":
+        from filelock import FileLock
+
+        with FileLock(lock, poll_interval=POLL_S):  # it removes its file itself
+            yield
+        return
+    descriptor = _locked_file(lock)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(lock)
+        os.close(descriptor)
+
+
+def _locked_file(lock: str) -> int:
+    """Return the descriptor of a lock's file that is locked and still in its place."""
+    import fcntl
+
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.fstat(descriptor).st_nlink:
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from pytest_rageval.errors import DataError
 from pytest_rageval.llm.request import KEY_DIGITS, Request
 from pytest_rageval.llm.secrets import masked
+from pytest_rageval.model.stored_json import parse_json
 
 __all__ = ["Line", "as_json", "key_of", "record_of", "to_line"]
 
@@ -62,7 +63,7 @@ def as_json(value: object) -> str:
 def record_of(path: Path, line: Line) -> dict[str, Any]:
     """Return the record that stands in ``line`` of the file ``path``; a line without one is a `DataError`."""
     try:
-        record = json.loads(str(line.text, "utf-8"))
+        record = parse_json(str(line.text, "utf-8"))
     except ValueError:
         record = None
     if (

@@ -72,7 +72,7 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         nodeid=plain["nodeid"],
         case_id=plain["case_id"],
         testbed=plain["testbed"],
-        facets=dict(plain["facets"]),
+        facets=_texts(plain["facets"]),
         system=plain["system"],
         status=plain["status"],
         answer=None if answer is None else decode_answer(answer),
@@ -87,6 +87,12 @@ def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
         evidence=plain.get("evidence"),
         answer_seen=plain.get("answer_seen"),
     )
+
+
+def _texts(plain: Mapping[str, Any]) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in plain.values()):
+        raise TypeError("a facet is not a text")
+    return dict(plain)
 
 
 def encode_instance(instance: Instance) -> Plain:

@@ -14,8 +14,9 @@ from typing import Any
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, found
-from pytest_rageval.folders import whole_files
+from pytest_rageval.folders import regular, whole_files
 from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.stored_json import parse_json
 
 __all__ = [
     "BASELINE_SCHEMA",
@@ -56,14 +57,14 @@ def read_baseline(path: Path) -> Snapshot:
         SettingError: it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not") from error
     again = "resolve the conflict or write it anew with --rag-update-baseline"
     try:
-        plain = json.loads(text)
+        plain = parse_json(text)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise DataError(f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}") from error
@@ -75,7 +76,7 @@ def read_baseline(path: Path) -> Snapshot:
         raise DataError(str(path), f"the baseline's schema is {found(version)}, {wanted}")
     try:
         return snapshot_of(plain, path.name)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise DataError(str(path), f"this is no baseline ({why}); {again}") from error
 
@@ -86,7 +87,7 @@ def refuse_to_replace(path: Path) -> None:
     A baseline that is broken, as by a conflict, may be written anew.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
     keys = set(_KEY.findall(text))
@@ -117,7 +118,7 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     """Return the baseline that `snapshot_to_plain` wrote.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: it is not in that shape.
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: it is not in that shape.
     """
     measured = plain["cases"]
     testbeds = {
@@ -128,6 +129,9 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
     twice = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
     if twice is not None:
         raise ValueError(f"the case {twice[1]!r} of {twice[0]} stands twice in it")
+    told = (plain["run"]["id"], plain["run"]["started"], plain["fingerprint"], *plain["versions"].values())
+    if not all(isinstance(text, str) for text in told):
+        raise ValueError("its head holds something else than texts")
     return Snapshot(
         run=plain["run"]["id"],
         started=plain["run"]["started"],

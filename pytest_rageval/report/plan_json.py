@@ -81,6 +81,8 @@ def decode_wishes(results: Mapping[str, Any]) -> Plan:
     for nodeid, testbed in results["testbeds"].items():
         fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}
         testbeds[nodeid] = TestbedPlan(nodeid, **fields)
+        if not (isinstance(testbed["metrics"], list) and all(isinstance(name, str) for name in testbed["metrics"])):
+            raise TypeError(f"the metrics of {nodeid} are not names")
     return Plan(
         testbeds=testbeds,
         metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pytest_rageval.analysis.deployment import Stage
@@ -28,10 +28,12 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     All that the run was reported with can be drawn from it again, results.json too.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: ``results`` has another shape than the schema.
     """
     told = results["run"]
-    run = Run(datetime.fromisoformat(told["started"]), decode_plan(results), interrupted=told["interrupted"])
+    started = datetime.fromisoformat(told["started"])
+    _ = started + timedelta(seconds=told["duration_s"])  # raises here, and not where the run's end is shown
+    run = Run(started, decode_plan(results), interrupted=told["interrupted"])
     run.outcomes = {plain["nodeid"]: run.plan.joined(decode_outcome(plain)) for plain in results["outcomes"]}
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
@@ -45,6 +47,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
         key: None if total is None else total - (claimed[key] or 0) for key, total in results["usage"].items()
     }
     run.unclaimed = Calls(**unclaimed)
+    _ = run.unclaimed + Calls()  # raises for a count that is no number
     deployment = results.get("deployment", {"retrievers": [], "stages": []})
     run.retrievers = [each["facts"] for each in deployment["retrievers"]]
     stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]

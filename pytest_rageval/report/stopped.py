@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.folders import regular
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
 from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.pruning import goes_on
@@ -27,6 +29,7 @@ class Head:
         resumed: the name of that run, or "".
         left: how many cases it left undone; None as long as it has not come to its end.
         shard: which share of a session's cases they are, as ``2/3``, or "".
+        errors: how many cases ended in an error.
     """
 
     identity: Mapping[str, Mapping[str, str]]
@@ -34,6 +37,7 @@ class Head:
     resumed: str = ""
     left: int | None = None
     shard: str = ""
+    errors: int = 0
 
     def dumps(self) -> str:
         """Return the head as JSON."""
@@ -50,6 +54,7 @@ class Stopped:
         cases: node ids of all cases it had to end.
         ended: node id -> how a case ended, with its outcome under "outcome".
         instances: case id -> the instance, as it is reported.
+        unread: how many lines are malformed; the last one may be cut short, and does not count.
     """
 
     run: str
@@ -57,30 +62,48 @@ class Stopped:
     cases: frozenset[str] = frozenset()
     ended: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     instances: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    unread: int = 0
 
 
 def read_head(folder: Path) -> Head | None:
-    """Return what a run says of itself; None where it ended before its first case, or was another version's."""
+    """Return what a run says of itself; None if it ended before its first case, or if another version wrote it."""
     try:
-        plain = json.loads((folder / HEAD).read_bytes())
-        return Head(plain["identity"], tuple(plain["cases"]), plain["resumed"], plain["left"], plain["shard"])
-    except (OSError, ValueError, KeyError, TypeError):
+        plain = parse_json(regular(folder / HEAD).read_bytes())
+    except (OSError, ValueError):
         return None
+    match plain:
+        case {
+            "identity": dict(identity),
+            "cases": list(cases),
+            "resumed": str(resumed),
+            "left": int() | None as left,
+            "shard": str(shard),
+        }:
+            texts = [text for each in identity.values() for text in (each.values() if isinstance(each, dict) else [0])]
+            errors = plain.get("errors", 0)  # earlier versions did not count them
+            if all(isinstance(text, str) for text in (*texts, *cases)) and isinstance(errors, int):
+                return Head(identity, tuple(cases), resumed, left, shard, errors)
+    return None
 
 
 def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
-    """Return the folder of the newest run that left cases undone.
+    """Return the folder of the newest run that left cases undone, or that ended with errors.
 
     It is none that still goes on, and none that a later run went on with; and where a shard is wanted, as ``2/3``,
     none of another: what that has done this cannot use, and it is still to be gone on with.
+    A run with errors does not count if later runs ended all its cases without an error.
     """
     gone_on: set[str] = set()
+    ended: set[str] = set()
     for folder in sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True):
         head = read_head(folder)
         if head is None or (shard and head.shard not in ("", shard)):
             continue
-        if head.left != 0 and folder.name not in gone_on and not goes_on(folder):
+        wanted = head.left != 0 or (head.errors and not ended.issuperset(head.cases))
+        if wanted and folder.name not in gone_on and not goes_on(folder):
             return folder
+        if head.left == head.errors == 0:
+            ended.update(head.cases)
         if head.resumed:
             gone_on.add(head.resumed)
     return None
@@ -94,14 +117,19 @@ def stopped_run(folder: Path) -> Stopped:
     earlier = stopped_run(folder.parent / head.resumed) if head.resumed else Stopped("")
     ended, instances = dict(earlier.ended), dict(earlier.instances)
     outcomes = list(_lines(folder / OUTCOMES))
+    unread = earlier.unread + outcomes.count({})
     for line in _lines(folder / ENDED):
-        if "instance" in line:
-            instances[line["case_id"]] = line["instance"]
-        elif "nodeid" in line and 0 <= line.get("line", -1) < len(outcomes) and outcomes[line["line"]]:
-            ended[line["nodeid"]] = {**line, "outcome": outcomes[line["line"]]}
+        match line:
+            case {"case_id": str(case_id), "instance": dict(instance)}:
+                instances[case_id] = instance
+            case {"nodeid": str(nodeid), "line": int(at)}:
+                if 0 <= at < len(outcomes) and outcomes[at]:
+                    ended[nodeid] = {**line, "outcome": outcomes[at]}
+            case _:
+                unread += 1
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
-    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances)
+    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread)
 
 
 def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:
@@ -117,15 +145,15 @@ def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[st
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file; one that is not whole, as the last after a kill, as nothing."""
-    if path.exists():
+    """Yield the lines of a file, a malformed one as an empty object; a last one that a kill cut short is left out."""
+    if path.is_file():
         with path.open("rb") as stream:
-            yield from map(_line, stream)
+            yield from (line for text in stream if (line := _line(text)) or text.endswith(b"\n"))
 
 
 def _line(text: bytes) -> dict[str, Any]:
     try:
-        plain = json.loads(text)
+        plain = parse_json(text)
     except ValueError:
         return {}
     return plain if isinstance(plain, dict) else {}

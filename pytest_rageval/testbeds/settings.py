@@ -31,6 +31,9 @@ SETTINGS = (
 )  # fmt: skip
 """The names of all settings; in a marker, any other keyword is a facet."""
 
+MOST_PASSAGES = 10_000
+"""More than any model reads; what assembles a case holds a list of this length."""
+
 AXES = ("passages", "noise_rate", "correct_rate")
 
 _OF_ABILITIES: dict[str, object] = {"noise_rate": (0.0,), "correct_rate": (0.0,), "assembly": "balanced"}
@@ -180,7 +183,10 @@ def _passages(value: object, name: str, where: str) -> int | str:
         return RETRIEVED
     if isinstance(value, str):
         raise SettingError(f"{where}: {name}: found {found(value)}, wanted an integer of at least 0, or {RETRIEVED!r}")
-    return arguments.integer(value, name, where, 0)
+    number = arguments.integer(value, name, where, 0)
+    if number > MOST_PASSAGES:
+        raise SettingError(f"{where}: {name}: found {number}, wanted at most {MOST_PASSAGES:,} passages a case")
+    return number
 
 
 def _number(values: Mapping[str, object], name: str, where: str, least: int | None) -> int | None:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_rageval.errors import MissingDependencyError, SettingError, found
+from pytest_rageval.folders import regular
 
 __all__ = ["cut_by_user", "use_dictionaries", "user_dictionary"]
 
@@ -49,7 +50,7 @@ def cut_by_user() -> Cut | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         why = error.strerror or type(error).__name__
     except UnicodeDecodeError:

@@ -59,6 +59,17 @@ def test_of_new_files_there_are_all_or_none(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_a_link(exists: bool, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    if exists:
+        (tmp_path / "elsewhere/a").write_text("old")
+    (tmp_path / "a").symlink_to("elsewhere/a")
+    write(tmp_path / "a", overwrite=True)
+    assert (tmp_path / "a").readlink() == Path("elsewhere/a")
+    assert told(tmp_path / "elsewhere") == {"a": "new"}
+
+
 def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -12,9 +12,13 @@ from pytest_rageval.datasets.imports.cells import plain
 from pytest_rageval.datasets.imports.taken import Taken
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, found
+from pytest_rageval.folders import regular
 from pytest_rageval.model.facets import facet_text
 
 __all__ = ["read_workbook"]
+
+MOST_CELLS = 2_000_000
+"""About 500 MB once they are read."""
 
 
 def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
@@ -34,7 +38,7 @@ def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles, which nobody reads here
         try:
-            with path.open("rb") as stream:
+            with regular(path).open("rb") as stream:
                 book = openpyxl.load_workbook(stream, data_only=True)
         except OSError as error:
             raise DataError(name, f"cannot be read: {error.strerror or error}") from None
@@ -44,11 +48,20 @@ def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
     if not book.worksheets:
         raise DataError(name, "the spreadsheet has no sheet of cells")
     first, *others = book.worksheets
+    if (size := _size(first)) > MOST_CELLS:
+        corner = first.dimensions.rpartition(":")[2]
+        problem = f"the sheet {found(first.title)} reaches to {corner}, {size:,} cells"
+        raise DataError(name, f"{problem}, wanted at most {MOST_CELLS:,}; delete the far cells, or save it as CSV")
     for sheet in others:
-        if any(cell.value is not None for row in sheet.iter_rows() for cell in row):
+        if _size(sheet) > MOST_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
             taken.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
     for number, row in enumerate(first.iter_rows(), 1):
         yield number, [_text(cell) for cell in row]
+
+
+def _size(sheet: Any) -> int:
+    """Return how many cells a sheet has, empty ones included, as reading it makes each of them."""
+    return int(sheet.max_row * sheet.max_column)
 
 
 def _text(cell: Any) -> str:

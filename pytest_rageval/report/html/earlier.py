@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.html.pairing import BaselineCases, case_key
 from pytest_rageval.report.json_text import from_json
 
@@ -42,7 +42,7 @@ def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) 
     if Path(name).name != name or any("question" not in from_json(e) for e in islice(results["instances"].values(), 1)):
         return None
     try:
-        read = json.loads((runs / name / "results.json").read_text(encoding="utf-8"))
+        read = parse_json((runs / name / "results.json").read_text(encoding="utf-8"))
         return Earlier(read["outcomes"], paired)
     except (OSError, KeyError, TypeError, ValueError):
         return None

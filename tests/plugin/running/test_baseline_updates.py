@@ -67,6 +67,33 @@ def baseline(project: Project) -> Path:
     return project.path / FILE
 
 
+def test_a_baseline_that_is_a_symbolic_link_stays_one(project: Project, baseline: Path) -> None:
+    target = project.path / "shared" / "baseline.json"
+    target.parent.mkdir()
+    baseline.rename(target)
+    baseline.symlink_to(target)
+    before = target.read_text()
+    project.says(cases(RIGHT, WRONG, WRONG), test=TWO)
+    assert project.run(*UPDATE).status == 0
+    assert baseline.is_symlink()
+    assert target.read_text() != before
+    assert ("test_it", "q2", 0.0) in kept(project)
+
+
+@pytest.mark.parametrize("args", [GIVEN, PART], ids=["compared", "updated in part"])
+def test_a_baseline_that_is_nested_too_deep_is_one_sentence(
+    project: Project, baseline: Path, args: Mode, mode: Mode
+) -> None:
+    baseline.write_text(
+        baseline.read_text().replace('"facets": {', '"facets": {"x": ' + "[" * 3000 + "]" * 3000 + ", ")
+    )
+    run = project.run(*args, *mode)
+    assert run.status == 4
+    said = run.text + run.result.stderr.str()
+    assert "rag-baseline.json:1: this is no JSON (it is nested deeper than 100 levels); resolve" in said
+    assert "INTERNALERROR" not in said
+
+
 def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Path, mode: Mode) -> None:
     before = baseline.read_text(encoding="utf-8")
     run = project.run(*UPDATE, *mode)

@@ -41,6 +41,7 @@ def test_an_exception_in_the_system_is_an_error_with_its_cause(project: Project,
         ("raise ValueError('x' * 5000)", "xxx… (5,000 characters)"),
         ("pytest.fail('no')", "Failed: no"),
         ("raise Odd()", "Odd: its message cannot be shown, as that raises TypeError"),
+        ("raise Base('no')", "Base: no"),
     ],
 )
 @pytest.mark.parametrize("keyword", ["def", "async def"])
@@ -51,6 +52,9 @@ def test_whatever_is_raised_is_that_error(project: Project, keyword: str, body: 
         class Odd(Exception):
             def __str__(self):
                 return None
+
+        class Base(BaseException):
+            pass
 
         {keyword} answer(query):
             {body}
@@ -149,7 +153,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("kind", WRONG_TYPES)
-def test_a_wrong_return_type_is_one_error_that_names_the_system(project: Project, kind: str) -> None:
+def test_a_system_that_always_returns_the_wrong_type_stops_after_three_cases(project: Project, kind: str) -> None:
     value, said = WRONG_TYPES[kind]
     conftest = f"""
         import pytest
@@ -161,10 +165,53 @@ def test_a_wrong_return_type_is_one_error_that_names_the_system(project: Project
     """
     project.says(cases(*["?"] * 5), conftest=conftest)
     run = project.run()
-    run.result.assert_outcomes(errors=1, skipped=4)
+    run.result.assert_outcomes(errors=3, skipped=2)
     run.said(said)
-    assert [o["error_type"] for o in run.results["outcomes"]] == ["system_contract", *["not_asked"] * 4]
+    assert [o["error_type"] for o in run.results["outcomes"]] == [*["system_contract"] * 3, *["not_asked"] * 2]
     assert (run.results["usage"]["calls"], run.results["usage"]["cost_usd"]) == (0, 0)
+
+
+PICKY = """
+    import pytest
+
+    ANSWERS = {"none": None, "dict": {"text": "Paris"}}
+
+    KEYWORD answer(query):
+        if query.question == "raise":
+            raise ValueError("no")
+        return ANSWERS.get(query.question, "Paris")
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return answer
+"""
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_one_answer_of_the_wrong_type_is_an_error_of_its_case(project: Project, keyword: str, mode: Mode) -> None:
+    questions = ["?", "?", "?", "?", "none", "dict", "none", "none"]  # each process begins with an answer
+    project.says(cases(*questions), conftest=PICKY.replace("KEYWORD", keyword))
+    run = project.run(*mode)
+    run.result.assert_outcomes(errors=4, passed=4)
+    wrong = {name for name, status in run.statuses.items() if status == "error"}
+    assert wrong == {"q5", "q6", "q7", "q8"}
+    assert {run.outcomes[name]["error_type"] for name in wrong} == {"system_contract"}
+    assert run.outcomes["q5"]["error"] == "rag_system 'rag_system' returned None; it must return a str or an Answer"
+    assert "returned dict {'text': 'Paris'}" in run.outcomes["q6"]["error"]
+
+
+@pytest.mark.parametrize("between", ["?", "raise"])
+def test_only_three_wrong_types_in_a_row_from_the_start_stop_a_system(project: Project, between: str) -> None:
+    project.says(cases("none", "none", between, "none", "none", "none", "?"), conftest=PICKY.replace("KEYWORD", "def"))
+    statuses = list(project.run().statuses.values())
+    assert "skipped" not in statuses
+    assert statuses[-1] == "scored"
+
+
+def test_a_rerun_of_one_case_does_not_count_as_three(project: Project) -> None:
+    project.says(cases("none", "?", "?"), conftest=PICKY.replace("KEYWORD", "def"))
+    run = project.run("--reruns", "3")
+    assert list(run.statuses.values()) == ["error", "scored", "scored"]
 
 
 BROKEN = {
@@ -189,12 +236,13 @@ def test_a_broken_fixture_is_one_error_whatever_asks_for_it(project: Project, ki
             {body}
     """
     test = RUNS.replace("{arguments}", ", gates=['accuracy >= 0.1', 'error_rate <= 1']")
-    project.says(cases("?", "?", "?"), conftest=conftest, test=test + test.replace("test_it", "test_also"))
+    project.says(cases(*["?"] * 4), conftest=conftest, test=test + test.replace("test_it", "test_also"))
     run = project.run("-rs")
     errors = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "error"]
-    assert [error["error_type"] for error in errors] == [error_type]
+    asked = 3 if error_type == "system_contract" else 1
+    assert [error["error_type"] for error in errors] == [error_type] * asked
     assert "rag_system" in errors[0]["error"]
-    run.result.assert_outcomes(errors=1, skipped=5, failed=4)  # each of the four gates
+    run.result.assert_outcomes(errors=asked, skipped=8 - asked, failed=4)  # each of the four gates
     run.said("*SKIPPED*not asked: *rag_system*")
     for gate in run.results["gates"]:
         assert gate["status"] == "failed"
@@ -202,15 +250,15 @@ def test_a_broken_fixture_is_one_error_whatever_asks_for_it(project: Project, ki
 
 
 @pytest.mark.parametrize("kind", ["wrong type", "raises"])
-def test_a_broken_system_is_one_error_a_process(project: Project, kind: str, mode: Mode) -> None:
+def test_each_process_stops_asking_a_broken_system(project: Project, kind: str, mode: Mode) -> None:
     _, body, error_type = BROKEN[kind]
     conftest = f"import pytest\n\n@pytest.fixture(scope='session')\ndef rag_system():\n    {body}\n"
-    project.says(cases(*["?"] * 6), "gates=['accuracy >= 0.1']", conftest=conftest)
+    project.says(cases(*["?"] * 12), "gates=['accuracy >= 0.1']", conftest=conftest)
     run = project.run(*mode)
     types = sorted(outcome["error_type"] for outcome in run.results["outcomes"])
-    processes = 2 if "-n2" in mode else 1
-    assert types == ["not_asked"] * (6 - processes) + [error_type] * processes
-    run.result.assert_outcomes(errors=processes, skipped=6 - processes, failed=1)
+    errors = (2 if "-n2" in mode else 1) * (3 if error_type == "system_contract" else 1)
+    assert types == ["not_asked"] * (12 - errors) + [error_type] * errors
+    run.result.assert_outcomes(errors=errors, skipped=12 - errors, failed=1)
 
 
 def test_a_system_that_cannot_be_built_says_where(project: Project) -> None:

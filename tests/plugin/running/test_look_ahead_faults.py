@@ -12,7 +12,9 @@ FAULTY = {
     "raises": [*paris(3), case("bad", "raise it"), *paris(10, 4)],
     "wrong type": [*paris(3), case("bad", "wrong"), *paris(10, 4)],
     "wrong type twice": [case("bad1", "wrong"), *paris(3), case("bad2", "wrong 2")],
+    "wrong type from the start": [*(case(f"bad{at}", "wrong") for at in range(4)), *paris(3)],
     "exits": [*paris(3), case("bad", "exit"), *paris(3, 4)],
+    "raises a BaseException": [*paris(3), case("bad", "base"), *paris(3, 4)],
     "cancels itself": [*paris(3), case("bad", "cancel"), *paris(3, 4)],
 }
 
@@ -24,6 +26,8 @@ ODD = WATCHED.replace(
             raise SystemExit(3)
         if query.question == "cancel":
             raise asyncio.CancelledError
+        if query.question == "base":
+            raise type("Stop", (BaseException,), {})("stop")
         return await really(query)
 
     async def really(query):""",
@@ -42,16 +46,16 @@ def test_faults_come_out_as_without(project: Project, fault: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [MODES["plain"], MODES["n2"]], ids=["plain", "n2"])
-def test_a_broken_system_is_one_error_a_process(project: Project, mode: Mode) -> None:
-    project.says([case("bad", "wrong"), *paris(12)], conftest=WATCHED)
+def test_a_broken_system_is_not_asked_after_three_wrong_answers(project: Project, mode: Mode) -> None:
+    project.says([case(f"bad{at}", "wrong") for at in range(6)] + paris(12), conftest=WATCHED)
     run = project.run(*mode)
-    assert run.outcomes["bad"]["error_type"] == "system_contract"
+    assert run.outcomes["bad0"]["error_type"] == "system_contract"
     unasked = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "skipped"]
     assert unasked
     for outcome in unasked:
         assert outcome["error_type"] == "not_asked"
         assert "'rag_system' returned int 7" in outcome["error"]
-    assert "-n2" in mode or len(unasked) == 12
+    assert "-n2" in mode or len(unasked) == 15
 
 
 FLAKY = """

@@ -53,11 +53,11 @@ def test_a_system_that_breaks_its_contract_once_is_asked_again(project: Project)
 
 def test_a_system_that_stays_broken_is_an_error_after_its_reruns(project: Project) -> None:
     conftest = "import pytest\n\n@pytest.fixture(scope='session')\ndef rag_system():\n    return lambda query: 7\n"
-    project.says(cases("?", "?", "?"), conftest=conftest)
+    project.says(cases(*["?"] * 5), conftest=conftest)
     run = project.run("--reruns", "2")
     assert run.status == 1
-    assert run.statuses == {"q1": "error", "q2": "skipped", "q3": "skipped"}
-    run.result.assert_outcomes(errors=1, skipped=2)
+    assert list(run.statuses.values()) == ["error"] * 3 + ["skipped"] * 2
+    run.result.assert_outcomes(errors=3, skipped=2)
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])

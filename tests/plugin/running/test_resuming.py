@@ -47,8 +47,8 @@ def test_only_what_is_unfinished_runs(project: Project, mode: Mode) -> None:
     resumed.said("4 of 8 cases taken over from the run *", "*AssertionError: Bern", "said: Bern")
     again = resume(project)
     assert len(again.outcomes) == 8
-    assert "taken over" not in again.text
-    again.said("warning: no run in .rageval/runs is unfinished, so that --rag-resume takes nothing over and all cases*")
+    again.said("7 of 8 cases taken over from the run *")
+    assert asked(project)[4:] == [RAISES]
 
 
 def _killed(project: Project, args: Mode, moment: Random) -> None:
@@ -84,6 +84,31 @@ def test_one_that_is_killed_again_and_again_ends_as_one_that_was_not(
     assert resumed.status == whole.status == 1
     assert set(asked(project)) == set(questions)
     assert len(asked(project)) <= 40 + kills * in_flight
+
+
+MALFORMED = {
+    "nested": lambda line: line.replace('"keywords": {', '"keywords": {"x": ' + "[" * 3000 + "]" * 3000 + ", "),
+    "no report": lambda line: line.replace('"teardown"', '"else"'),
+    "other type": lambda line: line.replace('"reports": {', '"reports": 3, "rest": {'),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_line_is_reported_and_its_case_runs_again(project: Project, name: str) -> None:
+    project.says(cases(*[RIGHT] * 4), test=TEST, conftest=SAYS)
+    stop(project, "test_it[q4]")
+    path = folders(project)[0] / "ended.jsonl"
+    lines = path.read_text().splitlines()
+    at = next(at for at, line in enumerate(lines) if "[q2]" in line)
+    changed = MALFORMED[name](lines[at])
+    assert changed != lines[at]
+    path.write_text("\n".join([*lines[:at], changed, *lines[at + 1 :], ""]))
+    resumed = resume(project)
+    assert (resumed.status, asked(project)) == (0, [RIGHT, RIGHT])
+    resumed.said(
+        "2 of 4 cases taken over from the run *",
+        "warning: 1 line in the folder of the run * cannot be read, and its case runs again",
+    )
 
 
 def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
@@ -168,6 +193,39 @@ def test_a_run_is_resumed_by_name_or_folder_for_its_errors(project: Project) -> 
         run = project.run(f"--rag-resume={named}", fresh=False)
         run.said(f"2 of 3 cases taken over from the run {folder.name}")
         assert asked(project) == ["raise 503"]
+
+
+def test_a_run_that_ended_with_errors_says_how_to_ask_them_again(project: Project, mode: Mode) -> None:
+    project.says(cases(RIGHT, "raise 503", WRONG, "raise 503", RIGHT), test=TEST, conftest=SAYS)
+    first = project.run("-k", "test_it", *mode)
+    (folder,) = folders(project)
+    args = f"-p no:randomly -k test_it {' '.join(mode)}".strip()
+    first.said(f"2 errors: ask them again, and nothing else, with pytest --rag-resume={folder.name} *{args}*")
+    (project.path / "asked.txt").unlink()
+    project.file("conftest.py", SAYS.replace("raise ValueError(rest)", 'return "Paris"'))
+    resumed = resume(project, *mode)
+    resumed.said(f"3 of 5 cases taken over from the run {folder.name}")
+    assert asked(project) == ["raise 503"] * 2
+    assert set(resumed.statuses.values()) == {"scored"}
+    assert "ask them again" not in resumed.prose
+    again = resume(project)
+    again.said("warning: no run in .rageval/runs is unfinished or has errors, so that --rag-resume takes nothing over*")
+
+
+def test_a_resumed_run_with_errors_prints_its_own_name(project: Project) -> None:
+    project.says(cases(RIGHT, "raise 503"), test=TEST, conftest=SAYS)
+    project.run()
+    for args in (("--rag-resume",), (f"--rag-resume={folders(project)[0].name}",)):
+        run = project.run(*args, "-v", fresh=False)
+        newest = folders(project)[-1].name
+        (line,) = [line for line in run.prose.splitlines() if "ask it again" in line]
+        assert line.startswith(f"1 error: ask it again, and nothing else, with pytest --rag-resume={newest} ")
+        assert line.count("--rag-resume") == 1
+
+
+def test_a_run_that_has_only_errors_has_nothing_to_take_over(project: Project) -> None:
+    project.says(cases("raise 503", "raise 503"), test=TEST, conftest=SAYS)
+    assert "--rag-resume" not in project.run().text
 
 
 def test_a_run_that_ended_whole_leaves_nothing_to_resume(project: Project) -> None:

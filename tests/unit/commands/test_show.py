@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,37 @@ def test_a_file_that_is_none_of_ours_is_one_sentence(
         f"rageval: {path} is no results.json that this version can read: "
         "it is cut short or of another version; name another run or file"
     )
+
+
+def changed(*path: Any, to: object) -> str:
+    """Return the results with one value changed."""
+    results: Any = json.loads(json.dumps(RESULTS))
+    part = results
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = to
+    return json.dumps(results)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        changed("outcomes", 0, "facets", "topic", to=3),
+        changed("testbeds", "t.py::t", "metrics", to=None),
+        changed("testbeds", "t.py::t", "metrics", to=[[]]),
+        changed("run", "duration_s", to=1e308),
+        changed("usage", "calls", to=None),
+        changed("usage", "cost_usd", to=float("nan")),
+        changed("run", "versions", to="deep").replace('"deep"', "[" * 3000 + "]" * 3000),
+        changed("run", "versions", to="deep").replace('"deep"', '{"a":' * 150 + "1" + "}" * 150),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_one_sentence(
+    text: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = ran(project, "r1")
+    path.write_text(text)
+    assert refused(capsys).startswith(f"rageval: {path} is no results.json that this version can read: ")
 
 
 def test_it_starts_without_pytest_or_numpy(project: Path) -> None:

@@ -444,3 +444,20 @@ def test_ids_come_from_content_where_rows_have_none(tmp_path: Path) -> None:
 def test_an_empty_column_is_not_the_second_of_its_kind(tmp_path: Path) -> None:
     taken = took_rows(tmp_path, {"answers": [], "expected": None}, {"answer": "", "answers": ["B"]})
     assert [case["answers"] for case in taken.cases] == [["A"], ["B"]]
+
+
+def test_a_sheet_with_a_far_cell_is_refused_before_its_cells_are_made(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["question", "answer"], ["Q?", "A"]):
+        book.active.append(row)
+    book.create_sheet("far")["XFD1048576"] = "x"
+    book.save(tmp_path / "t.xlsx")
+    assert took(table, tmp_path / "t.xlsx").notes == [
+        f"{tmp_path / 't.xlsx'}: the sheet 'far' was left; only the first one is read."
+    ]
+    book.active["XFD1048576"] = "x"
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        DataError, match=r"reaches to XFD1048576, 17,179,869,184 cells, wanted at most 2,000,000; delete"
+    ):
+        took(table, tmp_path / "t.xlsx")

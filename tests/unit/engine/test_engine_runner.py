@@ -144,6 +144,29 @@ def test_a_system_that_exits_does_not_end_the_session(loop: LoopThread) -> None:
             SystemAnswerer(system, "mine", loop)(CASE)
 
 
+def test_a_base_exception_of_a_system_is_blamed_on_its_case(loop: LoopThread) -> None:
+    class Stop(BaseException):
+        pass
+
+    def stopping(query: Query) -> str:
+        raise Stop("no more")
+
+    async def astopping(query: Query) -> str:
+        raise Stop("no more")
+
+    for system in (stopping, astopping):
+        with pytest.raises(CaseError, match=r"system 'mine' failed on case 'q1': Stop: no more"):
+            SystemAnswerer(system, "mine", loop)(CASE)
+
+
+def test_a_skip_goes_through(loop: LoopThread) -> None:
+    def skipped(query: Query) -> str:
+        pytest.skip("not now")
+
+    with pytest.raises(pytest.skip.Exception):
+        SystemAnswerer(skipped, "mine", loop)(CASE)
+
+
 def test_an_interrupt_goes_through(loop: LoopThread) -> None:
     def interrupted(query: Query) -> str:
         raise KeyboardInterrupt

@@ -5,6 +5,7 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.given import Options, read_options
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
+from pytest_rageval.report.pruning import Keep
 
 
 def given(pytester: pytest.Pytester, *args: str) -> Options:
@@ -84,9 +85,9 @@ def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[
     assert given(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
 
 
-@pytest.mark.parametrize(("text", "kept"), [("3", 3), ("all", None)])
-def test_how_many_runs_are_kept(pytester: pytest.Pytester, text: str, kept: int | None) -> None:
-    assert given(pytester).keep_runs == 50
+@pytest.mark.parametrize(("text", "kept"), [("3", Keep(3)), ("all, 1 GB", Keep(None, 10**9))])
+def test_how_many_runs_are_kept(pytester: pytest.Pytester, text: str, kept: Keep) -> None:
+    assert given(pytester).keep_runs == Keep(50, 2 * 10**9)
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
     assert given(pytester).keep_runs == kept
 

@@ -39,7 +39,9 @@ def request(number: int) -> Request:
     return Request("model", "m", {}, f"question {number}" * 20, 1)
 
 
-def test_eight_processes_lose_nothing_and_write_what_one_does(tmp_path: Path) -> None:
+def test_eight_processes_lose_nothing_and_write_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     alone = Cassettes(tmp_path / "alone", "all")
     for number in range(400):
         alone.record(request(number), {"text": "answer" * 50})
@@ -49,6 +51,7 @@ def test_eight_processes_lose_nothing_and_write_what_one_does(tmp_path: Path) ->
         process.communicate(timeout=60)
         assert process.returncode == 0
     assert os.listdir(tmp_path / "together") == ["model-m.jsonl"]
+    assert os.listdir(tmp_path / "tmp") == []  # no lock is left
     one, other = (tmp_path / name / "model-m.jsonl" for name in ("alone", "together"))
     assert one.read_bytes() == other.read_bytes()
 

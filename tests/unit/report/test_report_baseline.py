@@ -119,6 +119,7 @@ def doubled(text: str) -> str:
     [
         (marked, f":14: this is no JSON (Expecting value); {AGAIN}"),
         (lambda text: text[: len(text) // 2], "this is no JSON ("),
+        (lambda text: "[" * 5000 + "]" * 5000, f":1: this is no JSON (it is nested deeper than 100 levels); {AGAIN}"),
         (lambda text: "", f":1: this is no JSON (Expecting value); {AGAIN}"),
         (lambda text: "[]", ": the baseline's schema is None, wanted 1 or 2; write it anew with --rag-update-baseline"),
         (lambda text: "{}", ": the baseline's schema is None, wanted 1 or 2; write it anew with --rag-update-baseline"),

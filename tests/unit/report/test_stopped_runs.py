@@ -21,11 +21,12 @@ def run(
     resumed: str = "",
     cases: tuple[str, ...] = ("a", "b"),
     shard: str = "",
+    errors: int = 0,
 ) -> Path:
     """Write a run's folder in which the cases ``ended`` have ended."""
     folder = runs / name
     folder.mkdir(parents=True)
-    (folder / HEAD).write_text(Head(IDENTITY, cases, resumed, left, shard).dumps())
+    (folder / HEAD).write_text(Head(IDENTITY, cases, resumed, left, shard, errors).dumps())
     (folder / OUTCOMES).write_text("".join(json.dumps({"nodeid": case, "by": name}) + "\n" for case in ended))
     lines = [json.dumps({"nodeid": case, "line": at}) + "\n" for at, case in enumerate(ended)]
     (folder / ENDED).write_text("".join(lines))
@@ -40,11 +41,19 @@ def test_a_head_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_line_that_is_no_object_is_no_ended_case(tmp_path: Path) -> None:
     folder = run(tmp_path, "1", "a")
     with (folder / ENDED).open("a", encoding="utf-8") as file:
-        file.write('"é"\n\n')
+        file.write('"é"\n\n{"nodeid": "b", "line": "0"}\n' + "[" * 5000 + "]" * 5000 + "\n")
     assert stopped_run(folder).ended.keys() == {"a"}
+    assert stopped_run(folder).unread == 4
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"identity": {}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "null", '{"identity": {}}', "[" * 5000 + "]" * 5000),
+        Head({"data": {"a": 1}}, ("a",)).dumps(),  # type: ignore[dict-item]
+        Head(IDENTITY, (1,)).dumps(),  # type: ignore[arg-type]
+    ],
+)
 def test_what_is_no_head_is_a_run_without_one(tmp_path: Path, text: str) -> None:
     folder = run(tmp_path, "1", "a")
     (folder / HEAD).write_text(text)
@@ -62,6 +71,24 @@ def test_the_newest_unfinished_run_is_found(tmp_path: Path) -> None:
     found = newest_unfinished(tmp_path)
     assert found is not None
     assert found.name == "20260101T000000-10"
+
+
+def test_a_run_with_errors_is_found_until_a_later_one_ended_its_cases_without(tmp_path: Path) -> None:
+    run(tmp_path, "20260101T000000", "a", left=0, errors=1)
+    run(tmp_path, "20260102T000000", "a", left=0, cases=("a",))
+    found = newest_unfinished(tmp_path)
+    assert found is not None
+    assert found.name == "20260101T000000"
+    run(tmp_path, "20260103T000000", "b", left=0, cases=("b",))
+    assert newest_unfinished(tmp_path) is None
+
+
+def test_a_head_from_before_errors_were_counted_is_read(tmp_path: Path) -> None:
+    folder = run(tmp_path, "1", "a", left=0)
+    head = json.loads((folder / HEAD).read_text())
+    del head["errors"]
+    (folder / HEAD).write_text(json.dumps(head))
+    assert read_head(folder) == Head(IDENTITY, ("a", "b"), "", 0, "", 0)
 
 
 def test_a_run_that_another_goes_on_with_is_not_found(tmp_path: Path) -> None:
@@ -101,6 +128,7 @@ def test_a_line_that_was_not_written_whole_is_no_ended_case(tmp_path: Path, name
     for cut in range(start, len(whole) - 1):
         (folder / name).write_bytes(whole[:cut])
         assert stopped_run(folder).ended.keys() == {"a"}
+        assert stopped_run(folder).unread == 0
 
 
 def test_instances_are_read(tmp_path: Path) -> None:

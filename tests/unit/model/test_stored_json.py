@@ -1,0 +1,47 @@
+"""Stored JSON is read, or refused with a reason, whatever became of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.model.stored_json import DEEPEST, parse_json
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet='"\\[]{}a\né'),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet='"\\[]{}a'), inner),
+)
+
+
+def nested(levels: int, inner: str = "1") -> str:
+    return "[" * levels + inner + "]" * levels
+
+
+@given(PLAIN, st.booleans())
+def test_what_is_json_is_read(value: object, ascii_only: bool) -> None:
+    text = json.dumps([value] * (DEEPEST + 1), ensure_ascii=ascii_only)
+    assert parse_json(text) == parse_json(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize("inner", ["1", '"[[[["', '"\\\\"', r'"\"[["', '{"[": "{{{"}'])
+def test_only_brackets_outside_of_strings_count(inner: str) -> None:
+    levels = DEEPEST - inner.startswith("{")
+    assert parse_json(nested(levels, inner)) == json.loads(nested(levels, inner))
+    with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+        parse_json(nested(levels + 1, inner))
+
+
+@pytest.mark.parametrize("text", [nested(100_000), "[" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000])
+def test_what_is_nested_too_deep_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+        parse_json(text.encode())
+
+
+@pytest.mark.parametrize("text", ["NaN", '{"a": -Infinity}'])
+def test_what_is_no_number_is_refused_where_it_is_written_again(text: str) -> None:
+    with pytest.raises(ValueError, match="which is not JSON"):
+        parse_json(text, finite=True)
+    assert parse_json(text) is not None
