@@ -32,6 +32,8 @@ def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more
     comparison = {"baseline": {"run": run}}
     return {
         "instances": {"q1": {"question": "?"}},
+        "plan": {"metrics": {"accuracy": {"of": "answer"}}},
+        "testbeds": {T: {"metrics": ["accuracy"]}},
         "outcomes": list(outcomes),
         "baseline": {**head, "cases": list(cases)},
         "comparison": comparison,
