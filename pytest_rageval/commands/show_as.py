@@ -67,7 +67,7 @@ def _draw(stored: StoredRun, path: Path, runs: Path) -> None:
         write_html(path, stored.results, runs)
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{stored.head}: its results.json is not whole, so that no page can be drawn") from error
 
 

@@ -68,6 +68,8 @@ def _shortened(answer: Answer) -> Answer:
 def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
     """Return the outcome that `encode_outcome` wrote."""
     answer, calls = plain.get("answer"), plain.get("calls")
+    if not all(isinstance(plain[name], str) for name in ("nodeid", "case_id", "testbed", "system")):
+        raise TypeError("a name of an outcome is not a text")
     return Outcome(
         nodeid=plain["nodeid"],
         case_id=plain["case_id"],

@@ -77,6 +77,8 @@ def decode_wishes(results: Mapping[str, Any]) -> Plan:
         AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
     """
     plain = results["plan"]
+    if not all(isinstance(note, str) for note in plain["notes"]):
+        raise TypeError("a note is not a text")
     testbeds: dict[str, TestbedPlan] = {}
     for nodeid, testbed in results["testbeds"].items():
         fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}

@@ -122,6 +122,8 @@ def changed(*path: Any, to: object) -> str:
         changed("testbeds", "t.py::t", "metrics", to=[[]]),
         changed("run", "duration_s", to=1e308),
         changed("usage", "calls", to=None),
+        changed("outcomes", 0, "system", to=1.0),
+        changed("plan", "notes", to=[[1]]),
         changed("usage", "cost_usd", to=float("nan")),
         changed("run", "versions", to="deep").replace('"deep"', "[" * 3000 + "]" * 3000),
         changed("run", "versions", to="deep").replace('"deep"', '{"a":' * 150 + "1" + "}" * 150),
