@@ -163,12 +163,7 @@ def read_options(config: pytest.Config) -> Options:
         markers=_markers(config, rejection, error),
         model=_model(config, "rag_model", "rag_model_params"),
         judge=_model(config, "rag_judge_model", "rag_judge_params"),
-        embedder=model_setting(
-            str(ini_value(config, "rag_embedder_model")).strip(),
-            ini_value(config, "rag_embedder_params"),
-            "rag_embedder_params",
-            defaults={},
-        ),
+        embedder=_embedder(config),
         panels=panels(ini_value(config, JUDGES)),
         concurrency=concurrency,
         looks_ahead=concurrency != 1 and not (option.usepdb or option.trace),
@@ -268,6 +263,11 @@ def _cassettes(config: pytest.Config, beside: Path) -> Path:
 def _model(config: pytest.Config, name: str, params: str) -> ModelSetting:
     given = getattr(config.option, name) or str(ini_value(config, name)).strip()
     return model_setting(given, ini_value(config, params), params)
+
+
+def _embedder(config: pytest.Config) -> ModelSetting:
+    params = ini_value(config, "rag_embedder_params")
+    return model_setting(str(ini_value(config, "rag_embedder_model")).strip(), params, "rag_embedder_params", {})
 
 
 def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping[str, str]) -> Markers:

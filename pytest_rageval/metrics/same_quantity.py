@@ -104,15 +104,15 @@ def _of_one_kind(gold: Quantity, said: Quantity) -> bool:
 
 def _in_one_unit(gold: Quantity, said: Quantity) -> tuple[Quantity, Quantity]:
     """Return both, a bare number in the unit that the other one is written in: 3 beside "3 years" is 36 months."""
-    return (gold if gold.unit else times(gold, said.factor)), (said if said.unit else times(said, gold.factor))
+    return (gold if gold.unit else _times(gold, said.factor)), (said if said.unit else _times(said, gold.factor))
 
 
 def as_written(one: Quantity) -> Quantity:
     """Return the bare number that stands in the text, before its unit is converted: 3 for 3 years."""
-    return replace(times(one, 1 / one.factor), unit="", factor=Fraction(1))
+    return replace(_times(one, 1 / one.factor), unit="", factor=Fraction(1))
 
 
-def times(one: Quantity, factor: Fraction) -> Quantity:
+def _times(one: Quantity, factor: Fraction) -> Quantity:
     """Return a quantity multiplied by a factor."""
     return replace(one, low=one.low * factor, high=one.high * factor, step=one.step * factor)
 
