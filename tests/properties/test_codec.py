@@ -46,7 +46,8 @@ by = st.sampled_from(["judge", "rule"])
 cast = st.builds(Verdict, labels, TEXTS, replies, by=by) | st.builds(Verdict, st.none(), TEXTS, replies, problems)
 votes = st.just(()) | st.lists(st.builds(Vote, NAMES, cast, COUNTS, st.booleans()), min_size=2, max_size=3).map(tuple)
 verdicts = st.builds(lambda verdict, given: replace(verdict, votes=given), cast, votes)
-scores = st.one_of(NUMBERS.map(Score), NAMES.map(lambda reason: Score(reason=reason)))
+reasons = NAMES.filter(lambda reason: ": " not in reason)  # what stands behind it quotes data
+scores = st.one_of(NUMBERS.map(Score), reasons.map(lambda reason: Score(reason=reason)))
 judged = st.one_of(
     st.builds(Score, NUMBERS, st.none(), verdicts),
     st.builds(Score, st.none(), problems | NAMES, verdicts),
