@@ -253,12 +253,12 @@ def test_a_broken_fixture_is_one_error_whatever_asks_for_it(project: Project, ki
 def test_each_process_stops_asking_a_broken_system(project: Project, kind: str, mode: Mode) -> None:
     _, body, error_type = BROKEN[kind]
     conftest = f"import pytest\n\n@pytest.fixture(scope='session')\ndef rag_system():\n    {body}\n"
-    project.says(cases(*["?"] * 12), "gates=['accuracy >= 0.1']", conftest=conftest)
+    project.says(cases(*["?"] * 40), "gates=['accuracy >= 0.1']", conftest=conftest)  # each worker begins with five
     run = project.run(*mode)
     types = sorted(outcome["error_type"] for outcome in run.results["outcomes"])
     errors = (2 if "-n2" in mode else 1) * (3 if error_type == "system_contract" else 1)
-    assert types == ["not_asked"] * (12 - errors) + [error_type] * errors
-    run.result.assert_outcomes(errors=errors, skipped=12 - errors, failed=1)
+    assert types == ["not_asked"] * (40 - errors) + [error_type] * errors
+    run.result.assert_outcomes(errors=errors, skipped=40 - errors, failed=1)
 
 
 def test_a_system_that_cannot_be_built_says_where(project: Project) -> None:

@@ -16,7 +16,7 @@ USED = WATCHED.replace("else rest", "else Answer(rest, usage=Usage(10, 2, 0.5))"
 
 @pytest.mark.parametrize("option", ["-x", "--maxfail=2"])
 def test_a_failure_stops_the_session_where_it_does_without(project: Project, option: str) -> None:
-    rows = [*paris(3), case("bad1", "raise one"), *paris(4, 4), case("bad2", "raise two"), *paris(40, 10)]
+    rows = [*paris(3), case("bad1", "raise one"), *paris(4, 4), case("bad2", "raise two"), *paris(120, 10)]
     project.says(rows, "gates=['accuracy >= 0.5']", conftest=USED)
     serial = project.run(option, "--rag-concurrency", "1")
     forget(project)
@@ -28,7 +28,7 @@ def test_a_failure_stops_the_session_where_it_does_without(project: Project, opt
     assert [gate["status"] for gate in run.results["gates"]] == ["skipped"]
     asked, ended = questions(project), questions(project, "ended")
     assert set(asked.values()) == {1}
-    assert len(asked) < 49
+    assert len(asked) < len(rows)
     cancelled = questions(project, "cancelled")
     assert len(cancelled) <= 16
     assert sum(asked.values()) == sum(ended.values()) + sum(cancelled.values()) + 2  # two raise
