@@ -126,7 +126,8 @@ def append_collected(session: pytest.Session, collected: Collected) -> None:
     If nothing runs, they stand below the collector of their tests, and the cases of suites become plain items: editors
     build their tree from parents, and expect parameters in Python files only.
     """
-    config, parents = session.config, {}
+    config = session.config
+    parents: dict[str, Any] = {}
     for item in (*collected.taken, *session.items):
         if ENTRY in item.stash:
             parents.setdefault(item.stash[ENTRY].testbed.nodeid, item.parent)
