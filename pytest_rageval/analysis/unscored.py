@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.usage import USED, answered, used
+from pytest_rageval.analysis.usage import LATENCY, USED, answered, used
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome, Score
 
@@ -21,6 +21,9 @@ BUDGET = "budget"
 """The same, of one that was left unasked for want of money."""
 
 NOT_APPLICABLE = "not_applicable"
+
+REPORTED = {"cost_usd": "cost", "tokens": "tokens"} | dict.fromkeys(LATENCY, "time")
+"""What an answer reports for each pseudo-metric in `USED`."""
 
 
 def n_lost(metric: str, covered: Sequence[Outcome]) -> int:
@@ -71,7 +74,7 @@ def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
     answers = answered(covered)
     if gate.metric in USED and answers:
         unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
-        return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers do not tell it"
+        return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers report no {REPORTED[gate.metric]}"
     return f"nothing was scored: {len(covered)} cases, {errors} errors{reasons_of(gate.metric, covered)}"
 
 

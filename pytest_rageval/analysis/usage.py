@@ -9,7 +9,7 @@ from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["LATENCY", "USED", "all_replayed", "amount", "answered", "calls_of", "used"]
+__all__ = ["LATENCY", "USED", "all_replayed", "amount", "answered", "calls_of", "is_replayed", "used"]
 
 USED = {
     "latency_p50": ("latency_s",),
@@ -54,12 +54,14 @@ def all_replayed(outcomes: Sequence[Outcome]) -> bool:
 
     What a user's own system answers is replayed without a call of a model.
     """
-    return bool(outcomes) and all(
-        outcome.calls is not None
-        and (outcome.calls.replayed > 0 or outcome.calls.attempts == 0)
-        and used("latency_p50", outcome) is None
-        for outcome in outcomes
-    )
+    return bool(outcomes) and all(map(is_replayed, outcomes))
+
+
+def is_replayed(outcome: Outcome) -> bool:
+    """Return whether an answer came from a recording."""
+    calls = outcome.calls
+    no_call = calls is not None and (calls.replayed > 0 or calls.attempts == 0)
+    return no_call and used("latency_p50", outcome) is None
 
 
 def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_rageval.engine.blocking import Blocking, Timed
 from pytest_rageval.engine.loop import LoopThread, NoLoop
@@ -21,6 +21,9 @@ from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
 from pytest_rageval.systems.threads import Bound, Threads
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.budget import Budget
 
 __all__ = ["Answerer", "SystemAnswerer"]
 
@@ -57,14 +60,23 @@ class SystemAnswerer:
         system: the system under test.
         name: its name.
         light: whether it is the embedded reader, which may be asked on the event loop.
+        budget: counts the costs that answers report; None if the calls are counted when they are made.
     """
 
     def __init__(
-        self, system: System, name: str, loop: LoopThread | NoLoop, bound: Bound | None = None, *, light: bool = False
+        self,
+        system: System,
+        name: str,
+        loop: LoopThread | NoLoop,
+        bound: Bound | None = None,
+        *,
+        light: bool = False,
+        budget: Budget | None = None,
     ) -> None:
         self.system = system
         self.name = name
         self.light = light
+        self.budget = budget
         self._loop = loop
         self._bound = bound
         self._async = is_async(system)
@@ -94,7 +106,7 @@ class SystemAnswerer:
         """Return the system's answer to ``case``, asked in this thread."""
         with self._told(case):
             start = time.perf_counter()
-            value: object = self.system(case.query)
+            value: object = self._called(case)
             if inspect.isawaitable(value):
                 value = self._loop.run(value)
             seconds = time.perf_counter() - start
@@ -111,9 +123,14 @@ class SystemAnswerer:
                     value, seconds = await asking
         return self._answer(value, seconds)
 
+    def _called(self, case: Case) -> object:
+        if self.budget is not None:
+            self.budget.check()
+        return self.system(case.query)
+
     async def _timed(self, case: Case) -> tuple[object, float]:
         start = time.perf_counter()
-        value: object = self.system(case.query)
+        value: object = self._called(case)
         if inspect.iscoroutine(value):
             value = await Timed(value, self._blocking)
         elif inspect.isawaitable(value):
@@ -123,7 +140,7 @@ class SystemAnswerer:
     async def _in_thread(self, case: Case, threads: Threads) -> tuple[object, float]:
         def call() -> tuple[object, float]:
             start = time.perf_counter()
-            return self.system(case.query), time.perf_counter() - start
+            return self._called(case), time.perf_counter() - start
 
         value, seconds = await threads.run(call)
         if inspect.isawaitable(value):
@@ -153,11 +170,13 @@ class SystemAnswerer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
         meter = current().meter
-        asked = meter.calls
-        if not asked.calls:
-            charge(answer.usage)
+        asked, asked_model = meter.calls, meter.asked_model
         usage = answer.usage or Usage()
-        if asked.calls and usage.prompt_tokens is usage.completion_tokens is None:  # the session's models know it
+        if not asked_model:
+            charge(usage)
+            if self.budget is not None and usage.cost_usd:
+                self.budget.spend(usage.cost_usd)
+        if asked_model and usage.prompt_tokens is usage.completion_tokens is None:  # the session's models know it
             usage = replace(
                 usage,
                 prompt_tokens=asked.prompt_tokens,

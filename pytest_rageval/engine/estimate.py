@@ -15,7 +15,10 @@ from pytest_rageval.systems.prompting import Prompts, closed_book_messages, mess
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import Message
 
-__all__ = ["Estimate", "Planned", "Pricing", "estimates"]
+__all__ = ["Asks", "Estimate", "Planned", "Pricing", "asked_by", "estimates"]
+
+Asks = Literal["llm", "closed_book", "none", "own"]
+"""Which model calls a system makes: those of the built-in system of that name, none, or its own, which are unknown."""
 
 ASSUMED_REPLY = 256
 """Tokens of a reply where ``max_tokens`` does not bound it."""
@@ -24,7 +27,7 @@ ASSUMED_ANSWER = "word " * 100
 """Stands for the answer that a judge would be shown."""
 
 BUILT_IN = {"llm": messages_for, "closed_book": closed_book_messages}
-"""The systems that ask the session's model once for each case, and what they say."""
+"""The built-in systems that ask the session's model once for each case, and what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,7 @@ class Planned:
 
     Attributes:
         task: what would be asked.
-        system: "model" when its system asks the session's model as `BUILT_IN` says, "none" when it asks none, and
-            "own" when it is a user's and asks what it will.
+        asks: which model calls its system makes.
         model: the model behind our systems: its prices, the name of what a user has put in its place, or None.
         judge: likewise the model that judges ask; None leaves their metrics unscored, and nothing is asked.
         top_k: how many passages our systems retrieve at most.
@@ -62,7 +64,7 @@ class Planned:
     """
 
     task: Task
-    system: Literal["model", "none", "own"]
+    asks: Asks
     model: Pricing | str | None
     judge: Pricing | str | None
     top_k: int = 5
@@ -131,15 +133,22 @@ def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
     return list(found.values())
 
 
+def asked_by(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]:
+    """Yield each model that a task asks, as far as that is known, and whether it is the model behind our systems."""
+    for call in (_answer(plan, prompts), *_examined(plan, prompts)):
+        if isinstance(call.asked, Pricing) and call.messages is not None:
+            yield call.asked, call.asked is plan.model
+
+
 def _answer(plan: Planned, prompts: Prompts) -> _Call:
-    query, system = plan.task.case.query, plan.task.system
-    if plan.system == "own":
+    query = plan.task.case.query
+    if plan.asks == "own":
         return _Call("answer", None, None)
-    if plan.system == "none" or plan.model is None:
+    if plan.asks == "none" or plan.model is None:
         return _Call("answer", None, ())
     known = not plan.task.case.earlier  # what the system will have answered before is not
-    final = known and (system == "closed_book" or query.passages is not None)  # nor are the passages to be retrieved
-    return _Call("answer", plan.model, BUILT_IN[system](query, prompts), final)
+    final = known and (plan.asks == "closed_book" or query.passages is not None)  # nor are passages to be retrieved
+    return _Call("answer", plan.model, BUILT_IN[plan.asks](query, prompts), final)
 
 
 def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
@@ -170,10 +179,10 @@ def _judging(plan: Planned, name: str) -> list[tuple[Pricing | str | None, int]]
 
 def _each_document(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
     """Yield what is asked from single documents: nothing of a system of ours that is given its passages."""
-    query, system = plan.task.case.query, plan.task.system
-    if plan.system == "own":
+    query = plan.task.case.query
+    if plan.asks == "own":
         yield _Call("each document", None, None)
-    elif plan.system == "model" and plan.model is not None and system == "llm" and query.passages is None:
+    elif plan.asks == "llm" and plan.model is not None and query.passages is None:
         says, most = messages_for(query, prompts), plan.top_k
         yield _Call("each document", plan.model, says, final=False, times=most, counted=most == 1)
 

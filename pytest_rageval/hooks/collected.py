@@ -69,6 +69,7 @@ class Collected:
         baseline: the committed baseline as it was before; None without one, or if it cannot be read.
         passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
         stale: the ordinals of cases whose judged ids name other text than in the baseline.
+        unseen: system whose model calls may not be seen -> what the user wrote for it.
         taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
@@ -108,6 +109,7 @@ class Collected:
         self.baseline: Snapshot | None = None
         self.passages: Mapping[str, str] = {}
         self.stale: frozenset[int] = frozenset()
+        self.unseen: Mapping[str, str] = {}
         self.taken: dict[pytest.Item, Outcome | None] = {}
         self._answering: Answering | None = None
         self._budget = budget

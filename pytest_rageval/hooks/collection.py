@@ -174,9 +174,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # each shard's fingerprint is that of the whole
     if REFUSED not in config.stash and not config.option.collectonly:
-        _check_recordings(session, collected)
-    if REFUSED not in config.stash and not config.option.collectonly:
-        _leave_out(session, items)
+        _check_before_run(session, items)
     _load_embedder(session, items)
 
 
@@ -200,20 +198,11 @@ def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
         refuse(session.config, session.nodeid, str(error))
 
 
-def _check_recordings(session: pytest.Session, collected: Collected) -> None:
-    """Refuse files of recordings that cannot be read, before each case fails for the same line."""
-    mode = collected.options.record_mode
-    if mode is not None:
-        from pytest_rageval.llm.cassettes import check_files
+def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Check recordings and budget, and leave out the cases that are taken over from another run."""
+    from pytest_rageval.hooks.before_run import check_before_run
 
-        _or_refuse(session, lambda: check_files(collected.options.cassettes, mode))
-
-
-def _leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Note what decides the scores, and leave out the cases that are taken over from another run."""
-    from pytest_rageval.hooks.resuming import leave_out
-
-    _or_refuse(session, lambda: leave_out(session, items))
+    _or_refuse(session, lambda: check_before_run(session, items))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -194,7 +194,8 @@ class Desks:
         search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        self._systems.append(SystemAnswerer(system, name, loop, bound, light=light))
+        budget = self._models.budget if name in self._collected.unseen else None
+        self._systems.append(SystemAnswerer(system, name, loop, bound, light=light, budget=budget))
         return self._systems[-1]
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:

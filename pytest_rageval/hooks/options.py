@@ -38,6 +38,8 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="X",
         help="stop before the models' calls have cost more than this",
     )
+    add("--rag-budget-partial", action="store_true", help="with --rag-budget-usd: bound what is seen, although calls "
+        "of a system of your own are not")  # fmt: skip
     add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
     add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
         "(default: the newest that did not end)")  # fmt: skip

@@ -5,7 +5,7 @@ pytest has no public way to ask; this is the one place that looks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ __all__ = [
     "PARTS",
     "foreign_fixtures",
     "overridden",
+    "reaches",
     "reaches_own",
     "session_params",
 ]
@@ -45,6 +46,16 @@ def overridden(name: str, node: pytest.Item) -> pytest.FixtureDef[Any] | None:
 
 def reaches_own(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
     """Return whether setting up the fixtures ``starts`` for a test sets up the plugin's own fixture ``name``."""
+    return any(fixture == name and made.func.__module__ == _OWN for fixture, made in _set_up(starts, node))
+
+
+def reaches(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
+    """Return whether setting up the fixtures ``starts`` for a test sets up a fixture ``name``, whoever wrote it."""
+    return any(fixture == name for fixture, _ in _set_up(starts, node))
+
+
+def _set_up(starts: Iterable[str], node: pytest.Item) -> Iterator[tuple[str, pytest.FixtureDef[Any]]]:
+    """Yield the fixtures that setting up ``starts`` sets up, by name."""
     left = [(start, 1) for start in starts]
     seen: set[tuple[str, int]] = set()
     while left:
@@ -53,10 +64,8 @@ def reaches_own(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
         if place in seen or len(found) < depth:
             continue
         seen.add(place)
-        if fixture == name and found[-depth].func.__module__ == _OWN:
-            return True
+        yield fixture, found[-depth]
         left += [(asked, depth + 1 if asked == fixture else 1) for asked in found[-depth].argnames]
-    return False
 
 
 def session_params(item: Any) -> dict[str, int]:

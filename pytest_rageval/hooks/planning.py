@@ -66,7 +66,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
     plan.partial_gates = collected.options.partial_gates
     plan.min_compared, plan.deselected = asked.min_compared, deselected_of_baseline(collected, chosen)
-    plan.alpha_per = asked.alpha_per
+    plan.alpha_per, plan.unseen = asked.alpha_per, collected.unseen
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

@@ -31,6 +31,7 @@ from pytest_rageval.report.pruning import Going, prune
 from pytest_rageval.report.results_json import described, results_of
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.stopped import Head, Stopped
+from pytest_rageval.report.unseen_calls import unseen_at_end, unseen_at_start
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["Recorder", "recorder_of"]
@@ -75,6 +76,7 @@ class Recorder:
             self.outlets.faults += self._resumed.warnings(plan)
             self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
             self._warn(never_failing(plan) if self.run.baseline is not None else [])
+            self._warn(unseen_at_start(plan, budget=self.options.budget_usd is not None))
 
     @property
     def taken(self) -> list[str]:
@@ -133,6 +135,8 @@ class Recorder:
                 nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
+        budget = self.options.budget_usd is not None
+        self.run.plan.notes += tuple(unseen_at_end(self.run.plan, self.run.ordered(), budget=budget))
         self.run.weigh_judges()
         self.run.evaluate_gates()
 

@@ -31,6 +31,8 @@ def configure(config: pytest.Config) -> None:
         return
     if config.option.rag_mlflow and find_spec("mlflow") is None:
         raise pytest.UsageError(str(MissingDependencyError("--rag-mlflow", "mlflow")))
+    if config.option.rag_budget_partial and config.option.rag_budget_usd is None:
+        raise pytest.UsageError("--rag-budget-partial has no budget to bound; give --rag-budget-usd too")
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
     if getattr(config.option, "xmlpath", None):

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, found
-from pytest_rageval.llm.faults import is_of_http, model_error
+from pytest_rageval.llm.faults import is_of_http, model_error, no_price
 from pytest_rageval.llm.limiter import Limiter
 from pytest_rageval.llm.meter import Meter, current, faulty
 from pytest_rageval.llm.request import Request
@@ -226,7 +226,7 @@ class Asker(ABC, Generic[B, R]):
             raise SystemContractError(str(error), always=True) from None
         finally:
             if tries.sent:
-                meter.add(_calls(usage, attempts=tries.sent, spent_usd=usage.cost_usd))
+                meter.add(_calls(usage, attempts=tries.sent, spent_usd=usage.cost_usd), self.kind)
             if self._budget is not None and most_usd is not None:
                 self._budget.settle(most_usd, most_usd if usage.cost_usd is None else usage.cost_usd)
 
@@ -262,8 +262,7 @@ class Asker(ABC, Generic[B, R]):
             return 0.0
         most_usd, assumed = self._priced(asked, params)
         if most_usd is None:
-            unknown = f"the budget cannot be kept, as the price of {self.name} is unknown"
-            raise ModelError("budget", f"{unknown}; give {self.RATES} in {self._setting}", attempts=0)
+            raise ModelError("budget", no_price(self.name, self._setting, self.RATES), attempts=0)
         try:
             await self._budget.reserve(most_usd)
         except ModelError as error:
@@ -279,7 +278,7 @@ class Asker(ABC, Generic[B, R]):
 
     def _replay(self, request: Request, response: Mapping[str, Any], meter: Meter) -> R:
         reply = self._read(request, response)
-        meter.add(_calls(reply.usage, replayed=1, spent_usd=0.0))
+        meter.add(_calls(reply.usage, replayed=1, spent_usd=0.0), self.kind)
         if self._cassettes is not None:
             meter.use(request.key, replayed=True)
         return reply

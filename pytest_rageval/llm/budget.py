@@ -81,6 +81,19 @@ class Budget:
         self._held -= 1
         self._settled.set()
 
+    def spend(self, usd: float) -> None:
+        """Count what an answer reports as its cost, which nothing was reserved for."""
+        with self._shared() as purse:
+            purse["spent"] += usd
+
+    def check(self) -> None:
+        """Raise `ModelError` of kind ``budget`` once all is spent; for systems whose cost is known only afterwards."""
+        with self._shared() as purse:
+            spent = purse["spent"]
+        if spent and round(spent, DIGITS) >= self.limit_usd:
+            problem = f"the budget of ${self.limit_usd:,.6g} is spent: calls and answers so far cost ${spent:,.6g}"
+            raise ModelError("budget", f"{problem}; raise --rag-budget-usd", attempts=0)
+
     def _purse_without(self, most_usd: float) -> dict[str, float] | None:
         """Reserve, and return None, or the purse that lacks it now; where it always will, raise the refusal."""
         if self._refusal is not None:

@@ -80,6 +80,10 @@ class Cassettes:
         """Return whether the mode lets a model be asked what is not recorded."""
         return self._asks(file_name(kind, model))
 
+    def may_replay(self, kind: str, model: str) -> bool:
+        """Return whether the session began with recordings of a model, and the mode replays them."""
+        return self.mode != "all" and file_name(kind, model) in self._there
+
     def find(self, request: Request, depends: Mapping[str, str] | None = None) -> dict[str, Any] | None:
         """Return the recorded response, or None when the model is to be asked.
 

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.asker import Asker
 from pytest_rageval.llm.empty_replies import raise_if_empty
+from pytest_rageval.llm.faults import no_longest
 from pytest_rageval.llm.secrets import mask
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, Message
@@ -63,7 +64,6 @@ class Client(Asker[ChatModel, Completion]):
         said = params.get("max_completion_tokens") or params.get("max_tokens")
         most_usd = self._most(asked, {**params, "max_tokens": said or UNSAID})
         if most_usd is None and not said and self._most(asked, {**params, "max_tokens": 1}) is not None:
-            unknown = f"the budget cannot be kept, as it is unknown how long a reply of {self.name} may be"
-            raise ModelError("budget", f"{unknown}; give max_tokens in {self._setting}", attempts=0)
+            raise ModelError("budget", no_longest(self.name, self._setting), attempts=0)
         longest = f"the longest reply of {self.name} was reckoned with; give a lower max_tokens in {self._setting}"
         return most_usd, "" if said else longest

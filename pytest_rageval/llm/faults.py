@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.errors import ModelError, ascii_safe
 from pytest_rageval.llm.secrets import mask
 
-__all__ = ["is_of_http", "malformed", "model_error", "retry_after"]
+__all__ = ["is_of_http", "malformed", "model_error", "no_longest", "no_price", "retry_after"]
 
 _LONGEST = 200
 _MASK = "[masked]"
@@ -196,3 +196,14 @@ def _message(error: BaseException) -> str:
         return str(found["message"] if isinstance(found, Mapping) else found)
     except Exception:  # any shape of a foreign reply
         return ""
+
+
+def no_price(model: str, setting: str, rates: str) -> str:
+    """Return why a budget refuses a model without a price."""
+    return f"the budget cannot be kept because the price of {model} is unknown; give {rates} in {setting}"
+
+
+def no_longest(model: str, setting: str) -> str:
+    """Return why a budget refuses a model whose replies have no bound."""
+    unknown = f"the budget cannot be kept because it is unknown how long a reply of {model} may be"
+    return f"{unknown}; give max_tokens in {setting}"

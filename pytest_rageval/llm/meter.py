@@ -22,6 +22,7 @@ class Meter:
 
     Attributes:
         closed: whether it was read for the last time, so that what is still asked in its name is charged elsewhere.
+        asked_model: whether a model was asked for a text, and not only for embeddings.
     """
 
     def __init__(self) -> None:
@@ -30,11 +31,13 @@ class Meter:
         self._keys: dict[str, None] = {}
         self._replayed = False
         self.closed = False
+        self.asked_model = False
 
-    def add(self, calls: Calls) -> None:
-        """Charge ``calls``."""
+    def add(self, calls: Calls, kind: str = "model") -> None:
+        """Charge ``calls`` of a model of a kind, as recordings call it."""
         with self._lock:
             self._calls += calls
+            self.asked_model = self.asked_model or kind != "embedding"
 
     def use(self, key: str, *, replayed: bool = False) -> None:
         """Note that the recording ``key`` was written, or read and ``replayed``."""

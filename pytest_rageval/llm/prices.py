@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.llm.encodings import encoding_of
+from pytest_rageval.llm.faults import no_longest, no_price
 from pytest_rageval.llm.importing import litellm
 
 __all__ = ["UNSAID", "Prices", "count_tokens", "entry"]
@@ -73,6 +74,17 @@ class Prices:
         if longest is None:
             return 0.0 if self.cost(prompt_tokens, 1) == 0.0 else None
         return self.cost(prompt_tokens, int(longest))
+
+    def unbounded(self, setting: str, rates: str) -> str:
+        """Return why no budget can bound a call, or "" if one can.
+
+        Args:
+            setting: the setting of the ini that has the model's params.
+            rates: the params that price a call.
+        """
+        if self.most(1, UNSAID) is not None:
+            return ""
+        return no_longest(self.model, setting) if self.most(1, 1) is not None else no_price(self.model, setting, rates)
 
     def _tiers(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return the price of a model whose long prompts cost more a token."""

@@ -18,10 +18,13 @@ from pytest_rageval.model.answer import Answer
 if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
 
-__all__ = ["record_call", "recorded"]
+__all__ = ["is_recorded", "record_call", "recorded"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_MARK = "__rageval_recorded__"
+"""The attribute of a recorded function that says so; `functools.wraps` hands it on."""
 
 
 @overload
@@ -72,6 +75,11 @@ def recorded(
     return _wrapped(function, name, caller, depends)
 
 
+def is_recorded(system: object) -> bool:
+    """Return whether calling ``system`` calls a recorded function, so that all it does can be replayed."""
+    return hasattr(system, _MARK)
+
+
 def record_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Call ``function`` as `recorded` does; await the result of a coroutine function.
 
@@ -108,6 +116,7 @@ def _wrapped(
                 return _record(tape, request, depends_on, await coroutine_function(*args, **kwargs))
             return _replay(request, response)
 
+        setattr(asked, _MARK, True)
         return cast("Callable[P, R]", asked)
 
     @functools.wraps(function)
@@ -122,6 +131,7 @@ def _wrapped(
             return _record(tape, request, depends_on, function(*args, **kwargs))
         return cast("R", _replay(request, response))
 
+    setattr(called, _MARK, True)
     return called
 
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.engine.estimate import Estimate
+from pytest_rageval.report.lines import few_of
 from pytest_rageval.report.tables import table_lines
+from pytest_rageval.report.unseen_calls import UNSEEN
 
 __all__ = ["dry_run_lines"]
 
 _HEAD = ("testbed", "system", "asked", "model", "cases", "calls", "recorded", "prompt tokens", "reply tokens", "USD")
 
 
-def dry_run_lines(found: Sequence[Estimate], names: dict[str, str]) -> Iterator[str]:
+def dry_run_lines(found: Sequence[Estimate], names: Mapping[str, str], own: Sequence[str] = ()) -> Iterator[str]:
     """Yield what a session would ask and what that may cost.
 
     Args:
         found: the estimates, in the order they are shown.
         names: node id of a testbed -> its short name.
+        own: the systems whose model calls cannot be counted, as the user wrote them.
     """
     rows = [_row(names[estimate.testbed], estimate) for estimate in found]
     yield from table_lines([_HEAD, *rows, _total(found)], left=4)
     yield ""
+    if own:
+        which = "a dry run counts those of llm, closed_book and extractive, also with a rag_retriever of your own"
+        yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
     yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
     yield "Nothing was asked."
 

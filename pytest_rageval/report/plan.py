@@ -119,6 +119,7 @@ class Plan:
         partial: node id of a gate with a fixed bound -> the part of its cases that is selected, where by accident it is
             not all of them.
         partial_gates: what becomes of these gates: ``skip``, ``decide`` or ``fail``.
+        unseen: system whose model calls may not be seen -> what the user wrote for it.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -145,6 +146,7 @@ class Plan:
     deselected: tuple[int, ...] = ()
     partial: Mapping[str, SelectedPart] = field(default_factory=dict)
     partial_gates: PartPolicy = "skip"
+    unseen: Mapping[str, str] = field(default_factory=dict)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -183,6 +185,7 @@ class Plan:
             deselected=tuple(plain["deselected"]),
             partial={node: SelectedPart(*part) for node, part in plain["partial"].items()},
             partial_gates=plain["partial_gates"],
+            unseen=plain["unseen"],
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +13,7 @@ import filelock  # noqa: F401
 import pytest
 from openai_replies import last_user
 from openai_server import OpenAIServer
-from rag_project import Project, Row
+from rag_project import Project, Row, Run
 
 # What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
 import pytest_rageval.engine.estimate
@@ -113,6 +114,13 @@ def refused(project: Project, *args: str) -> str:
     assert (run.status, run.results) == (pytest.ExitCode.USAGE_ERROR, None), run.text
     (line,) = (line for line in run.result.stderr.lines if line.strip())
     return line.removeprefix("ERROR: ")
+
+
+def table(run: Run) -> dict[tuple[str, str], list[str]]:
+    """Return the rows of the table: (system, what is asked) -> the other cells."""
+    lines = run.text.split(" rag: dry run ", 1)[1].splitlines()[3:]
+    rows = [re.split(r"  +", line.strip()) for line in lines[: lines.index("")]]
+    return {("all", "") if row[0] == "all" else (row[1], row[2]): row[1 if row[0] == "all" else 3 :] for row in rows}
 
 
 def stop(server: OpenAIServer) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from model_projects import BLOCKED, KEY, asks, loaded, numbered, rows  # noqa: F401
+from model_projects import BLOCKED, KEY, asks, loaded, numbered, rows, table  # noqa: F401
 from openai_server import OpenAIServer
-from rag_project import Mode, Project, Run, case
+from rag_project import Mode, Project, case
 
 PRICED = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
 """Params of calls that may cost ten cents each."""
@@ -29,13 +27,6 @@ ASKED_ON = """
         registry.judges.register("wise", lambda sample, model: 1.0)
         registry.systems.register("registered", lambda parts: lambda query: "Paris")
 """
-
-
-def table(run: Run) -> dict[tuple[str, str], list[str]]:
-    """Return the rows of the table: (system, what is asked) -> the other cells."""
-    lines = run.text.split(" rag: dry run ", 1)[1].splitlines()[3:]
-    rows = [re.split(r"  +", line.strip()) for line in lines[: lines.index("")]]
-    return {("all", "") if row[0] == "all" else (row[1], row[2]): row[1 if row[0] == "all" else 3 :] for row in rows}
 
 
 def test_it_counts_and_asks_nothing(project: Project, openai_server: OpenAIServer, mode: Mode) -> None:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from model_projects import BLOCKED, PRICES, asks, bodies, loaded, numbered, rows  # noqa: F401
+from model_projects import BLOCKED, PRICES, asks, bodies, loaded, numbered, refused, rows  # noqa: F401
 from openai_server import Fault, OpenAIServer
 from rag_project import Project
 
@@ -122,24 +122,31 @@ def test_a_budget_covers_the_judge_too(project: Project, openai_server: OpenAISe
     assert run.results["usage"]["spent_usd"] == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("stands_in", [False, True], ids=["named", "stand-in"])
-def test_a_budget_needs_a_price(project: Project, openai_server: OpenAIServer, stands_in: bool) -> None:
-    asks(project, openai_server.base_url, rows("a"), arguments=GATES)
-    if stands_in:
-        project.file("conftest.py", """
-            import pytest
-            from pytest_rageval.testing import ScriptedLLM
-
-            @pytest.fixture(scope="session")
-            def rag_llm():
-                return ScriptedLLM("Paris")
-        """)  # fmt: skip
-    run = project.run("--rag-budget-usd", "5")
-    assert (run.status, openai_server.requests) == (1, [])
-    assert run.outcomes["a"]["status"] == "skipped"
-    assert run.outcomes["a"]["error"] == (
-        f"the budget cannot be kept, as the price of {'ScriptedLLM' if stands_in else 'openai/m'} is unknown; "
+def test_a_model_without_a_price_is_refused_once(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, numbered(3), arguments=GATES)
+    assert refused(project, "--rag-budget-usd", "5") == (
+        "the budget cannot be kept because the price of openai/m is unknown; "
         "give input_cost_per_token and output_cost_per_token in rag_model_params"
+    )
+    asks(project, openai_server.base_url, rows("a"), arguments=GATES, params=DIME)
+    run = project.run("--rag-budget-usd", "50")
+    assert (run.status, run.statuses) == (0, {"a": "scored"}), run.text
+
+
+def test_a_stand_in_without_a_price_is_not_asked(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, rows("a"), arguments=GATES)
+    project.file("conftest.py", """
+        import pytest
+        from pytest_rageval.testing import ScriptedLLM
+
+        @pytest.fixture(scope="session")
+        def rag_llm():
+            return ScriptedLLM("Paris")
+    """)  # fmt: skip
+    run = project.run("--rag-budget-usd", "5")
+    assert run.outcomes["a"]["status"] == "skipped"
+    assert run.outcomes["a"]["error"].startswith(
+        "the budget cannot be kept because the price of ScriptedLLM is unknown"
     )
     asks(project, openai_server.base_url, rows("a"), arguments=GATES, params=DIME)
     run = project.run("--rag-budget-usd", "50")
@@ -160,24 +167,51 @@ def test_without_max_tokens_the_longest_reply_is_reckoned_with(project: Project,
     )
 
 
-def test_where_that_is_unknown_a_budget_needs_max_tokens(project: Project, openai_server: OpenAIServer) -> None:
-    asks(project, openai_server.base_url, rows("a"), arguments=GATES, params=PRICES)
-    run = project.run("--rag-budget-usd", "1")
-    assert (run.status, openai_server.requests) == (1, [])
-    assert run.outcomes["a"]["error"] == (
-        "the budget cannot be kept, as it is unknown how long a reply of openai/m may be; "
-        "give max_tokens in rag_model_params"
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_missing_max_tokens_is_refused_once(
+    project: Project, openai_server: OpenAIServer, args: tuple[str, ...]
+) -> None:
+    asks(project, openai_server.base_url, numbered(3), arguments=GATES, params=PRICES)
+    sentence = (
+        "the budget cannot be kept because it is unknown how long a reply of openai/m may be; give max_tokens in "
     )
+    assert refused(project, "--rag-budget-usd", "1", *args) == sentence + "rag_model_params"
+    assert openai_server.requests == []
+    assert project.run("--rag-budget-usd", "1", "--rag-system", "extractive").status == 0  # asks no model
+    assert project.run("--rag-budget-usd", "1", "--rag-dry-run").status == 0
+
+
+@pytest.mark.parametrize("panel", [(), ("rag_judges = rejection_rate_judged: openai/j, openai/k",)])
+def test_a_judge_without_max_tokens_is_refused_too(
+    project: Project, openai_server: OpenAIServer, panel: tuple[str, ...]
+) -> None:
+    judge = ["rag_judge_model = openai/j", "rag_judge_params =", *(f"    {name} = {PRICES[name]}" for name in PRICES)]
+    metrics = 'metrics=["accuracy", "rejection_rate_judged"]'
+    asks(project, openai_server.base_url, rows("a"), *judge, *panel, arguments=metrics, params=DIME)
+    sentence = refused(project, "--rag-budget-usd", "1")
+    assert sentence.endswith("how long a reply of openai/j may be; give max_tokens in rag_judge_params")
+    asks(project, openai_server.base_url, rows("a"), *judge, arguments=GATES, params=DIME)
+    assert project.run("--rag-budget-usd", "1").status == 0  # no metric asks the judge
+
+
+def test_recordings_need_no_max_tokens(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = "Paris"
+    asks(project, openai_server.base_url, rows("a"), "rag_record_mode = new_episodes", arguments=GATES, params=PRICES)
+    refused(project, "--rag-budget-usd", "1")
+    assert project.run().status == 0
+    run = project.run("--rag-budget-usd", "1")
+    assert (run.status, len(openai_server.requests)) == (0, 1), run.text
+    assert project.run("--rag-budget-usd", "1", "--rag-record-mode", "none").status == 0
+    refused(project, "--rag-budget-usd", "1", "--rag-record-mode", "all")
 
 
 def test_a_budget_without_litellm_is_one_refusal(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(3), model="openai/gpt-4o-mini")
     project.file("conftest.py", BLOCKED)
     run = project.run("--rag-budget-usd", "1", subprocess=True)
-    assert sorted(run.statuses.values()) == ["error", "skipped", "skipped"], run.text
-    assert run.results["usage"]["attempts"] == 0
-    run.said("asking a model needs an optional dependency: pip install 'pytest-rageval[[]llm[]]'")
-    assert "Traceback" not in run.text + run.result.stderr.str()
+    assert (run.status, run.results) == (pytest.ExitCode.USAGE_ERROR, None)
+    sentence = "ERROR: asking a model needs an optional dependency: pip install 'pytest-rageval[llm]'"
+    assert run.result.stderr.str().strip() == sentence
 
 
 @pytest.mark.parametrize("text", ["-1", "nan", "much", "inf"])

@@ -205,10 +205,10 @@ def test_cost_and_tokens_are_sums_and_unknown_where_a_part_is() -> None:
     assert (cost.status, cost.value, cost.n, cost.ci95) == ("passed", 0.75, 2, None)
     assert (tokens.status, tokens.value, tokens.n) == ("failed", 16, 2)
     partly = [*known, outcome("d", 1.0, usage=Usage(prompt_tokens=3))]
-    for text in ("cost_usd <= 100", "tokens <= 1e6"):
+    for text, what in (("cost_usd <= 100", "cost"), ("tokens <= 1e6", "tokens")):
         result = judge(text, partly)
         assert (result.status, result.value) == ("failed", None)
-        assert result.reason == f"{result.gate.metric} is unknown, as 1 of 3 answers do not tell it"
+        assert result.reason == f"{result.gate.metric} is unknown, as 1 of 3 answers report no {what}"
 
 
 def test_a_metric_of_which_nothing_is_known_takes_the_bootstraps_interval() -> None:

@@ -69,7 +69,7 @@ def priced(**more: Any) -> Pricing:
 def planned(
     number: int = 1,
     system: str = "llm",
-    how: Any = "model",
+    asks: Any = "",
     model: Pricing | str | None = None,
     judge: Pricing | str | None = None,
     *,
@@ -78,7 +78,7 @@ def planned(
     **facets: str,
 ) -> Planned:
     case = Case(f"q{number}", Instance(f"q{number}", f"Where is {number}?", (("Paris",),)), supplied, facets)
-    return Planned(Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics), how, model, judge)
+    return Planned(Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics), asks or system, model, judge)
 
 
 def sent(plan: Planned) -> int:
@@ -139,16 +139,16 @@ def test_one_unknown_price_makes_the_sum_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "model", "calls", "name"),
+    ("asks", "model", "calls", "name"),
     [
         ("none", priced(), 0, ""),
         ("own", priced(), None, ""),
-        ("model", None, 0, ""),
-        ("model", "rag_llm", None, "rag_llm"),
+        ("llm", None, 0, ""),
+        ("llm", "rag_llm", None, "rag_llm"),
     ],
 )
-def test_other_systems_ask_nothing_or_nobody_knows_what(how: str, model: Any, calls: int | None, name: str) -> None:
-    (found,) = estimates([planned(1, "x", how, model) if how != "model" else planned(model=model)], PROMPTS)
+def test_other_systems_ask_nothing_or_nobody_knows_what(asks: str, model: Any, calls: int | None, name: str) -> None:
+    (found,) = estimates([planned(1, "x", asks, model)], PROMPTS)
     assert (found.calls, found.model, found.prompt_tokens, found.cost_usd) == (calls, name, 0, 0.0)
 
 

@@ -259,3 +259,25 @@ def test_keeping_it_takes_no_time_to_speak_of(path: Path) -> None:
 
     budget = Budget(100.0, path)
     assert median(asyncio.run(timed())) < 0.001
+
+
+def test_reported_costs_count_and_the_budget_is_spent_once_they_reach_it(path: Path) -> None:
+    budget, other = Budget(0.3, path), Budget(0.3, path)
+    budget.check()
+    budget.spend(0.1)
+    other.check()
+    other.spend(0.2)
+    assert state(path) == (0.3, 0.0)
+    with pytest.raises(
+        ModelError, match=r"the budget of \$0.3 is spent: calls and answers so far cost \$0.3; raise --rag"
+    ):
+        budget.check()
+    assert refusal(other, 0.1).startswith("the budget of $0.3 would be passed")
+
+
+def test_a_budget_of_nothing_stops_what_costs_something(path: Path) -> None:
+    budget = Budget(0.0, path)
+    budget.check()
+    budget.spend(0.1)
+    with pytest.raises(ModelError):
+        budget.check()

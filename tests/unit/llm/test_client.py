@@ -559,7 +559,7 @@ def test_where_that_is_unknown_max_tokens_is_wanted(purse: Path) -> None:
     raised = failed(client(backend, budget=Budget(9.0, purse), most=most, kind="judge"))
     assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
     assert str(raised) == (
-        "the budget cannot be kept, as it is unknown how long a reply of openai/m may be; "
+        "the budget cannot be kept because it is unknown how long a reply of openai/m may be; "
         "give max_tokens in rag_judge_params"
     )
     ask(client(backend, budget=Budget(9.0, purse), most=most), max_tokens=500)
@@ -577,7 +577,7 @@ def test_an_unknown_price_cannot_be_budgeted(purse: Path, most: object) -> None:
     raised = failed(client(backend, budget=Budget(1.0, purse), most=most))
     assert (raised.kind, raised.attempts, backend.requests) == ("budget", 0, ())
     assert str(raised) == (
-        "the budget cannot be kept, as the price of openai/m is unknown; "
+        "the budget cannot be kept because the price of openai/m is unknown; "
         "give input_cost_per_token and output_cost_per_token in rag_model_params"
     )
 

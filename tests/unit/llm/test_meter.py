@@ -110,3 +110,12 @@ def test_a_scope_is_inherited_by_tasks_and_threads_and_by_nobody_else() -> None:
     one, two = Scope(Meter()), Scope(Meter(), repeat=2)
     assert asyncio.run(both()) == [[one] * 3, [two] * 3]
     assert SCOPE.get() is None
+
+
+def test_embeddings_alone_are_no_call_of_a_model_that_answers() -> None:
+    meter = Meter()
+    meter.add(Calls(calls=1), "embedding")
+    assert not meter.asked_model
+    meter.add(Calls(calls=1), "model")
+    meter.add(Calls(calls=1), "embedding")
+    assert meter.asked_model

@@ -98,3 +98,13 @@ def test_parts_of_a_message_are_counted() -> None:
     assert count_tokens("gpt-4o", [{"role": "user", "content": parts}]) == count_tokens(
         "gpt-4o", [{"role": "user", "content": "Hi there!"}]
     )
+
+
+def test_a_call_without_a_price_or_a_longest_reply_has_no_bound() -> None:
+    rates: dict[str, object] = {"input_cost_per_token": 1, "output_cost_per_token": 2}
+
+    assert "the price of openai/x is unknown; give a and b in s" in Prices("openai/x").unbounded("s", "a and b")
+    assert "how long a reply of openai/x may be; give max_tokens in s" in Prices("openai/x", rates).unbounded("s", "a")
+    assert Prices("openai/x", {**rates, "max_tokens": 4}).unbounded("s", "a") == ""
+    assert Prices("openai/x", {**rates, "max_completion_tokens": 4}).unbounded("s", "a") == ""
+    assert Prices("openai/gpt-4o-mini").unbounded("s", "a") == ""

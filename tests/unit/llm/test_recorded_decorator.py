@@ -14,7 +14,7 @@ import pytest
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.llm.cassettes import Cassettes
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.recorded import record_call, recorded
+from pytest_rageval.llm.recorded import is_recorded, record_call, recorded
 from pytest_rageval.llm.source_digest import read_source
 from pytest_rageval.llm.tagged import decode, encode
 from pytest_rageval.model.answer import Answer, Step, Usage
@@ -313,3 +313,19 @@ def test_a_record_tells_what_it_depends_on(tmp_path: Path) -> None:
         ("mine", code),
         ("test_recorded_decorator.Counting", code),
     ]
+
+
+def test_a_recorded_system_is_known_as_one() -> None:
+    class Desk:
+        def __call__(self, query: str) -> str:
+            return query
+
+    def plain(query: str) -> str:
+        return query
+
+    async def awaited(query: str) -> str:
+        return query
+
+    for function in (plain, awaited, Desk()):
+        assert not is_recorded(function)
+        assert is_recorded(recorded(function))

@@ -1,0 +1,245 @@
+"""A system of the user's own asks models that budget, dry run and cost gates do not see: they say so."""
+
+from __future__ import annotations
+
+import pytest
+from model_projects import asks, loaded, numbered, refused, table  # noqa: F401
+from openai_server import OpenAIServer
+from rag_project import Mode, Project
+
+NOWHERE = "http://127.0.0.1:9/v1"
+DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
+"""Params of a call that may cost ten cents."""
+
+OWN = """
+    from pytest_rageval import Answer, Usage, recorded
+
+    def silent(query):
+        return "Paris"
+
+    def reporting(query):
+        return Answer("Paris", usage=Usage(10, 2, 0.1))
+
+    async def awaited(query):
+        return Answer("Paris", usage=Usage(10, 2, 0.1))
+
+    def partly(query):
+        return reporting(query) if query.question < "Where is q02" else "Paris"
+
+    def tokens(query):
+        return Answer("Paris", usage=Usage(10, 2))
+
+    @recorded
+    def replayed(query):
+        return "Paris"
+"""
+COST = 'metrics=["accuracy"], gates=["cost_usd <= 1"]'
+TO_SEE = "return an Answer with its usage (tokens and cost_usd), or ask the model of the fixture rag_llm"
+FIXTURE = """
+    import pytest
+
+    @pytest.fixture(scope="session")
+    def {name}({needs}):
+        {body}
+"""
+
+
+def fixture(name: str, body: str, needs: str = "") -> str:
+    return FIXTURE.replace("{name}", name).replace("{needs}", needs).replace("{body}", body)
+
+
+GENERATOR = fixture("rag_generator", 'return lambda query: "Paris"')
+ASKING = """async def answer(query):
+            return (await rag_llm.complete([{"role": "user", "content": query.question}])).text
+        return answer"""
+RETRIEVER = fixture("rag_retriever", 'return lambda question: ["It is in Paris.", "It is in Rome."]')
+
+
+@pytest.fixture
+def own(project: Project) -> Project:
+    """Make a project with systems of its own and a gate on cost."""
+    asks(project, NOWHERE, numbered(4), arguments=COST, params=DIME)
+    project.file("own.py", OWN)
+    return project
+
+
+def test_a_cost_gate_over_calls_that_nobody_reports_is_red_and_says_why(own: Project, mode: Mode) -> None:
+    run = own.run("--rag-system", "own:silent", *mode)
+    assert run.status == 1
+    gate = run.gates["cost_usd <= 1"]
+    assert (gate["status"], gate["value"], gate["n"]) == ("failed", None, 0)
+    assert gate["reason"] == "cost_usd is unknown, as 4 of 4 answers report no cost"
+    counts = "cost_usd <= 1 counts only what answers of own:silent report as usage"
+    start = f"warning: your system's calls are not seen: {counts}"
+    assert run.text.count(f"{start}; {TO_SEE}") == 1
+    assert run.text.index(start) < run.text.index("FAILURES")
+    end = f"your system's calls are not seen: 4 of 4 answers of own:silent report no cost; {TO_SEE}"
+    assert run.prose.count(f"warning: {end}") == 1
+    assert run.results["plan"]["notes"] == [end]
+
+
+def test_a_part_that_reports_no_cost_is_counted(own: Project) -> None:
+    run = own.run("--rag-system", "own:partly", "--rag-gate", "tokens <= 100")
+    assert run.gates["cost_usd <= 1"]["reason"] == "cost_usd is unknown, as 2 of 4 answers report no cost"
+    assert run.gates["tokens <= 100"]["reason"] == "tokens is unknown, as 2 of 4 answers report no tokens"
+    assert "2 of 4 answers of own:partly report no cost and 2 of 4 report no tokens; return" in run.prose
+
+
+def test_what_answers_report_is_seen(own: Project) -> None:
+    run = own.run("--rag-system", "own:reporting", "--rag-gate", "tokens <= 100")
+    assert (run.status, run.gates["cost_usd <= 1"]["value"]) == (0, pytest.approx(0.4))
+    assert run.results["plan"]["notes"] == []
+    run = own.run("--rag-system", "own:tokens", "--rag-gate", "tokens <= 100")
+    assert [gate["status"] for gate in run.results["gates"]] == ["failed", "passed"]
+    assert "4 of 4 answers of own:tokens report no cost; return" in run.prose
+
+
+def test_without_a_limit_on_cost_nothing_is_said(own: Project) -> None:
+    asks(own, NOWHERE, numbered(4), params=DIME)
+    run = own.run("--rag-system", "own:silent")
+    assert run.status == 0
+    assert "not seen" not in run.text
+
+
+def test_a_gate_on_another_system_says_nothing(own: Project) -> None:
+    asks(own, NOWHERE, numbered(4), params=DIME)
+    both = ("--rag-system", "own:silent", "--rag-system", "extractive")
+    run = own.run(*both, "--rag-gate", "cost_usd[system=extractive] <= 1")
+    assert run.status == 0
+    assert "not seen" not in run.text
+
+
+@pytest.mark.parametrize(
+    ("conftest", "args", "shown"),
+    [
+        ("", ("--rag-system", "own:silent"), "own:silent"),
+        ("", ("--rag-system", "own:replayed"), "own:replayed"),
+        (fixture("rag_system", 'return lambda query: "Paris"'), (), "the fixture rag_system"),
+        (GENERATOR, (), "the fixture rag_generator"),
+        ("def pytest_rageval_register(registry):\n    registry.systems.register('mine', lambda parts: print)\n",
+         ("--rag-system", "mine"), "mine"),
+    ],
+    ids=["named", "recorded", "rag_system", "rag_generator", "registered"],
+)  # fmt: skip
+def test_a_budget_that_does_not_see_the_calls_is_refused(
+    own: Project, conftest: str, args: tuple[str, ...], shown: str
+) -> None:
+    own.file("conftest.py", conftest)
+    sentence = f"--rag-budget-usd: your system's calls are not seen: {shown} may ask models directly; ask the model of"
+    how = "the fixture rag_llm, or give --rag-budget-partial to bound only what is seen"
+    assert refused(own, "--rag-budget-usd", "1", *args) == f"{sentence} {how}"
+
+
+def test_with_a_partial_budget_it_runs_and_says_what_was_not_bound(own: Project, mode: Mode) -> None:
+    run = own.run("--rag-system", "own:silent", "--rag-budget-usd", "1", "--rag-budget-partial", *mode)
+    assert sorted(run.statuses.values()) == ["scored"] * 4
+    assert "are not seen: the budget, cost_usd <= 1 count only what answers of own:silent report" in run.prose
+    assert "4 of 4 answers of own:silent report no cost, so the budget did not bound them; return" in run.prose
+    assert "4 of 4 answers of own:silent report no cost, so the budget did not bound them; return" in run.prose
+
+
+@pytest.mark.parametrize("system", ["reporting", "awaited"])
+def test_a_partial_budget_counts_what_answers_report(own: Project, system: str) -> None:
+    args = ("--rag-budget-usd", "0.2", "--rag-budget-partial", "--rag-concurrency", "1")
+    run = own.run("--rag-system", f"own:{system}", *args)
+    assert sorted(run.statuses.values()) == ["scored", "scored", "skipped", "skipped"]
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.2)
+    (error,) = {outcome["error"] for outcome in run.results["outcomes"] if outcome["status"] == "skipped"}
+    assert error == "the budget of $0.2 is spent: calls and answers so far cost $0.2; raise --rag-budget-usd"
+    assert "the budget bounded only what is seen: it counted what answers of" in run.prose
+
+
+def test_a_partial_budget_still_bounds_the_model(own: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = "It is in Paris as all of us do know"
+    asks(own, openai_server.base_url, numbered(4), params=DIME)
+    args = ("--rag-budget-usd", "0.2", "--rag-budget-partial")
+    run = own.run("--rag-system", "own:silent", "--rag-system", "llm", *args)
+    assert len(openai_server.requests) == 2
+    assert sorted(run.statuses.values()).count("skipped") == 2
+
+
+def test_calls_of_rag_llm_are_seen_and_bound(own: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = "It is in Paris as all of us do know"
+    asks(own, openai_server.base_url, numbered(4), arguments=COST, params=DIME)
+    for name in ("rag_system", "rag_generator"):
+        own.file("conftest.py", fixture(name, ASKING, "rag_llm"))
+        openai_server.requests.clear()
+        run = own.run("--rag-budget-usd", "0.3", "--rag-concurrency", "1")
+        assert len(openai_server.requests) == 3, run.text
+        assert "not seen" not in run.text
+
+
+def test_embeddings_alone_are_no_cost_of_an_answer(own: Project) -> None:
+    body = """async def answer(query):
+            await rag_embedder.embed([query.question])
+            return "Paris"
+        return answer"""
+    own.file(
+        "conftest.py",
+        fixture("rag_system", body, "rag_embedder")
+        + """
+    from pytest_rageval import Embeddings, Usage
+
+    class Model:
+        name = "mine"
+
+        async def embed(self, texts):
+            return Embeddings(tuple((1.0,) for _ in texts), Usage(5, 0, 0.01))
+
+    @pytest.fixture(scope="session")
+    def rag_embedder():
+        return Model()
+    """,
+    )
+    run = own.run()
+    assert run.results["usage"]["spent_usd"] == pytest.approx(0.04)
+    assert run.gates["cost_usd <= 1"]["reason"] == "cost_usd is unknown, as 4 of 4 answers report no cost"
+
+
+@pytest.mark.parametrize("args", [("--rag-system", "extractive"), ("--rag-answers", "answers.jsonl"),
+                                  ("--rag-system", "own:replayed", "--rag-record-mode", "none")])  # fmt: skip
+def test_what_costs_nothing_needs_no_partial_budget(own: Project, args: tuple[str, ...]) -> None:
+    asks(own, NOWHERE, numbered(1), params=DIME)
+    own.file("answers.jsonl", '{"id": "q00", "answer": "Paris"}')
+    assert own.run("--rag-system", "own:replayed", "--rag-record-mode", "once").status == 0
+    run = own.run("--rag-budget-usd", "1", *args)
+    assert (run.status, run.statuses) == (0, {"q00": "scored"}), run.text
+    assert "not seen" not in run.text
+
+
+def test_a_partial_budget_without_a_budget_is_refused(own: Project) -> None:
+    assert refused(own, "--rag-budget-partial") == (
+        "--rag-budget-partial has no budget to bound; give --rag-budget-usd too"
+    )
+
+
+def test_a_dry_run_counts_the_calls_behind_a_retriever_of_ones_own(own: Project) -> None:
+    own.file("conftest.py", RETRIEVER)
+    own.data([{key: value for key, value in row.items() if key != "passages"} for row in numbered(60)])
+    run = own.run("--rag-dry-run")
+    assert table(run)["rag_system", "answer"][:4] == ["openai/m", "60", "60", "0"]
+    assert table(run)["all", ""][:2] == ["60", "60"]
+    assert "not seen" not in run.text
+
+
+def test_a_retriever_of_ones_own_is_bound_by_the_budget(own: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = "It is in Paris as all of us do know"
+    asks(own, openai_server.base_url, numbered(4), params=DIME)
+    own.file("conftest.py", RETRIEVER)
+    run = own.run("--rag-budget-usd", "0.2")
+    assert len(openai_server.requests) == 2
+    assert "not seen" not in run.text
+
+
+def test_a_retriever_that_asks_the_model_makes_the_number_of_calls_unknown(own: Project) -> None:
+    own.file("conftest.py", fixture("rag_retriever", "return lambda question: [str(rag_llm)]", "rag_llm"))
+    run = own.run("--rag-dry-run")
+    assert table(run)["rag_system", "answer"][:4] == ["–", "4", "?", "0"]
+    assert own.run("--rag-budget-usd", "1").status != pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_dry_run_says_which_calls_it_does_not_see(own: Project) -> None:
+    run = own.run("--rag-dry-run", "--rag-system", "own:silent", "--rag-system", "llm")
+    said = "your system's calls are not seen: own:silent; a dry run counts those of llm, closed_book and extractive"
+    assert said in run.prose
+    assert "not seen" not in own.run("--rag-dry-run", "--rag-system", "llm").text
