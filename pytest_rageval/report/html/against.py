@@ -46,7 +46,7 @@ def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
     baseline = results.get("baseline", {})
     run = baseline.get("run", {})
     known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
-    return known | results["comparison"]["baseline"]
+    return {**known, **results["comparison"]["baseline"]}
 
 
 def alpha_of(results: Mapping[str, Any]) -> float:
