@@ -91,6 +91,17 @@ class Comparison:
         )
 
     @property
+    def unscored(self) -> dict[str, int]:
+        """Metric -> how many compared cases have a score in the earlier run only, of the metrics of the later run."""
+        lost: dict[str, set[tuple[str, str]]] = {}
+        for pair in self.pairing.pairs:
+            before, after = pair.before.scores, pair.after
+            for metric in self.after.testbeds[after.testbed].metrics:
+                if metric in before and metric not in after.scores:
+                    lost.setdefault(metric, set()).add((after.testbed, after.case))
+        return {metric: len(cases) for metric, cases in sorted(lost.items())}
+
+    @property
     def overall(self) -> tuple[Compared, ...]:
         """What was compared over all cases of a testbed."""
         return tuple(each for each in self.compared if not each.slice)

@@ -40,6 +40,7 @@ def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
             "renamed": [[pair.before.name, pair.after.name] for pair in pairing.renamed],
             "errors": [pair.after.name for pair in pairing.failed],
             "answers_changed": comparison.answers_changed,
+            **({"unscored": unscored} if (unscored := comparison.unscored) else {}),
         },
         "comparisons": [_compared(each) for each in comparison.compared],
     }

@@ -12,8 +12,8 @@ from pytest_rageval.report.lines import Line, Style, counted, few_of, moment
 from pytest_rageval.report.tables import table
 
 __all__ = [
-    "ALL_NOISE", "NO_PAIR", "UNCHANGED", "cases_text", "causes_text", "change_columns", "change_text",
-    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "sorts_of", "told_lines",
+    "ALL_NOISE", "NO_PAIR", "cases_text", "causes_text", "change_columns", "change_text",
+    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "sorts_of", "told_lines", "unchanged_text",
 ]  # fmt: skip
 
 NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
@@ -66,6 +66,14 @@ def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
     if by_answer:
         parts.append("by answer" if by_answer == sum(causes.values()) else f"{by_answer} of them by answer")
     return ", ".join(parts)
+
+
+def unchanged_text(unscored: Mapping[str, int]) -> str:
+    """Return that no score changed, and what is no longer scored: metric -> how many cases."""
+    if not unscored:
+        return UNCHANGED
+    lost = few_of(tuple(f"{metric} in {counted(n, 'case')}" for metric, n in unscored.items()), 3)
+    return f"no score changed where both runs have one; no longer scored: {lost}"
 
 
 def p_text(p_value: float | None) -> str:
@@ -151,7 +159,7 @@ def told_lines(
     if not sure:
         some = any(each.broken or each.fixed for each in comparison.compared)
         if not (some and failed):
-            yield Line(ALL_NOISE if some else UNCHANGED)
+            yield Line(ALL_NOISE if some else unchanged_text(comparison.unscored))
         yield from _least(comparison)
     if comparison.answers_changed:
         changed = counted(comparison.answers_changed, "case")

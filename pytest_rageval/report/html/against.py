@@ -24,9 +24,10 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
     primary = [each for each in whole if is_primary(each, results)]
     cases = comparison["cases"]
     counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
+    same_data = comparison["baseline"].get("same_fingerprint", True)
     return {
-        "of": comparison["baseline"],
-        "others": not comparison["baseline"]["same_fingerprint"] and _is_whole(results, statuses),
+        "of": _run_of(results),
+        "others": not same_data and _is_whole(results, statuses),
         "cases": [
             ("compared", cases["compared"]),
             *counts,
@@ -38,6 +39,14 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
         "broken": _named(primary, "broken"),
         "fixed": _named(primary, "fixed"),
     }
+
+
+def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return which run it was compared with; results of another version may say so in their baseline only."""
+    baseline = results.get("baseline", {})
+    run = baseline.get("run", {})
+    known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
+    return {**known, **results["comparison"]["baseline"]}
 
 
 def alpha_of(results: Mapping[str, Any]) -> float:

@@ -38,7 +38,7 @@ def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) 
 
     None where it is not among ``runs`` any more, and for results without texts, beside which there are to be none.
     """
-    name = results["comparison"]["baseline"]["run"]
+    name = results["comparison"]["baseline"].get("run", "")
     if Path(name).name != name or any("question" not in from_json(e) for e in islice(results["instances"].values(), 1)):
         return None
     try:

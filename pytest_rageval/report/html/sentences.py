@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.analysis.partial import is_not_decided
-from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, UNCHANGED, causes_text, moved_text, row_text
+from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, causes_text, moved_text, row_text, unchanged_text
 from pytest_rageval.report.html.against import alpha_of, is_beyond_noise, is_primary
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
 from pytest_rageval.report.html.linking import Cases, Piece, Sentence
@@ -84,7 +84,8 @@ def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]
         some = any(each["broken"] or each["fixed"] for each in rows)
         regressed = any(gate["status"] == "failed" and gate["verdict"] for gate in results["gates"])
         if not (some and regressed):
-            yield [Piece("against the baseline", "baseline"), Piece(f": {ALL_NOISE if some else UNCHANGED}")]
+            unchanged = unchanged_text(results["comparison"]["cases"].get("unscored", {}))
+            yield [Piece("against the baseline", "baseline"), Piece(f": {ALL_NOISE if some else unchanged}")]
 
 
 def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator[Piece]:

@@ -199,14 +199,14 @@ def test_what_is_not_recorded_shows_the_nearest_texts_and_the_command_lists_text
 
 def test_a_budget_counts_embeddings(project: Project, openai_server: OpenAIServer) -> None:
     embeds(project, openai_server.base_url, numbered(4), params=PRICE)
-    run = project.run("--rag-budget-usd", "10", "--rag-concurrency", "1")
+    run = project.run("--rag-budget-usd", "10", "--rag-budget-partial", "--rag-concurrency", "1")
     assert 1 <= len(openai_server.requests) < 4
     assert sorted(run.statuses.values())[-1] == "skipped"
     assert run.results["usage"]["spent_usd"] == 2.0 * len(openai_server.requests)
     openai_server.requests.clear()
     embeds(project, openai_server.base_url, rows("a"))
-    told = project.run("--rag-budget-usd", "10").outcomes["a"]["error"]
-    assert told.endswith("as the price of openai/e is unknown; give input_cost_per_token in rag_embedder_params")
+    told = project.run("--rag-budget-usd", "10", "--rag-budget-partial").outcomes["a"]["error"]
+    assert told.endswith("because the price of openai/e is unknown; give input_cost_per_token in rag_embedder_params")
     assert not openai_server.requests
 
 

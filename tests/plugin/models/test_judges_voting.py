@@ -204,7 +204,7 @@ def test_votes_are_replayed_each_from_its_own_recording(project: Project, judges
 def test_every_vote_is_paid_for_within_the_budget(project: Project, judges: OpenAIServer) -> None:
     judges.reply = lambda body: f"{verdict(body)} so so so so"  # ten words, ten cents
     votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/first; repeat=2", params=PRICED)
-    run = project.run("--rag-budget-usd", "0.45", "--rag-concurrency", "1")
+    run = project.run("--rag-budget-usd", "0.45", "--rag-budget-partial", "--rag-concurrency", "1")
     assert run.statuses == {"no": "scored", "yes": "skipped", "odd": "skipped", "mute": "skipped"}
     assert len(judges.requests) == 4
     assert run.results["usage"]["spent_usd"] == pytest.approx(0.4)

@@ -116,6 +116,8 @@ def test_labels_of_other_chunks_fail_the_gate_and_make_up_no_drop(museum: Projec
     compared = {each["metric"]: each for each in run.results["comparison"]["comparisons"]}
     assert (compared["R@5"]["n_pairs"], compared["R@5"]["broken"]) == (1, [])
     run.said(f"*gate R@5 >= baseline - 0.02 failed: {gate['reason']}", "*unscored: 24 stale_labels (R@5)")
+    assert run.results["comparison"]["cases"]["unscored"] == {"R@5": 24}
+    assert "no score changed where both runs have one; no longer scored: R@5 in 24 cases" in run.prose
     told = "test_it.py::test_it: stale labels in 24 of 25 judged cases: 'first.md#0' names other text than in the"
     assert run.prose.count(told) == 1
 

@@ -248,6 +248,23 @@ def test_half_of_a_surrogate_pair_is_written_as_its_escape(project: Path, name: 
         assert rows(project / "out")[0]["answer"] == "\U0001f600 \\ud800"
 
 
+@pytest.mark.parametrize("missing", [("started",), ("path", "run", "started", "same_fingerprint")])
+def test_a_page_of_results_that_say_less_of_their_baseline_is_drawn(
+    project: Path, fixtures_dir: Path, missing: tuple[str, ...]
+) -> None:
+    results = json.loads((fixtures_dir / "reports" / "museum.json").read_text(encoding="utf-8"))
+    started = results["baseline"]["run"]["started"]
+    for name in missing:
+        del results["comparison"]["baseline"][name]
+    (project / "old.json").write_text(json.dumps(results), encoding="utf-8")
+    assert main(["show", "old.json", "--html", "old.html"]) == 0
+    assert f"started {started}" in (project / "old.html").read_text(encoding="utf-8")
+    del results["baseline"]
+    (project / "old.json").write_text(json.dumps(results), encoding="utf-8")
+    assert main(["show", "old.json", "--html", "old.html"]) == 0
+    assert "Compared with " in (project / "old.html").read_text(encoding="utf-8")
+
+
 def test_results_of_another_schema_are_not_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (project / "results.json").read_text(encoding="utf-8")
     (project / "new.json").write_text(text.replace('"schema": 1', '"schema": 2'), encoding="utf-8")

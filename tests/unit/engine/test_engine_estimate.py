@@ -78,7 +78,8 @@ def planned(
     **facets: str,
 ) -> Planned:
     case = Case(f"q{number}", Instance(f"q{number}", f"Where is {number}?", (("Paris",),)), supplied, facets)
-    return Planned(Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics), asks or system, model, judge)
+    of: Any = asks or system
+    return Planned(Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics), of, model, judge)
 
 
 def sent(plan: Planned) -> int:

@@ -47,6 +47,14 @@ def test_a_run_that_is_as_its_baseline_says_so_in_a_few_lines() -> None:
     assert len(text.splitlines()) <= 4
 
 
+def test_scores_that_the_later_run_lacks_are_not_called_unchanged() -> None:
+    after = snapshot_of(1.0)
+    first, second, *rest = after.cases
+    cases = (*(replace(case, scores={"accuracy": 1.0}) for case in (first, second)), *rest)
+    text = text_of(replace(after, cases=cases), width=200)
+    assert "no score changed where both runs have one; no longer scored: slot_recall in 1 case\n" in text
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, text_of(snapshot_of(0.0), width=width).splitlines())) <= width

@@ -87,6 +87,9 @@ def test_changes_within_noise_are_called_so_unless_a_gate_says_otherwise(museum:
     for each in museum["comparison"]["comparisons"]:
         each |= {"broken": [], "fixed": [], "delta": 0.0}
     assert "against the baseline: no score changed" in map(text_of, said(museum))
+    museum["comparison"]["cases"]["unscored"] = {"R@5": 3, "accuracy": 1}
+    lost = "no score changed where both runs have one; no longer scored: R@5 in 3 cases, accuracy in 1 case"
+    assert f"against the baseline: {lost}" in map(text_of, said(museum))
     museum["comparison"]["comparisons"] = []
     told = [text_of(sentence) for sentence in said(museum)]
     assert "nothing to compare: no case of this run is in the baseline with a score" in told
