@@ -23,6 +23,7 @@ from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
+from pytest_rageval.hooks.suspects import runs_alone, suspects_of, trail_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
 
@@ -60,8 +61,9 @@ class Answering:
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)
-        self._looks_ahead = collected.options.looks_ahead
+        self._looks_ahead = collected.options.looks_ahead and not runs_alone(session.config)
         self._upcoming = Upcoming(session)
+        self._suspects, self._trail = suspects_of(session.config) or (), trail_of(session.config)
         self._routing = Routing(session.config)
         self._kept: dict[int, Kept] = {}
 
@@ -188,6 +190,8 @@ class Answering:
             entry = following.stash.get(ENTRY, None)
             if entry is None or not entry.responder.lasting or may_be_skipped(following):
                 continue
+            if following.nodeid in self._suspects:
+                continue
             origin = self._desks.origin(following, entry)
             desk = None if origin in self._broken else self._desks.known(origin)
             if desk is None:
@@ -202,6 +206,8 @@ class Answering:
         meter, kept = Meter(), Kept()
         self._kept[id(item)] = kept
         ask = partial(kept.keeping, partial(desk.ask_ahead, task, meter))
+        if self._trail is not None:
+            ask = partial(self._trail.asking, task.nodeid, ask)
         self._ahead.start(id(item), ask, meter)
 
     def _forget_but(self, items: Sequence[pytest.Item]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.crashes import Crashes
 
 __all__ = ["Reporting", "pytest_sessionfinish"]
 
@@ -112,7 +115,11 @@ class Reporting:
         try:
             result = yield
             self._take_over()
+            if self._crashes is not None:
+                self._crashes.run_alone()
         except BaseException as error:
+            if self._crashes is not None:
+                self._crashes.give_up()
             self._settle(interrupted=not _stopped_itself(session, error))
             if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
                 session.shouldfail = str(error)
@@ -204,6 +211,11 @@ class Reporting:
         if controller is None:
             raise session.Failed(session.shouldfail)
         controller.shouldstop = session.shouldfail
+
+    @property
+    def _crashes(self) -> Crashes | None:
+        """What runs the tests of dead workers alone; None without xdist."""
+        return self._config.pluginmanager.getplugin("rageval-crashes")
 
     def _settle(self, *, interrupted: bool) -> None:
         recorder = self._config.stash.get(RECORDER, None)
