@@ -19,6 +19,7 @@ from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_user
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
+from pytest_rageval.hooks.journals import journal_of
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
@@ -55,7 +56,8 @@ class Answering:
         self._runner = Runner(collected.options.markers)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
-        self._desks = Desks(collected, self._loop, shared_folder(session.config))
+        self._journal = journal_of(session.config, texts=collected.options.texts)
+        self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
@@ -114,6 +116,7 @@ class Answering:
         self._loop.close(self._collected.models.close)
         self._ahead.clear()
         self._desks.close()
+        self._journal.close()
         self._routing.stop()
         return self._ahead.unclaimed
 
