@@ -19,11 +19,12 @@ from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_user
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
+from pytest_rageval.hooks.journals import journal_of
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
-from pytest_rageval.hooks.suspects import runs_alone, suspects_of, trail_of
+from pytest_rageval.hooks.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
 
@@ -56,14 +57,15 @@ class Answering:
         self._runner = Runner(collected.options.markers)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
-        self._desks = Desks(collected, self._loop, shared_folder(session.config))
+        self._journal = journal_of(session.config, texts=collected.options.texts)
+        self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)
         self._looks_ahead = collected.options.looks_ahead and not runs_alone(session.config)
         self._upcoming = Upcoming(session)
-        self._suspects, self._trail = suspects_of(session.config) or (), trail_of(session.config)
+        self._suspects = suspects_of(session.config) or ()
         self._routing = Routing(session.config)
         self._kept: dict[int, Kept] = {}
 
@@ -116,6 +118,7 @@ class Answering:
         self._loop.close(self._collected.models.close)
         self._ahead.clear()
         self._desks.close()
+        self._journal.close()
         self._routing.stop()
         return self._ahead.unclaimed
 
@@ -206,8 +209,6 @@ class Answering:
         meter, kept = Meter(), Kept()
         self._kept[id(item)] = kept
         ask = partial(kept.keeping, partial(desk.ask_ahead, task, meter))
-        if self._trail is not None:
-            ask = partial(self._trail.asking, task.nodeid, ask)
         self._ahead.start(id(item), ask, meter)
 
     def _forget_but(self, items: Sequence[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_rageval.hooks.alone import AloneRuns, Death, exit_of
 from pytest_rageval.hooks.keys import RECORDER
-from pytest_rageval.hooks.shared import session_folder
+from pytest_rageval.hooks.shared import common_folder
 from pytest_rageval.hooks.suspects import ALONE, Suspects, in_flight
 
 __all__ = ["Crashes"]
@@ -73,8 +73,10 @@ class Crashes:
         recorder = self._config.stash.get(RECORDER, None)
         if error is None or error == "keyboard-interrupt" or self._running_alone or recorder is None:
             return
-        folder, cases = session_folder(self._config), recorder.run.plan.cases
-        running, asked = in_flight(folder, node.gateway.id)
+        folder, cases = common_folder(self._config), recorder.run.plan.cases
+        if folder is None:  # workers on other machines
+            return
+        running, asked = in_flight(folder, recorder.folder, node.gateway.id)
         suspects = [nodeid for nodeid in asked if nodeid in cases and nodeid not in self._reported]
         at, scored = self._reported.get(running), ""
         if at == "call":

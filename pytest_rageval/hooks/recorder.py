@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
+from pytest_rageval.hooks.journals import run_folder
 from pytest_rageval.hooks.keys import RECORDER, RESUMED
 from pytest_rageval.hooks.outlets import Outlets
 from pytest_rageval.hooks.resuming import Resumed, resume_command
@@ -60,10 +62,16 @@ class Recorder:
         self._folder: RunFolder | None = None
         self._going: Going | None = None
         try:
-            self._folder = RunFolder(config.rootpath, self.run.started)
+            folder = run_folder(config, self.run.started)
+            self._folder = RunFolder(config.rootpath, self.run.started, folder)
             self._going = Going(self._folder.path)
         except OSError as error:
             self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder; None where nothing can be written."""
+        return None if self._folder is None else self._folder.path
 
     def take_plan(self, plan: Plan) -> None:
         """Keep the plan; every worker sends the same one, the first counts."""

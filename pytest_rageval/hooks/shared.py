@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.errors import RagEvalError
 
-__all__ = ["budget_file", "existing_recordings", "session_folder", "shared_folder", "tell_worker"]
+__all__ = ["budget_file", "common_folder", "existing_recordings", "shared_folder", "tell_worker"]
 
 _FOLDER = pytest.StashKey[Path]()
 """On the config of the main process: the folder that the session's processes share, once it is wanted."""
@@ -28,11 +28,16 @@ def shared_folder(config: pytest.Config) -> Path | None:
     return None if told is None else Path(told)
 
 
+def common_folder(config: pytest.Config) -> Path | None:
+    """Return the same folder, also in the main process once it has told a worker of it."""
+    return shared_folder(config) or config.stash.get(_FOLDER, None)
+
+
 def budget_file(config: pytest.Config) -> Path | None:
     """Return the file that the session's processes keep their budget in, until the last has ended; None without one."""
     if config.option.rag_budget_usd is None:
         return None
-    folder = shared_folder(config) or session_folder(config)
+    folder = shared_folder(config) or _folder(config)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder / "budget.json"
 
@@ -59,10 +64,10 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bo
         found = config.stash[_FOUND]
         workerinput["rag_recordings"] = list(found)
     if not alone:
-        workerinput["rag_shared"] = str(session_folder(config))
+        workerinput["rag_shared"] = str(_folder(config))
 
 
-def session_folder(config: pytest.Config) -> Path:
+def _folder(config: pytest.Config) -> Path:
     """Return the folder, which the main process names, and removes."""
     if _FOLDER not in config.stash:
         import shutil

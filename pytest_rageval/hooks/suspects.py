@@ -1,21 +1,19 @@
-"""What a worker has in flight, and which tests no worker may run again: files that outlive a crash."""
+"""Which tests a dead worker had in flight: no other worker runs them, as they run alone later."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from pytest_rageval.hooks.shared import shared_folder
+from pytest_rageval.report.journals import journal_path, read_journal
 
 __all__ = ["Suspects", "Trail", "in_flight", "runs_alone", "suspects_of", "trail_of"]
-
-_Asked = TypeVar("_Asked")
 
 ALONE = "rag_alone"
 """In the input of a worker: whether it is there to run suspects, with nothing else in flight."""
@@ -25,10 +23,7 @@ _SUSPECTS: pytest.StashKey[Suspects | None] = pytest.StashKey()
 
 
 class Trail:
-    """A worker's own file of what it has in flight: a line before a case is asked, and one when its answer is there.
-
-    Each line goes straight to the operating system, so that it outlives a crash. A full disk loses lines, no test.
-    """
+    """A worker's own file of the tests that it runs, a line before each, which outlives a crash."""
 
     def __init__(self, folder: Path, worker: str) -> None:
         self._file = -1
@@ -37,41 +32,32 @@ class Trail:
             self._file = os.open(_trail(folder, worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def runs(self, nodeid: str) -> None:
-        """Note the test that the worker runs now, "" for none."""
-        self._write("runs", nodeid)
-
-    async def asking(self, nodeid: str, ask: Callable[[], Awaitable[_Asked]]) -> _Asked:
-        """Ask a case ahead of its test, noting when that begins and when it ends, however it does."""
-        self._write("asks", nodeid)
-        try:
-            return await ask()
-        finally:
-            self._write("answered", nodeid)
-
-    def _write(self, what: str, nodeid: str) -> None:
+        """Note the test that the worker runs now; if the disk is full, only that is lost."""
         if self._file >= 0:
             with suppress(OSError):
-                os.write(self._file, f"{json.dumps([what, nodeid])}\n".encode())
+                os.write(self._file, f"{json.dumps(nodeid)}\n".encode())
 
 
-def in_flight(folder: Path, worker: str) -> tuple[str, list[str]]:
-    """Return the test that a worker that has died was running, or "", and the cases that it was asking ahead."""
-    running, asked = "", dict[str, None]()
-    for what, nodeid in _lines(_trail(folder, worker)):
-        if what == "runs":
-            running = nodeid
-        elif what == "asks":
-            asked[nodeid] = None
-        else:
-            asked.pop(nodeid, None)
-    return running, list(asked)
-
-
-class Suspects:
-    """The tests that a dead worker had in flight: no worker runs or asks them, as each runs alone later.
+def in_flight(folder: Path, run: Path | None, worker: str) -> tuple[str, list[str]]:
+    """Return the test that a worker that has died was running, or "", and the cases that it was asking.
 
     Args:
         folder: the folder that the session's processes share.
+        run: the run's folder, with their journals; None if there is none.
+        worker: xdist's name of the worker.
+    """
+    ran = list(_lines(_trail(folder, worker)))
+    calls = [] if run is None else read_journal(journal_path(run, worker))
+    return ran[-1] if ran else "", list(
+        dict.fromkeys(call.nodeid for call in calls if call.state in ("waiting", "running"))
+    )
+
+
+class Suspects:
+    """The tests that dead workers had in flight, for the processes of a session.
+
+    Args:
+        folder: the folder that they share.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -83,7 +69,7 @@ class Suspects:
         """Have no worker run these tests."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as stream:
-            stream.write("".join(f"{json.dumps(['suspect', nodeid])}\n" for nodeid in nodeids))
+            stream.write("".join(f"{json.dumps(nodeid)}\n" for nodeid in nodeids))
 
     def __contains__(self, nodeid: str) -> bool:
         try:
@@ -92,7 +78,7 @@ class Suspects:
             return False
         if size != self._size:
             self._size = size
-            self._known.update(known for _, known in _lines(self._path))
+            self._known.update(_lines(self._path))
         return nodeid in self._known
 
 
@@ -122,9 +108,8 @@ def _trail(folder: Path, worker: str) -> Path:
     return folder / f"trail-{worker}.jsonl"
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the whole lines of a file; a crash may cut the last one short."""
+def _lines(path: Path) -> Iterator[str]:
+    """Yield what the whole lines of a file say; a crash may cut the last one short."""
     with suppress(OSError):
         for line in path.read_bytes().split(b"\n")[:-1]:
-            what, nodeid = json.loads(line)
-            yield what, nodeid
+            yield str(json.loads(line))

@@ -11,7 +11,17 @@ from typing import IO, Any
 from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
-__all__ = ["ENDED", "HEAD", "OUTCOMES", "RunFolder", "fault_of", "run_age", "write_atomically", "write_text"]
+__all__ = [
+    "ENDED",
+    "HEAD",
+    "OUTCOMES",
+    "RunFolder",
+    "fault_of",
+    "make_run_folder",
+    "run_age",
+    "write_atomically",
+    "write_text",
+]
 
 OUTCOMES = "outcomes.jsonl"
 
@@ -20,7 +30,7 @@ HEAD, ENDED = "run.json", "ended.jsonl"
 
 
 class RunFolder:
-    """One run's folder. Making it creates ``.rageval``, which ignores itself in git.
+    """One run's folder, made unless ``path`` names one that was.
 
     Raises OSError when the folder cannot be written; the caller says so once and goes on without.
 
@@ -29,9 +39,8 @@ class RunFolder:
         outcomes: how many lines the outcomes have.
     """
 
-    def __init__(self, root: Path, started: datetime) -> None:
-        base = make_ignored(root / ".rageval")
-        self.path = _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
+    def __init__(self, root: Path, started: datetime, path: Path | None = None) -> None:
+        self.path = path or make_run_folder(root, started)
         self._stream: IO[str] = (self.path / OUTCOMES).open("a", encoding="utf-8")
         self._ended: IO[str] = (self.path / ENDED).open("a", encoding="utf-8")
         self.outcomes = 0
@@ -78,6 +87,12 @@ class RunFolder:
         self._stream.close()
         self._ended.close()
         write_atomically(self.path / "results.json", results)
+
+
+def make_run_folder(root: Path, started: datetime) -> Path:
+    """Make the folder of a new run, and ``.rageval``, which ignores itself in git."""
+    base = make_ignored(root / ".rageval")
+    return _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
 
 
 def run_age(folder: Path) -> tuple[str, int]:
