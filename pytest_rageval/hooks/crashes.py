@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,8 +85,7 @@ class Crashes:
         elif at != "teardown" and (running in cases or (running and suspects)):
             suspects = [running, *(nodeid for nodeid in suspects if nodeid != running)]
         if suspects or scored in cases:
-            self._crashes.append(_Crash(node, exit_of(node), tuple(suspects), scored))
-            Suspects(folder).add(nodeid for nodeid in (*suspects, scored) if nodeid)
+            self._note(_Crash(node, exit_of(node), tuple(suspects), scored), folder)
 
     def run_alone(self) -> None:
         """Run each suspect alone once all other tests have ended, and adopt its reports."""
@@ -126,7 +126,18 @@ class Crashes:
         for ended in [scope for scope, unit in units.items() if all(unit.values())]:
             del units[ended]  # LoadScope else assigns it again, and waits for tests that no worker runs
         blamed: str | None = remove(node)
-        return None if any(crash.node is node for crash in self._crashes) else blamed
+        if any(crash.node is node for crash in self._crashes):
+            return None
+        recorder, folder = self._config.stash.get(RECORDER, None), common_folder(self._config)
+        if recorder is None or folder is None or blamed not in recorder.run.plan.cases:
+            return blamed
+        self._note(_Crash(node, exit_of(node), (blamed,), ""), folder)  # it died between two tests
+        return None
+
+    def _note(self, crash: _Crash, folder: Path) -> None:
+        """Keep a crash, and have no worker run the tests that were in flight."""
+        self._crashes.append(crash)
+        Suspects(folder).add(nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid)
 
     def _announce(self, waiting: Collection[str]) -> None:
         """Print that tests run alone now, as each takes the time that a session takes to start."""
