@@ -173,7 +173,7 @@ class SystemAnswerer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
         meter = current().meter
-        asked = meter.calls
+        asked = meter.calls.exact
         if not asked.calls:
             charge(answer.usage)
         usage = answer.usage or Usage()

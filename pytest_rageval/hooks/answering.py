@@ -57,7 +57,7 @@ class Answering:
         self._runner = Runner(collected.options.markers)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
-        self._journal = journal_of(session.config, texts=collected.options.texts)
+        self._journal = journal_of(session.config, collected.earlier, texts=collected.options.texts)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
@@ -97,6 +97,11 @@ class Answering:
     def under_way(self) -> tuple[int, int, float | None]:
         """What no report tells yet, as `UnderWay` has it."""
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
+
+    @property
+    def fault(self) -> str | None:
+        """Why calls are no longer written down."""
+        return self._journal.fault
 
     @property
     def hint(self) -> str | None:

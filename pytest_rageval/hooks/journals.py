@@ -10,6 +10,7 @@ import pytest
 
 from pytest_rageval.hooks.keys import is_worker
 from pytest_rageval.hooks.shared import common_folder
+from pytest_rageval.llm.earlier import EarlierCalls
 from pytest_rageval.llm.journal import Journal
 from pytest_rageval.report.folder import make_run_folder
 from pytest_rageval.report.journals import journal_path
@@ -41,7 +42,7 @@ def run_folder(config: pytest.Config, started: datetime) -> Path:
         return path
 
 
-def journal_of(config: pytest.Config, *, texts: bool) -> Journal:
+def journal_of(config: pytest.Config, earlier: EarlierCalls, *, texts: bool) -> Journal:
     """Return this process's journal; one that writes nothing where there is no run folder.
 
     A worker on another machine shares no folder with the main process, so it writes nothing.
@@ -55,4 +56,4 @@ def journal_of(config: pytest.Config, *, texts: bool) -> Journal:
         elif common_folder(config) is not None:
             folder = run_folder(config, datetime.now(timezone.utc))
     process: str = getattr(config, "workerinput", {}).get("workerid", "main")
-    return Journal(None if folder is None else journal_path(folder, process), texts=texts)
+    return Journal(None if folder is None else journal_path(folder, process), earlier, texts=texts)

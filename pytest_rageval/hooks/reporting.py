@@ -160,6 +160,8 @@ class Reporting:
     def _take_unclaimed(self, node: Any) -> None:
         """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
         told = getattr(node, "workeroutput", None) or {}
+        if "rag_unclaimed" in told:
+            self._counted_by(node.gateway.id)
         unclaimed, faults = told.pop("rag_unclaimed", None), told.pop("rag_faults", ())
         if unclaimed is not None or faults:
             from pytest_rageval.hooks.recorder import recorder_of
@@ -168,6 +170,11 @@ class Reporting:
             recorder.take_unclaimed(*(unclaimed or ({}, ())))
             for fault in faults:
                 recorder.take_fault(fault)
+
+    def _counted_by(self, process: str) -> None:
+        """Note that a process has counted what it paid for cases that no test reported."""
+        if RECORDER in self._config.stash:
+            self._config.stash[RECORDER].counted.add(process)
 
     def _take_plan(self, text: str) -> None:
         """Take the plan that a worker hands over."""
@@ -242,6 +249,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if is_worker(config):
         config.workeroutput.update(rag_unclaimed=unclaimed, rag_faults=collected.faults)  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
+        config.stash[RECORDER].counted.add("main")
         for fault in collected.faults:
             config.stash[RECORDER].take_fault(fault)
         if unclaimed is not None:

@@ -37,7 +37,7 @@ Home = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Awaits what a function returns, on a certain event loop."""
 
 _NO_PARAMS: Mapping[str, object] = MappingProxyType({})
-_FREE, _UNKNOWN = Usage(0, 0, 0.0), Usage()
+_FREE = Usage(0, 0, 0.0)
 
 
 class Asker(ABC, Generic[B, R]):
@@ -220,7 +220,7 @@ class Asker(ABC, Generic[B, R]):
 
     async def _tried(self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter, call: JournaledCall) -> R:
         tries = Tries(self._retry, self._limiter)
-        usage, most_usd = _FREE, None
+        usage, most_usd, cut = _FREE, None, 0
         try:
             most_usd = await self._reserve(asked, params)
             reply = await tries.run(lambda: self._send(asked, params, call))
@@ -230,18 +230,18 @@ class Asker(ABC, Generic[B, R]):
             if tries.reply is not None:
                 usage = tries.reply.usage
             elif tries.pending:
-                usage = _UNKNOWN
+                cut = 1
             raise
         except MissingDependencyError as error:  # of every call, and before it is sent
             tries.sent = 0
             raise SystemContractError(str(error), always=True) from None
         finally:
             if tries.sent:
-                calls = calls_of(usage, attempts=tries.sent, spent_usd=usage.cost_usd)
+                calls = replace(calls_of(usage, attempts=tries.sent, spent_usd=usage.cost_usd), on_their_way=cut)
                 call.charge(calls)
                 meter.add(calls)
             if self._budget is not None and most_usd is not None:
-                self._budget.settle(most_usd, most_usd if usage.cost_usd is None else usage.cost_usd)
+                self._budget.settle(most_usd, most_usd if cut or usage.cost_usd is None else usage.cost_usd)
 
     async def _send(self, asked: Sequence[Any], params: Mapping[str, object], call: JournaledCall) -> R:
         call.sent()

@@ -73,7 +73,7 @@ class Journal:
             calls: what it took.
             recordings: keys of the recordings that it read or wrote.
         """
-        parts: Plain = {"end": number, "calls": encode_calls(calls)}
+        parts: Plain = {"end": number, "calls": _stored(calls)}
         if recordings:
             parts["recordings"] = list(recordings)
         if value is not None and self._texts:
@@ -83,7 +83,7 @@ class Journal:
     def fail(self, number: int, *, cancelled: bool, calls: Calls) -> None:
         """Write that a call raised, or that it was cancelled on its way."""
         word = "cancelled" if cancelled else "failed"
-        self._write(f'{{"end": {number}, "{word}": true, "calls": {json.dumps(encode_calls(calls))}}}\n')
+        self._write(f'{{"end": {number}, "{word}": true, "calls": {json.dumps(_stored(calls))}}}\n')
 
     def close(self) -> None:
         """Close the file. A call that ends later is not written."""
@@ -110,6 +110,12 @@ class Journal:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def _stored(calls: Calls) -> Plain:
+    """Return calls as builtins, with what is known of those that were cancelled on their way."""
+    plain = encode_calls(replace(calls, on_their_way=0))
+    return plain | {"on_their_way": calls.on_their_way} if calls.on_their_way else plain
 
 
 @dataclass(frozen=True, slots=True)

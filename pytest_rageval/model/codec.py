@@ -192,7 +192,8 @@ def _slots(gold: Gold) -> list[list[str]]:
 
 
 def encode_calls(calls: Calls) -> Plain:
-    """Return calls as builtins."""
+    """Return calls as builtins; a part is None where it is unknown."""
+    calls = calls.exact
     return {
         "calls": int(calls.calls),
         "replayed": int(calls.replayed),

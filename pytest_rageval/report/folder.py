@@ -25,6 +25,9 @@ __all__ = [
 
 OUTCOMES = "outcomes.jsonl"
 
+JOURNAL = "journal-"
+"""What the names of the files begin with that processes write their calls to."""
+
 HEAD, ENDED = "run.json", "ended.jsonl"
 """What a run writes beside its outcomes for another that goes on where it stopped."""
 
@@ -69,6 +72,12 @@ class RunFolder:
     def forget_ended(self) -> None:
         """Remove what only a run that goes on with this one would need."""
         (self.path / ENDED).unlink(missing_ok=True)
+
+    def forget_journals(self) -> None:
+        """Remove the journals of the run's processes, which nothing can be taken over from."""
+        for path in self.path.glob(f"{JOURNAL}*"):
+            with suppress(OSError):  # the next run does not mind
+                path.unlink()
 
     def close(self) -> None:
         """Keep no more; what is still held back is lost where it cannot be written."""

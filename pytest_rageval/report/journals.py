@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.stored_json import parse_json
+from pytest_rageval.report.folder import JOURNAL
 
 __all__ = ["JournaledCall", "in_flight", "journal_path", "journals_of", "read_journal"]
 
-PREFIX, SUFFIX = "journal-", ".jsonl"
+SUFFIX = ".jsonl"
 
-State = Literal["waiting", "running", "ended", "failed", "cancelled"]
+State = Literal["waiting", "running", "ended", "failed", "cancelled", "unsent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class JournaledCall:
         number: of the call in its process.
         kind: "system", "judging", or the kind of a model.
         nodeid: the test whose case needed it.
-        state: "waiting" for a slot, "running" without an end, or how it ended.
+        state: "waiting" for a slot, "running" without an end, or how it ended; "unsent" was cancelled while it waited.
         within: the call that made it, 0 for none.
         key: what was asked; "" if the test says it.
         value: what it returned, as builtins; None if that is not stored.
@@ -46,13 +47,13 @@ class JournaledCall:
 
 def journal_path(folder: Path, process: str) -> Path:
     """Return the path of a process's journal: "main", or the name of an xdist worker."""
-    return folder / f"{PREFIX}{process}{SUFFIX}"
+    return folder / f"{JOURNAL}{process}{SUFFIX}"
 
 
 def journals_of(folder: Path) -> dict[str, list[JournaledCall]]:
     """Return process -> its calls, of each process of a run that wrote a journal."""
-    paths = sorted(folder.glob(f"{PREFIX}*{SUFFIX}"))
-    return {path.name[len(PREFIX) : -len(SUFFIX)]: read_journal(path) for path in paths}
+    paths = sorted(folder.glob(f"{JOURNAL}*{SUFFIX}"))
+    return {path.name[len(JOURNAL) : -len(SUFFIX)]: read_journal(path) for path in paths}
 
 
 def read_journal(path: Path) -> list[JournaledCall]:
@@ -89,14 +90,19 @@ def _read_line(text: bytes, calls: dict[int, JournaledCall]) -> None:
             case {"sent": int(number)} if number in calls:
                 calls[number] = replace(calls[number], state="running")
             case {"end": int(number), "calls": dict(taken)} if number in calls:
-                ended: State = "cancelled" if "cancelled" in plain else "failed" if "failed" in plain else "ended"
                 value = plain.get("value")
                 calls[number] = replace(
                     calls[number],
-                    state=ended,
+                    state=_end(plain, calls[number]),
                     value=value if isinstance(value, dict) else None,
                     calls=Calls(**taken) + Calls(),
                     recordings=tuple(map(str, plain.get("recordings", ()))),
                 )
     except (TypeError, ValueError):
         return
+
+
+def _end(plain: Mapping[str, Any], call: JournaledCall) -> State:
+    if "cancelled" in plain:
+        return "unsent" if call.state == "waiting" else "cancelled"
+    return "failed" if "failed" in plain else "ended"
