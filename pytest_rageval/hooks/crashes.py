@@ -135,9 +135,14 @@ class Crashes:
         return None
 
     def _note(self, crash: _Crash, folder: Path) -> None:
-        """Keep a crash, and have no worker run the tests that were in flight."""
+        """Keep a crash, and tell the other workers of it."""
+        from pytest_rageval.report.paid import paid_by
+
         self._crashes.append(crash)
-        Suspects(folder).add(nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid)
+        recorder = self._config.stash[RECORDER]
+        worker, reported = crash.node.gateway.id, recorder.run.outcomes.keys()
+        paid = [] if recorder.folder is None else paid_by(worker, recorder.folder, reported).rows
+        Suspects(folder).add((nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid), paid)
 
     def _announce(self, waiting: Collection[str]) -> None:
         """Print that tests run alone now, as each takes the time that a session takes to start."""
