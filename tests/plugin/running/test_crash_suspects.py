@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from rag_project import Mode, Project, case, cases
+from rag_project import Project, case, cases
 
 SLEEPS = """
     import asyncio
@@ -13,11 +12,12 @@ SLEEPS = """
     from pytest_rageval.hooks import alone
 
     alone.LIMIT_S = 20
-    asked = set()
-
     async def answer(query):
         if query.question == "exit" or (query.question == "hang" and not os.path.exists("died")):
             open("died", "w").close()
+            os._exit(3)
+        if query.question == "later":
+            await asyncio.sleep(0.4)
             os._exit(3)
         if query.question == "hang":
             time.sleep(600)
@@ -46,22 +46,18 @@ def test_an_ordinary_test_is_not_blamed_for_a_case_in_flight(project: Project) -
         def test_first(rag): ...
 
         def test_plain():
-            time.sleep(0.5)
+            time.sleep(2)
 
         @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], sample=3)
         def test_second(rag): ...
     """
-    project.says(cases("one", "exit", "two"), test=test, conftest=SLEEPS)
+    project.says(cases("one", "later", "two"), test=test, conftest=SLEEPS)
     run = project.run("-n1", "-v", subprocess=True)
-    run.said("*PASSED test_it.py::test_plain*", "*3 passed, 1 error*")
+    run.said("*PASSED test_it.py::test_plain*", "*4 passed, 1 error*")
 
 
-@pytest.mark.parametrize(
-    ("args", "left"),
-    [(("-x",), "*9 not run*"), (("--max-worker-restart=0",), "*9 not run*")],
-)
-def test_a_session_that_stops_keeps_the_verdict(project: Project, args: Mode, left: str) -> None:
-    project.says(cases("exit", "exit", *["one"] * 9), "gates=['n >= 1']", conftest=SLEEPS)
-    run = project.run("-n1", "--rag-concurrency=2", *args, subprocess=True)
-    assert run.status in (1, 2), run.text
-    assert "error" in run.statuses.values()
+def test_the_first_failure_ends_the_session_also_among_those_that_run_alone(project: Project) -> None:
+    project.says(cases("exit", "exit", *["one"] * 4), conftest=SLEEPS)
+    run = project.run("-n1", "--rag-concurrency=1", "-x", subprocess=True)
+    assert run.statuses == {"q1": "error", **{f"q{number}": "scored" for number in range(3, 7)}}, run.text
+    run.said("*1 test in flight in 2 workers that died with exit code 3 did not run, as the session stopped: *q2*")
