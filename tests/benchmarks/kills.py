@@ -117,9 +117,10 @@ def trial(
     moment: Random,
     *,
     cases: int = 240,
-    args: Sequence[str] = (),
+    workers: int = 0,
 ) -> Trial:
     """Run a project in ``folder``, kill it with each of the signals in turn, and resume it to its end."""
+    args = [f"-n{workers}"] if workers else []
     with OpenAIServer(reply=_reply, delay_s=0.06) as server:
         _write(folder, kind, server.base_url, cases)
         per_case = 2 if kind == "judged" else 1
@@ -127,7 +128,7 @@ def trial(
         for at, kill in enumerate(signals):
             process = _started(folder, server.base_url, [*args, *(["--rag-resume"] if at else [])])
             wanted = len(server.requests) + moment.randint(1, cases * per_case // (len(signals) + 1))
-            in_flight += _killed(process, kill, server, wanted, moment)
+            in_flight += _killed(process, kill, server, wanted, moment) * (workers or 1)
         process = _started(folder, server.base_url, [*args, "--rag-resume", "--rag-json=results.json"])
         output = process.communicate(timeout=300)[0]
         lines = [line for line in output.splitlines() if "taken over from the run" in line]
@@ -193,7 +194,7 @@ def main() -> None:
     parser.add_argument("--kinds", default="async,model", help=f"of {', '.join(KINDS)} (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", type=int, default=1, help="how often each run is killed")
-    parser.add_argument("args", nargs="*", help="of pytest, as -n 2")
+    parser.add_argument("--workers", type=int, default=0, help="of xdist")
     options = parser.parse_args()
     moment, kinds = Random(options.seed), options.kinds.split(",")
     worst = lost = 0
@@ -201,7 +202,7 @@ def main() -> None:
         kind = kinds[number // len(SIGNALS) % len(kinds)]
         signals = [SIGNALS[(number + at) % len(SIGNALS)] for at in range(options.again)]
         with tempfile.TemporaryDirectory() as folder:
-            done = trial(Path(folder), kind, signals, moment, args=options.args)
+            done = trial(Path(folder), kind, signals, moment, workers=options.workers)
         lost += not done.holds
         worst = max(worst, done.calls - done.wanted)
         verdict = "holds" if done.holds else "LOST"
