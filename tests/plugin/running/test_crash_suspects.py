@@ -42,18 +42,20 @@ def test_an_ordinary_test_is_not_blamed_for_a_case_in_flight(project: Project) -
         import time
         from pytest_rageval import rag_case
 
-        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], limit=1)
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
         def test_first(rag): ...
 
         def test_plain():
             time.sleep(2)
 
-        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], sample=3)
+        @rag_case("jsonl:more.jsonl", metrics=["accuracy"])
         def test_second(rag): ...
     """
-    project.says(cases("one", "later", "two"), test=test, conftest=SLEEPS)
-    run = project.run("-n1", "-v", subprocess=True)
-    run.said("*PASSED test_it.py::test_plain*", "*4 passed, 1 error*")
+    project.says(cases("one"), test=test, conftest=SLEEPS)
+    project.data([case("late", "later"), *cases(*["two"] * 4)], "more.jsonl")
+    run = project.run("-n1", "--dist", "worksteal", "-v", subprocess=True)
+    run.said("*PASSED test_it.py::test_plain*", "*6 passed, 1 error*")
+    assert {name for name, status in run.statuses.items() if status == "error"} == {"late"}
 
 
 def test_the_first_failure_ends_the_session_also_among_those_that_run_alone(project: Project) -> None:
