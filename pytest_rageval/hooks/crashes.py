@@ -167,9 +167,11 @@ class Crashes:
 
     def _blame_nobody(self, crash: _Crash) -> None:
         """Say that no test of a dead worker's ends a process alone; one that was ending when it died is to blame."""
+        if not self._reported.keys() >= set(crash.suspects):
+            return  # not all have run
         if crash.scored:
             self._fail(crash.scored, "teardown", f"its process died{crash.how} after the test", crash.node)
-        elif self._reported.keys() >= set(crash.suspects):
+        else:
             told = f"a worker died{crash.how}, and no test of those that it had in flight ended its process alone"
             self._config.stash[RECORDER].take_fault(f"{told}: {_listed(crash.suspects)}")
 
