@@ -57,7 +57,7 @@ class Stopped:
         ended: node id -> how a case ended, with its outcome under "outcome".
         instances: case id -> the instance, as it is reported.
         unread: how many lines are malformed; the last one may be cut short, and does not count.
-        outcomes: node id -> the last outcome that was scored or an error.
+        outcomes: node id -> the last outcome of each case that ended or is an error.
         paid: what else was paid for.
         in_flight: node ids of the cases that were in flight if its process ended without notice.
     """
@@ -135,7 +135,7 @@ def stopped_run(folder: Path) -> Stopped:
                     ended[nodeid] = {**line, "outcome": outcomes[at]}
             case _:
                 unread += 1
-    reported = {line["nodeid"]: line for line in outcomes if _is_reported(line)}
+    reported = {line["nodeid"]: line for line in outcomes if _is_reported(line, ended)}
     paid = paid_since(earlier.paid, paid_of(folder, reported), reported)
     opened = (nodeid for path in journal_paths(folder) for nodeid in open_cases(path)) if head.left is None else ()
     in_flight = tuple(nodeid for nodeid in opened if nodeid in head.cases and nodeid not in reported)
@@ -145,9 +145,13 @@ def stopped_run(folder: Path) -> Stopped:
     return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread, reported, paid, in_flight)
 
 
-def _is_reported(line: Mapping[str, Any]) -> bool:
-    """Return whether a case has an outcome; one that was skipped, as for lack of money, is asked again."""
-    return isinstance(line.get("nodeid"), str) and line.get("status") in ("scored", "error")
+def _is_reported(line: Mapping[str, Any], ended: Mapping[str, object]) -> bool:
+    """Return whether a case is taken over or asked anew, because it ended or is an error.
+
+    What it was answered is taken over if it was skipped, as for lack of money, or if its test was not torn down.
+    """
+    nodeid, status = line.get("nodeid"), line.get("status")
+    return isinstance(nodeid, str) and (status == "error" or (status == "scored" and nodeid in ended))
 
 
 def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:

@@ -104,7 +104,8 @@ def test_a_malformed_line_is_reported_and_its_case_runs_again(project: Project, 
     assert changed != lines[at]
     path.write_text("\n".join([*lines[:at], changed, *lines[at + 1 :], ""]))
     resumed = resume(project)
-    assert (resumed.status, asked(project)) == (0, [RIGHT, RIGHT])
+    answers = 1 if name == "nested" else 2  # of a line that says nothing, the answer is taken from the journal
+    assert (resumed.status, asked(project)) == (0, [RIGHT] * answers)
     resumed.said(
         "2 of 4 cases taken over from the run *",
         "warning: 1 line in the folder of the run * cannot be read, and its case runs again",
