@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_rageval.engine.blocking import Blocking, Timed
+from pytest_rageval.engine.journaled import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.parts import check_parts
 from pytest_rageval.engine.tracebacks import cause_of
@@ -61,6 +62,7 @@ class SystemAnswerer:
         name: its name.
         light: whether it is the embedded reader, which may be asked on the event loop.
         budget: counts the costs that answers report; None if the calls are counted when they are made.
+        origin: what the system is made from, the same in all processes; "" writes nothing to the journal.
     """
 
     def __init__(
@@ -72,11 +74,14 @@ class SystemAnswerer:
         *,
         light: bool = False,
         budget: Budget | None = None,
+        origin: str = "",
     ) -> None:
         self.system = system
         self.name = name
         self.light = light
         self.budget = budget
+        self.origin = origin
+        self._journaled = bool(origin) and not light  # the embedded reader costs nothing
         self._loop = loop
         self._bound = bound
         self._async = is_async(system)
@@ -104,24 +109,33 @@ class SystemAnswerer:
 
     def __call__(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``, asked in this thread."""
-        with self._told(case):
-            start = time.perf_counter()
-            value: object = self._called(case)
-            if inspect.isawaitable(value):
-                value = self._loop.run(value)
-            seconds = time.perf_counter() - start
-        return self._answer(value, seconds)
+        with SystemCall(journaled=self._journaled) as call:
+            if call.answer is not None:
+                return call.answer
+            with self._told(case):
+                call.start()
+                start = time.perf_counter()
+                value: object = self._called(case)
+                if inspect.isawaitable(value):
+                    value = self._loop.run(value)
+                seconds = time.perf_counter() - start
+            return call.end(self._answer(value, seconds))
 
     async def ahead(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``, when there is a slot for it."""
-        with self._told(case):
-            if self.light or self._bound is None:
-                value, seconds = await self._timed(case)
-            else:
-                async with self._bound.slots:
-                    asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
-                    value, seconds = await asking
-        return self._answer(value, seconds)
+        with SystemCall(journaled=self._journaled) as call:
+            if call.answer is not None:
+                return call.answer
+            with self._told(case):
+                if self.light or self._bound is None:
+                    call.start()
+                    value, seconds = await self._timed(case)
+                else:
+                    async with self._bound.slots:
+                        call.start()
+                        asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
+                        value, seconds = await asking
+            return call.end(self._answer(value, seconds))
 
     def _called(self, case: Case) -> object:
         if self.budget is not None:
@@ -170,7 +184,7 @@ class SystemAnswerer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
         meter = current().meter
-        asked, asked_model = meter.calls, meter.asked_model
+        asked, asked_model = meter.calls.exact, meter.asked_model
         usage = answer.usage or Usage()
         if not asked_model:
             charge(usage)

@@ -19,17 +19,19 @@ from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_user
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
+from pytest_rageval.hooks.journals import journal_of
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
+from pytest_rageval.hooks.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
+from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
-    from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Answering"]
@@ -55,15 +57,18 @@ class Answering:
         self._runner = Runner(collected.options.markers)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
-        self._desks = Desks(collected, self._loop, shared_folder(session.config))
+        self._journal = journal_of(session.config)
+        self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)
-        self._looks_ahead = collected.options.looks_ahead
+        self._looks_ahead = collected.options.looks_ahead and not runs_alone(session.config)
         self._upcoming = Upcoming(session)
+        self._suspects = suspects_of(session.config) or ()
         self._routing = Routing(session.config)
         self._kept: dict[int, Kept] = {}
+        self._last: RagResult | None = None
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
@@ -95,6 +100,11 @@ class Answering:
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
     @property
+    def fault(self) -> str | None:
+        """Why calls are no longer written down."""
+        return self._journal.fault
+
+    @property
     def hint(self) -> str | None:
         """What could be faster, by what was measured."""
         return self._desks.hint
@@ -114,8 +124,12 @@ class Answering:
         self._loop.close(self._collected.models.close)
         self._ahead.clear()
         self._desks.close()
+        self._journal.close()
         self._routing.stop()
-        return self._ahead.unclaimed
+        unclaimed, last = self._ahead.unclaimed, self._last
+        if last is not None and not last.is_reported:  # an interrupt ended its test
+            unclaimed += last.outcome.calls or Calls()
+        return unclaimed
 
     def _task(self, item: pytest.Item, entry: Entry) -> Task:
         testbed, case = entry.testbed, self._collected.session_case(entry)
@@ -188,6 +202,8 @@ class Answering:
             entry = following.stash.get(ENTRY, None)
             if entry is None or not entry.responder.lasting or may_be_skipped(following):
                 continue
+            if following.nodeid in self._suspects:
+                continue
             origin = self._desks.origin(following, entry)
             desk = None if origin in self._broken else self._desks.known(origin)
             if desk is None:
@@ -237,7 +253,7 @@ class Answering:
     ) -> RagResult:
         texts = self._collected.options.texts
         result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
-        request.node.stash[RESULT] = result
+        request.node.stash[RESULT] = self._last = result
         return result
 
 

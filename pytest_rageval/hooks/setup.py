@@ -35,6 +35,10 @@ def configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--rag-budget-partial has no budget to bound; give --rag-budget-usd too")
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if getattr(config.option, "dist", "no") not in ("no", "each"):
+        from pytest_rageval.hooks.crashes import Crashes
+
+        config.pluginmanager.register(Crashes(config), "rageval-crashes")
     if getattr(config.option, "xmlpath", None):
         from pytest_rageval.hooks.junit import JUnit
 

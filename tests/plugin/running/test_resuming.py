@@ -104,7 +104,8 @@ def test_a_malformed_line_is_reported_and_its_case_runs_again(project: Project, 
     assert changed != lines[at]
     path.write_text("\n".join([*lines[:at], changed, *lines[at + 1 :], ""]))
     resumed = resume(project)
-    assert (resumed.status, asked(project)) == (0, [RIGHT, RIGHT])
+    answers = 1 if name == "nested" else 2  # of a line that says nothing, the answer is taken from the journal
+    assert (resumed.status, asked(project)) == (0, [RIGHT] * answers)
     resumed.said(
         "2 of 4 cases taken over from the run *",
         "warning: 1 line in the folder of the run * cannot be read, and its case runs again",
@@ -120,7 +121,7 @@ def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
         path.write_bytes(path.read_bytes()[:-20])
     resumed = resume(project)
     assert bare(resumed.results) == bare(whole.results)
-    assert asked(project) == [RIGHT, RIGHT]
+    assert asked(project) == [RIGHT]  # the answer of the case before had come, and is stored
 
 
 def test_what_keeps_no_texts_is_resumed_without_them(project: Project) -> None:

@@ -63,7 +63,14 @@ def test_a_shard_is_still_one() -> None:
     same(run)
 
 
-@pytest.mark.parametrize("unclaimed", [Calls(3, 1, 2, 10, 5, 0.5, 0.25), Calls(1, 0, 1, None, None, None, None)])
+@pytest.mark.parametrize(
+    "unclaimed",
+    [
+        Calls(3, 1, 2, 10, 5, 0.5, 0.25),
+        Calls(1, 0, 1, None, None, None, None),
+        Calls(20, 0, 20, 160, 80, 0.5, 0.5, on_their_way=4),
+    ],
+)
 def test_an_interrupted_run_and_what_it_asked_in_vain_are_the_same(unclaimed: Calls) -> None:
     run = finished_run()
     run.interrupted, run.unclaimed = True, unclaimed

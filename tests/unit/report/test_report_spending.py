@@ -13,6 +13,7 @@ from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.json_text import plain
 from pytest_rageval.report.results_json import results_of
 from pytest_rageval.report.run import Run
+from pytest_rageval.report.spending import spent_text
 from pytest_rageval.report.terminal import summary_lines
 from pytest_rageval.report.views import MatrixChoice
 
@@ -50,6 +51,18 @@ def test_what_was_asked_for_nothing_is_counted_too() -> None:
     assert calls_line(run) == ["model calls: 2, 3 attempts · 20 + 5 tokens · cost <$0.0001"]
     alone = Run(STARTED, plan(), unclaimed=Calls(1, 0, 1, 10, 0, 0.0, 0.0))
     assert calls_line(alone) == ["model calls: 1, 1 attempt · 10 + 0 tokens · cost $0"]
+
+
+def test_calls_that_were_on_their_way_make_the_cost_a_lower_bound() -> None:
+    run = run_of(CALLS)
+    run.unclaimed += Calls(3, 0, 3, 10, 5, 0.25, 0.25, on_their_way=1)
+    assert calls_line(run) == [
+        "model calls: 123 (100 replayed), 28 attempts · at least 40,010 + 3,005 tokens · "
+        "cost at least $0.7500 (spent now at least $0.2700); 1 call was on its way, its cost is unknown"
+    ]
+    assert spent_text(run.calls()) == "cost at least $0.7500; 1 call was on its way, its cost is unknown"
+    assert spent_text(CALLS) == "cost $0.5000"
+    assert spent_text(Calls(on_their_way=2)) == ""
 
 
 def test_a_cancelled_call_of_unknown_cost_leaves_what_is_known() -> None:
