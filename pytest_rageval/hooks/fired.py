@@ -1,48 +1,14 @@
-"""Reports of tests that no item stands for: gates, and cases that another run had ended."""
+"""Reports of cases that another run had ended, and what ``--lf`` remembers of failed gates."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from typing import Any, Literal
 
 import pytest
 
-from pytest_rageval.report.gate_lines import gate_failure
 from pytest_rageval.report.gating import NamedGate
-from pytest_rageval.report.plan import Plan
 
-__all__ = ["fire", "fire_gate", "remember_failed"]
-
-
-def fire_gate(config: pytest.Config, named: NamedGate, plan: Plan) -> None:
-    """Fire the reports of one gate, as a test item that ran would."""
-    result, nodeid = named.result, named.nodeid
-    path, _, name = nodeid.partition("::")
-    location = (*_place(config, named, plan), name)
-    reports = []
-    for when in ("setup", "call", "teardown"):
-        longrepr: Any = None
-        outcome: Literal["passed", "failed", "skipped"] = "passed"
-        if when == "call" and result.status == "failed":
-            outcome, longrepr = "failed", gate_failure(result)
-        elif when == "call" and result.status == "skipped":
-            outcome, longrepr = "skipped", (path, 0, f"Skipped: gate {result.gate}: {result.reason}")
-        reports.append(pytest.TestReport(nodeid, location, {}, outcome, longrepr, when, duration=0, start=0, stop=0))
-    fire(config, reports)
-
-
-def _place(config: pytest.Config, named: NamedGate, plan: Plan) -> tuple[str, int | None]:
-    """Return the file and the line, from 0, of a gate's testbed or, for a gate of the session, of the ini."""
-    testbed = plan.testbeds.get(named.nodeid.partition("[gate: ")[0])
-    if testbed is not None and testbed.where:
-        path, _, line = testbed.where.rpartition(":")
-        return path, int(line) - 1
-    if named.result.scope != "session" or config.inipath is None:
-        return named.nodeid.partition("::")[0], None
-    lines = config.inipath.read_text(encoding="utf-8", errors="replace").splitlines()
-    written = (at for at, line in enumerate(lines) if str(named.result.gate) in line)
-    return os.path.relpath(config.inipath, config.rootpath), next(written, 0)
+__all__ = ["fire", "remember_failed"]
 
 
 def fire(config: pytest.Config, reports: Iterable[pytest.TestReport]) -> None:
@@ -55,7 +21,7 @@ def fire(config: pytest.Config, reports: Iterable[pytest.TestReport]) -> None:
 
 
 def remember_failed(config: pytest.Config, gates: list[NamedGate], cases: dict[str, tuple[str, str, str, int]]) -> None:
-    """Put a failed gate's cases where ``--lf`` looks; the gate itself is no item that it could select."""
+    """Put a failed gate's cases where ``--lf`` looks, never the gate: alone it would decide over no case."""
     cache = getattr(config, "cache", None)
     if cache is None or not gates:
         return

@@ -1,13 +1,16 @@
-"""The reporting process's hooks: reports in, gates as tests, results.json."""
+"""The reporting process's hooks: reports in, gates run, results.json."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.gate_items import GateItem
 
 __all__ = ["Reporting", "pytest_sessionfinish"]
 
@@ -23,6 +26,7 @@ class Reporting:
         self._crashed: dict[str, str] = {}
         self._failed: set[str] = set()
         self._nodes: list[Any] = []
+        self._gates: list[GateItem] = []
         self._lost: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -106,9 +110,10 @@ class Reporting:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Report every gate as one more test once all cases have ended."""
+        """Run the gates once all cases have ended, also if the session stopped for a failure."""
         self._session = session
         self._count()
+        self._set_gates_aside(session)
         try:
             result = yield
             self._take_over()
@@ -118,7 +123,10 @@ class Reporting:
                 session.shouldfail = str(error)
                 raise session.Failed(session.shouldfail) from None
             raise
-        self._settle(interrupted=False)
+        else:
+            self._settle(interrupted=False)
+        finally:
+            session.items.extend(gate for gate in self._gates if gate not in session.items)
         return result
 
     @pytest.hookimpl(trylast=True)
@@ -172,17 +180,25 @@ class Reporting:
         self._take_over()
 
     def _count(self) -> None:
-        """Count the cases that are taken over, and the gates, among the tests.
-
-        No gate is counted where no test was selected: then pytest's exit status says so.
-        """
+        """Count the cases that are taken over among the tests and, if pytest has not counted them, the gates."""
         recorder, session = self._config.stash.get(RECORDER, None), self._session
-        if recorder is None or session is None or self._counted:
+        if recorder is None or session is None or self._counted or not recorder.run.plan.testbeds:
             return
+        self._counted = True
         session.testscollected += len(recorder.taken)
-        if session.testscollected:
-            self._counted = True
-            session.testscollected += recorder.run.plan.n_gates
+        if self._config.pluginmanager.hasplugin("dsession"):
+            from pytest_rageval.hooks.gate_items import planned_items
+
+            self._gates = planned_items(session, recorder.run.plan)
+            session.testscollected += len(self._gates)
+
+    def _set_gates_aside(self, session: pytest.Session) -> None:
+        """Take the gates off the tests that pytest's loop runs: ``-x`` and ``--sw`` end it at a failure."""
+        if RECORDER in self._config.stash:
+            from pytest_rageval.hooks.gate_items import GateItem
+
+            self._gates += [item for item in session.items if isinstance(item, GateItem)]
+            session.items[:] = [item for item in session.items if not isinstance(item, GateItem)]
 
     def _take_over(self) -> None:
         """Report the cases that another run had ended, once: pytest takes what fails before its loop for no test."""
@@ -210,11 +226,12 @@ class Reporting:
         if recorder is None:
             return
         recorder.settle(self._crashed, self._failed, interrupted=interrupted)
-        if not interrupted:
-            from pytest_rageval.hooks.fired import fire_gate
-
-            for gate in recorder.run.gates:
-                fire_gate(self._config, gate, recorder.run.plan)
+        if interrupted:
+            return
+        results = {named.nodeid: named.result for named in recorder.run.gates}
+        for gate, following in zip(self._gates, [*self._gates, None][1:], strict=True):
+            gate.result = results[gate.nodeid]
+            self._config.hook.pytest_runtest_protocol(item=gate, nextitem=following)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -48,12 +48,27 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_finish(session: pytest.Session) -> Generator[None, object, object]:
+    """Append the gates after all selection, then make the plan.
+
+    Other plugins see the gates here. A worker appends none: the controller takes them from the plan.
+    """
+    config = session.config
+    counts = config.option.rag_dry_run and not config.option.collectonly
+    if COLLECTED in config.stash and not counts and not is_worker(config):
+        from pytest_rageval.hooks.gate_items import append_collected
+
+        append_collected(session, config.stash[COLLECTED])
+    result = yield
+    if COLLECTED in config.stash and not config.option.collectonly and not counts:
+        _make_plan(session)
+    return result
+
+
+def _make_plan(session: pytest.Session) -> None:
     """Make the plan of what will run, for the recorder here or, from a worker, in the controller."""
     config = session.config
-    if COLLECTED not in config.stash or config.option.collectonly or config.option.rag_dry_run:
-        return
     from pytest_rageval.hooks.gate_cases import parts_of_gates
     from pytest_rageval.hooks.planning import plan_of
 

@@ -20,6 +20,10 @@ def configure(config: pytest.Config) -> None:
     """Register the markers, the users' own names, and what this process reports with."""
     markers.register(config)
     config.stash[CATALOG] = registered(config)
+    if any("[gate: " in argument for argument in config.args):
+        from pytest_rageval.hooks.gate_ids import rewrite_arguments
+
+        rewrite_arguments(config)
     if is_worker(config):
         from pytest_rageval.hooks.worker import WorkerReporting
 

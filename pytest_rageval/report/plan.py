@@ -186,11 +186,6 @@ class Plan:
         )
 
     @property
-    def n_gates(self) -> int:
-        """How many gates the session will report."""
-        return len(self.session_gates) + sum(len(testbed.gates) for testbed in self.testbeds.values())
-
-    @property
     def apart(self) -> set[str]:
         """The testbeds of labelled answers, which tell nothing of the systems under test beside them."""
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}

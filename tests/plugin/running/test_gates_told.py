@@ -202,10 +202,11 @@ def test_a_testbed_that_nothing_decides_says_so_once(project: Project) -> None:
     assert "no gate and no assertion" not in project.run("--rag-gate", "n >= 1").text
 
 
-def test_collecting_alone_reports_no_gate(project: Project) -> None:
+def test_collecting_alone_lists_the_gates_and_runs_none(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), f"gates=[{HELD!r}]")
     run = project.run("--collect-only", "-q")
     assert run.status == 0
     assert run.results is None
-    assert "gate" not in run.text
+    assert run.result.outlines[:3] == [f"test_it.py::test_it[{name}]" for name in ("q1", "q2", f"gate: {HELD}")]
+    run.said("3 tests collected*")
     assert not (project.path / ".rageval").exists()
