@@ -152,7 +152,7 @@ class Collected:
                 shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
                 for run, facets in self._repeats:
                     repeated = given.with_facets(**facets) if facets else given
-                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder)
+                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder, shown + run + suffix)
                     self.entries.append(entry)
                     made.append((shown + run, entry))
         testbed.generated = len(made)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -41,10 +42,6 @@ class GatePlace:
     line: int
 
 
-class GateFailedError(AssertionError):
-    """Raised by the item of a gate that failed; its text is all that a reader needs."""
-
-
 class GateFile(pytest.File):
     """The file of gate items that run: without the markers and fixtures of the tests in that file."""
 
@@ -68,6 +65,10 @@ class GateItem(pytest.Item):
         super().__init__(name=_name(place.nodeid), nodeid=place.nodeid, **kwargs)
         self.result: GateResult | None = None
         self._place = place
+        if not self.config.option.collectonly:
+            # Reports that know a test by its name and parameters take several gates for retries of one without it.
+            gate = self.name.partition(OPENING)[2].removesuffix("]")
+            self.callspec = SimpleNamespace(params={"gate": gate}, id=f"gate: {gate}", indices={})
 
     def runtest(self) -> None:
         """Fail or skip if the gate did."""
@@ -79,11 +80,11 @@ class GateItem(pytest.Item):
         if result.status == "failed":
             from pytest_rageval.report.gate_lines import gate_failure
 
-            raise GateFailedError(gate_failure(result))
+            pytest.fail(gate_failure(result), pytrace=False)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return a failed gate as one text, without a traceback."""
-        if isinstance(excinfo.value, GateFailedError):
+        if isinstance(excinfo.value, pytest.fail.Exception):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -125,7 +126,8 @@ def append_collected(session: pytest.Session, collected: Collected) -> None:
     If nothing runs, they stand below the collector of their tests, and the cases of suites become plain items: editors
     build their tree from parents, and expect parameters in Python files only.
     """
-    config, parents = session.config, {}
+    config = session.config
+    parents: dict[str, Any] = {}
     for item in (*collected.taken, *session.items):
         if ENTRY in item.stash:
             parents.setdefault(item.stash[ENTRY].testbed.nodeid, item.parent)

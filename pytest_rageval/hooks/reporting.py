@@ -126,7 +126,7 @@ class Reporting:
         else:
             self._settle(interrupted=False)
         finally:
-            session.items.extend(gate for gate in self._gates if gate not in session.items)
+            session.items.extend(self._gates)
         return result
 
     @pytest.hookimpl(trylast=True)

@@ -110,8 +110,9 @@ class Entry:
         testbed: what it belongs to.
         source: the dataset of its instance.
         case: the case.
-        name: its parameter id, without the system.
+        name: its parameter id, without the system and the repeat.
         responder: who answers.
+        param_id: its parameter id, which differs for each system and repeat.
     """
 
     ordinal: int
@@ -120,7 +121,8 @@ class Entry:
     case: Case
     name: str
     responder: Responder
+    param_id: str = ""
 
     def __repr__(self) -> str:
-        """Return its id: other plugins write the repr of a parameter into their files."""
-        return self.name
+        """Return its id: other plugins write the repr of a parameter into their files, and tell tests by it."""
+        return self.param_id or self.name

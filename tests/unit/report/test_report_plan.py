@@ -56,11 +56,6 @@ def test_the_first_metric_is_the_primary_one() -> None:
     assert plan().testbeds[NOISE].primary == "accuracy"
 
 
-def test_the_gates_of_testbeds_and_session_are_counted() -> None:
-    assert plan().n_gates == 3
-    assert Plan().n_gates == 0
-
-
 def test_a_planned_case_whose_process_died_is_an_error() -> None:
     assert plan().lost(f"{NOISE}[q1]", "worker 'gw1' crashed") == Outcome(
         f"{NOISE}[q1]",

@@ -1,0 +1,40 @@
+"""Allure's results: a gate is a test of its own, red where it fails, and a case takes little room."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rag_project import RIGHT, WRONG, Mode, Project, cases
+
+pytest.importorskip("allure_pytest")
+
+GATES = ["accuracy >= 0.5", "accuracy >= 0.9", "n >= 99"]
+
+
+def results(project: Project) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text(encoding="utf-8")) for path in (project.path / "allure").glob("*-result.json")]
+
+
+def test_gates_are_tests_in_allure(project: Project, mode: Mode) -> None:
+    long = "a long text " * 2000
+    project.says([{**row, "note": long} for row in cases(*[RIGHT] * 8, WRONG, WRONG)], f"gates={GATES!r}")
+    assert project.run("--alluredir", "allure", "-p", "allure_pytest", *mode).status == 1
+    found = {result["name"]: result for result in results(project)}
+    ends = {name: result["status"] for name, result in found.items() if "gate: " in name}
+    assert ends == {
+        f"test_it[gate: {gate}]": end for gate, end in zip(GATES, ["passed", "failed", "failed"], strict=True)
+    }
+    assert found["test_it[gate: accuracy >= 0.9]"]["statusDetails"]["trace"].startswith("gate accuracy >= 0.9 failed")
+    size = sum(path.stat().st_size for path in (project.path / "allure").iterdir())
+    assert size / 10 < 10_000
+
+
+def test_allure_takes_no_test_for_a_retry_of_another(project: Project) -> None:
+    project.says(cases(RIGHT, WRONG), f"gates={GATES!r}")
+    systems = ("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
+    project.run("--alluredir", "allure", "-p", "allure_pytest", *systems, "--rag-repeat", "2")
+    ids = [result["historyId"] for result in results(project)]
+    assert len(ids) == 2 * 2 * 2 + len(GATES)
+    assert len(set(ids)) == len(ids)
