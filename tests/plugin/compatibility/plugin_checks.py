@@ -44,7 +44,7 @@ def coverage_is_measured(suite: Suite, ran: Ran) -> None:
 def the_slow_case_alone_ends(suite: Suite, ran: Ran) -> None:
     suite.project.data(cases("ask", "wait", "ask", "ask"))
     suite.project.file("conftest.py", SLOW)
-    slow = suite.run("-p", "timeout", "--timeout", "0.5", "test_it.py")
+    slow = suite.run("-p", "pytest_timeout", "--timeout", "0.5", "test_it.py")
     assert [nodeid for nodeid, end in slow.ends.items() if end == "error"] == [MISSED_CASE, FAILED_CASE]
     assert "Timeout" in slow.run.outcomes["q2"]["error"]
     assert sum(status == "scored" for status, _, _ in slow.scores.values()) == 6

@@ -52,7 +52,7 @@ ROWS = [
         "a case that takes too long is an error; the others are scored",
         checks.the_slow_case_alone_ends,
         ("--timeout=20",),
-        load=("timeout",),
+        load=("pytest_timeout",),
     ),
     Row(
         "pytest-randomly",
@@ -60,7 +60,7 @@ ROWS = [
         "another order, the same scores",
         checks.the_order_is_another,
         ("-p", "no:cacheprovider", "--randomly-seed=3"),
-        load=("randomly",),
+        load=("pytest_randomly",),
     ),
     Row(
         "pytest-rerunfailures",
@@ -68,7 +68,7 @@ ROWS = [
         "cases are asked again, and the last answer counts; gates are decided once",
         checks.errors_are_rerun_and_gates_are_not,
         ("--reruns=2",),
-        load=("rerunfailures",),
+        load=("pytest_rerunfailures",),
     ),
     Row(
         "pytest-repeat",
