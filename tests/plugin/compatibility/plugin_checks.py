@@ -34,11 +34,8 @@ def passes(*nodeids: str) -> Any:
 
 
 def coverage_is_measured(suite: Suite, ran: Ran) -> None:
-    measured = suite.path / "coverage.json"
-    assert json.loads(measured.read_text())["files"]["system.py"]["missing_lines"] == []
-    measured.unlink()
-    suite.expect_alike(suite.run("-p", "pytest_cov", "--cov=system", f"--cov-report=json:{measured}", "-n2"))
-    assert json.loads(measured.read_text())["files"]["system.py"]["missing_lines"] == []
+    measured = json.loads((suite.path / "coverage.json").read_text(encoding="utf-8"))
+    assert measured["files"]["system.py"]["missing_lines"] == []
 
 
 def the_slow_case_alone_ends(suite: Suite, ran: Ran) -> None:
@@ -130,8 +127,6 @@ def soft_failures_fail_their_case(suite: Suite, ran: Ran) -> None:
 
 def snapshots_hold_answers(suite: Suite, ran: Ran) -> None:
     assert "'Rome'" in (suite.path / "__snapshots__" / "test_snapshot.ambr").read_text()
-    again = suite.run("-p", "syrupy", "test_snapshot.py")
-    assert again.ends["test_snapshot.py::test_snapshot[q2]"] == "passed"
     suite.project.data(cases("say Paris", "say Oslo", "say Paris", "raise no model"))
     changed = suite.run("-p", "syrupy", "test_snapshot.py")
     failed = [nodeid for nodeid, end in changed.ends.items() if end == "failed"]

@@ -242,7 +242,8 @@ def test_the_same_comes_out_beside(row: Row, suite: Suite) -> None:
 
 
 def test_reports_agree_on_workers(suite: Suite) -> None:
-    rows = [row for row in ROWS if row.name in ("pytest-html", "allure-pytest", "pytest-json-report")]
+    names = ("pytest-cov", "pytest-html", "allure-pytest", "pytest-json-report")
+    rows = [row for row in ROWS if row.name in names]
     for row in rows:
         row.skip_where_missing()
     ran = suite.run("-n2", *(arg for row in rows for arg in row.on))
