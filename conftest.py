@@ -20,6 +20,21 @@ sys.dont_write_bytecode = False  # a thousand runs inside, each of which would c
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the plugins that `addopts` turns off out of pytest's runs inside the tests, too."""
+    off = (name for name in config.getini("addopts") if name.startswith("no:"))
+    os.environ["PYTEST_ADDOPTS"] = " ".join(f"-p {name}" for name in off)
+
+
+@pytest.fixture
+def pytester(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Return pytest's own `pytester`, which removes that variable, with the variable set again."""
+    turned_off = os.environ["PYTEST_ADDOPTS"]
+    inside: pytest.Pytester = request.getfixturevalue("pytester")
+    monkeypatch.setenv("PYTEST_ADDOPTS", turned_off)
+    return inside
+
+
 @pytest.fixture(autouse=True)
 def _same_terminal_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what a run inside prints depend neither on this terminal nor on who runs the tests, as where CI is set."""

@@ -29,6 +29,9 @@ SENT = pytest.StashKey[set[str]]()
 TOLD = pytest.StashKey[dict[int, dict[str, Any]]]()
 """On the config: what this process has told of each of its retrievers."""
 
+RUN_NO_TEST = ("rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
+"""Options besides ``--collect-only`` under which no test runs; ``--setup-plan`` sets the second."""
+
 PLAN = pytest.StashKey[str]()
 """On a worker's config: the plan, until it has been handed over."""
 
@@ -54,14 +57,14 @@ def pytest_collection_finish(session: pytest.Session) -> Generator[None, object,
 
     Other plugins see the gates here. A worker appends none: the controller takes them from the plan.
     """
-    config = session.config
-    counts = config.option.rag_dry_run and not config.option.collectonly
-    if COLLECTED in config.stash and not counts and not is_worker(config):
+    config, collects = session.config, session.config.option.collectonly
+    runs_tests = not any(getattr(config.option, name) for name in RUN_NO_TEST)
+    if COLLECTED in config.stash and (collects or runs_tests) and not is_worker(config):
         from pytest_rageval.hooks.gate_items import append_collected
 
         append_collected(session, config.stash[COLLECTED])
     result = yield
-    if COLLECTED in config.stash and not config.option.collectonly and not counts:
+    if COLLECTED in config.stash and not collects and runs_tests:
         _make_plan(session)
     return result
 

@@ -13,9 +13,9 @@ from pytest_rageval.hooks.overrides import foreign_fixtures, session_params
 __all__ = ["Upcoming", "may_be_skipped"]
 
 HARMLESS = {
-    "_hypothesis_pytestplugin", "anyio", "hypothesis", "pytest_asyncio", "pytest_benchmark", "pytest_cov",
-    "pytest_html", "pytest_instafail", "pytest_metadata", "pytest_mock", "pytest_randomly", "pytest_rerunfailures",
-    "pytest_sugar", "pytest_timeout", "xdist",
+    "_hypothesis_pytestplugin", "allure_pytest", "anyio", "hypothesis", "pytest_asyncio", "pytest_benchmark",
+    "pytest_cov", "pytest_html", "pytest_instafail", "pytest_jsonreport", "pytest_metadata", "pytest_mock",
+    "pytest_randomly", "pytest_rerunfailures", "pytest_sugar", "pytest_timeout", "xdist",
 }  # fmt: skip
 """Plugins whose hooks neither skip a test nor change what a system answers."""
 

@@ -35,7 +35,7 @@ def steps_of(text: str) -> list[tuple[str, list[str]]]:
 def test_the_story_in_the_readme_of_the_example_is_true(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns(".rageval", ".pytest_cache", "__pycache__")
     copy = shutil.copytree(EXAMPLE, tmp_path / "desk", ignore=ignored)
-    env = {**os.environ, "COLUMNS": "80", "PYTEST_ADDOPTS": "-p no:randomly"}
+    env = {**os.environ, "COLUMNS": "80"}
     ended = []
     for command, shown in (step for block in BLOCKS for step in steps_of(block.text)):
         typed = [sys.executable if word == "python" else word for word in shlex.split(command)]

@@ -2,6 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("rag_project")
+pytest.register_assert_rewrite("rag_project", "compatibility_project", "plugin_checks")
 
 from rag_project import mode, project  # noqa: E402, F401

@@ -24,7 +24,7 @@ def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
     project.file("conftest.py", REGISTERS)
     project.file("data.txt", "x")
     command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
-    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join(QUIET)}
+    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET))}
     arguments = ["lint", "mine:data.txt", "--strict"]
     run = subprocess.run([*command, *arguments], cwd=project.path, capture_output=True, text=True, env=quick)
     assert run.returncode == 1, run.stderr

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from rag_project import Project, case
+from rag_project import QUIET, Project, case
 
 __all__ = ["QUICK", "RAGEVAL", "built", "corpus", "rageval", "shop"]
 
@@ -39,9 +39,7 @@ COUNTED = """
 RAGEVAL = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
 
 QUICK = {
-    "PYTEST_ADDOPTS": " ".join(
-        f"-p no:{name}" for name in ("hypothesispytest", "langsmith_plugin", "anyio", "randomly")
-    )
+    "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET)),
 }
 """The environment of a process that does not load plugins that have no part in it."""
 

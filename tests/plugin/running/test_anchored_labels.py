@@ -27,7 +27,7 @@ ROWS = [
 def rageval(project: Project, *arguments: str) -> tuple[int, str, str]:
     """Return exit status, output and errors of the command."""
     command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
-    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join(QUIET)}
+    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET))}
     run = subprocess.run(command, cwd=project.path, capture_output=True, text=True, env=quick, check=False)
     return run.returncode, run.stdout, run.stderr
 

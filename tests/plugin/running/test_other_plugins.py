@@ -1,9 +1,9 @@
-"""Beside pytest-rerunfailures, pytest-timeout, pytest-cov and pytest-randomly."""
+"""Reruns and timeouts in depth; `tests/plugin/compatibility` has every plugin."""
 
 from __future__ import annotations
 
 import pytest
-from rag_project import MODES, RIGHT, WRONG, Mode, Project, bare, cases
+from rag_project import RIGHT, Mode, Project, cases
 
 FLAKY = """
     import pathlib
@@ -85,22 +85,3 @@ def test_a_slow_system_is_timed_out(project: Project, keyword: str) -> None:
     assert [gate["status"] for gate in run.results["gates"]] == ["passed", "passed"]
     assert run.status == 1
     run.result.assert_outcomes(passed=4, errors=1)
-
-
-@pytest.mark.parametrize("mode", [MODES["plain"], MODES["n2"]], ids=["plain", "n2"])
-def test_coverage_is_measured_beside(project: Project, mode: Mode) -> None:
-    project.says(cases(RIGHT, WRONG), "gates=['accuracy >= 0.5']")
-    run = project.run("--cov=.", "--cov-report=term", *mode, subprocess=True)
-    assert run.status == 0
-    assert set(run.statuses.values()) == {"scored"}
-    run.said("*conftest.py*%*")
-
-
-def test_a_random_order_gives_the_same_results(project: Project) -> None:
-    project.says(cases(*[RIGHT, WRONG] * 6), "gates=['accuracy >= 0.5']")
-    ordered = project.run()
-    shuffled = project.run("-p", "randomly", "-p", "no:cacheprovider", "-v", "--randomly-seed=3", randomly=True)
-    ran = [line.split()[0] for line in shuffled.result.outlines if line.startswith("test_it.py::test_it[q")]
-    assert len(ran) == 12
-    assert ran != [outcome["nodeid"] for outcome in shuffled.results["outcomes"]]
-    assert bare(shuffled.results) == bare(ordered.results)
