@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from pytest_rageval.engine.blocking import Blocking, Timed
+from pytest_rageval.engine.journaled import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.parts import check_parts
 from pytest_rageval.engine.tracebacks import cause_of
@@ -57,14 +58,24 @@ class SystemAnswerer:
         system: the system under test.
         name: its name.
         light: whether it is the embedded reader, which may be asked on the event loop.
+        origin: what the system is made from, the same in all processes; "" writes nothing to the journal.
     """
 
     def __init__(
-        self, system: System, name: str, loop: LoopThread | NoLoop, bound: Bound | None = None, *, light: bool = False
+        self,
+        system: System,
+        name: str,
+        loop: LoopThread | NoLoop,
+        bound: Bound | None = None,
+        *,
+        light: bool = False,
+        origin: str = "",
     ) -> None:
         self.system = system
         self.name = name
         self.light = light
+        self.origin = origin
+        self._journaled = bool(origin) and not light  # the embedded reader costs nothing
         self._loop = loop
         self._bound = bound
         self._async = is_async(system)
@@ -92,24 +103,33 @@ class SystemAnswerer:
 
     def __call__(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``, asked in this thread."""
-        with self._told(case):
-            start = time.perf_counter()
-            value: object = self.system(case.query)
-            if inspect.isawaitable(value):
-                value = self._loop.run(value)
-            seconds = time.perf_counter() - start
-        return self._answer(value, seconds)
+        with SystemCall(journaled=self._journaled) as call:
+            if call.answer is not None:
+                return call.answer
+            with self._told(case):
+                call.start()
+                start = time.perf_counter()
+                value: object = self.system(case.query)
+                if inspect.isawaitable(value):
+                    value = self._loop.run(value)
+                seconds = time.perf_counter() - start
+            return call.end(self._answer(value, seconds))
 
     async def ahead(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``, when there is a slot for it."""
-        with self._told(case):
-            if self.light or self._bound is None:
-                value, seconds = await self._timed(case)
-            else:
-                async with self._bound.slots:
-                    asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
-                    value, seconds = await asking
-        return self._answer(value, seconds)
+        with SystemCall(journaled=self._journaled) as call:
+            if call.answer is not None:
+                return call.answer
+            with self._told(case):
+                if self.light or self._bound is None:
+                    call.start()
+                    value, seconds = await self._timed(case)
+                else:
+                    async with self._bound.slots:
+                        call.start()
+                        asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
+                        value, seconds = await asking
+            return call.end(self._answer(value, seconds))
 
     async def _timed(self, case: Case) -> tuple[object, float]:
         start = time.perf_counter()
@@ -153,7 +173,7 @@ class SystemAnswerer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
         meter = current().meter
-        asked = meter.calls
+        asked = meter.calls.exact
         if not asked.calls:
             charge(answer.usage)
         usage = answer.usage or Usage()

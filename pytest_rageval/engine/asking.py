@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversing
+from pytest_rageval.engine.journaled import judging
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.engine.tracebacks import or_case_error
@@ -16,6 +17,7 @@ from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.engine.verdicts import verdict_of, voted
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel
+from pytest_rageval.llm.journal import CaseJournal, Journal
 from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
@@ -110,6 +112,7 @@ class Desk:
         cassettes: where a user's own functions are recorded; None when nothing is.
         metered: whether the session has models, so that what they were asked is told of every case.
         replays: whether models are never asked, only their recordings read.
+        journal: where the calls of each case are written; None writes nothing.
         loading: the thread that imports the models' library; its seconds are no answer's latency.
         panels: name of a judge -> who is asked for its verdicts instead of ``judge``.
         panelists: name of a panel's model -> the model; of None nothing can be read.
@@ -126,6 +129,7 @@ class Desk:
     cassettes: Cassettes | None = None
     metered: bool = False
     replays: bool = False
+    journal: Journal | None = None
     loading: Thread | None = None
     panels: Mapping[str, Panel] = field(default_factory=lambda: _NO_PANELS)
     panelists: Mapping[str, ChatModel | None] = field(default_factory=lambda: _NOBODY)
@@ -139,7 +143,7 @@ class Desk:
         case, answer, examined, fault = None, None, Examined(), None
         if self.loading is not None:
             self.loading.join()
-        outer = SCOPE.set(self.scope(task.case, meter))
+        outer = SCOPE.set(self.scope(task.case, meter, task.nodeid))
         try:
             if self.conversations is not None and task.case.earlier is not None:
                 case, answer = self.conversations(task.case)
@@ -155,7 +159,7 @@ class Desk:
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
-        SCOPE.set(self.scope(task.case, meter))
+        SCOPE.set(self.scope(task.case, meter, task.nodeid))
         if self.loading is not None and self.loading.is_alive():
             await self._loaded(self.loading)
         case, answer, examined, fault = None, None, Examined(), None
@@ -172,15 +176,19 @@ class Desk:
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Examined:
         """Return what the metrics of ``task`` need to know of an answer, and charge ``meter``."""
-        outer = SCOPE.set(self.scope(task.case, meter))
+        outer = SCOPE.set(self.scope(task.case, meter, task.nodeid))
         try:
             return self._examined(task, answer)
         finally:
             SCOPE.reset(outer)
 
-    def scope(self, case: Case, meter: Meter) -> Scope:
-        """Return on whose behalf models are asked: a case's, whose calls are charged to ``meter``."""
-        return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes)
+    def scope(self, case: Case, meter: Meter, nodeid: str = "") -> Scope:
+        """Return on whose behalf models are asked: a case's, whose calls are charged to ``meter``.
+
+        Calls are written to the journal if ``nodeid`` names the case's test.
+        """
+        journal = CaseJournal(self.journal, nodeid) if self.journal is not None and nodeid else None
+        return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes, journal)
 
     async def _loaded(self, loading: Thread) -> None:
         import asyncio
@@ -220,9 +228,12 @@ class Desk:
         They are asked for one after the other: cases overlap, and where one fails no other is left under way.
         None is asked of an answer that was not generated.
         """
-        if not answer.generated:
+        if not answer.generated or not self._needs_models(task):
             return Examined()
-        sample = Sample(task.case, answer, self.markers)
+        with judging():
+            return await self._judged_now(task, Sample(task.case, answer, self.markers))
+
+    async def _judged_now(self, task: Task, sample: Sample) -> Examined:
         verdicts: dict[str, Verdict] = {}
         for judge in _judges(task):
             panel = self.panels.get(judge.name)

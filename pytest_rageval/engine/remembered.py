@@ -55,7 +55,7 @@ class Remembered:
             with nullcontext() if self._shared is None else self._shared.held(key):
                 answer = self._told(key)
                 if answer is None:
-                    with _asked_for(why):
+                    with _asked_for(why, self._journal_key(key)):
                         answer = self._answerer(case)
                 self._keep(key, answer)
         return self._known[key]
@@ -74,7 +74,7 @@ class Remembered:
                 async with nullcontext() if self._shared is None else self._shared.held_ahead(key):
                     answer = self._told(key)
                     if answer is None:
-                        with _asked_for(why):
+                        with _asked_for(why, self._journal_key(key)):
                             answer = await self._answerer.ahead(case)
                     self._keep(key, answer)
             finally:
@@ -88,6 +88,10 @@ class Remembered:
         self._known.pop(key, None)
         if self._shared is not None:
             self._shared.forget(key)
+
+    def _journal_key(self, key: str) -> str:
+        """Return what identifies a question to this system in the journal."""
+        return f"{self._answerer.origin}-{key}"
 
     def _told(self, key: str) -> Answer | None:
         return None if self._shared is None else self._shared.find(key)
@@ -105,14 +109,15 @@ def _key(case: Case, repeat: int) -> str:
 
 
 @contextmanager
-def _asked_for(why: str) -> Iterator[None]:
+def _asked_for(why: str, key: str) -> Iterator[None]:
     """Charge a meter of its own first, as an answerer knows by its meter what its system has asked; tell why it did.
 
     Raises:
         CaseError: the system has failed.
     """
     outer, own = current(), Meter()
-    before = SCOPE.set(replace(outer, meter=own))
+    journal = None if outer.journal is None else outer.journal.asking(key)
+    before = SCOPE.set(replace(outer, meter=own, journal=journal))
     try:
         yield
     except CaseError as error:

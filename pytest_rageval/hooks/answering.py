@@ -19,10 +19,12 @@ from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_user
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
+from pytest_rageval.hooks.journals import journal_of
 from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
+from pytest_rageval.hooks.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
 
@@ -55,13 +57,15 @@ class Answering:
         self._runner = Runner(collected.options.markers)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
-        self._desks = Desks(collected, self._loop, shared_folder(session.config))
+        self._journal = journal_of(session.config, collected.earlier, texts=collected.options.texts)
+        self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)
-        self._looks_ahead = collected.options.looks_ahead
+        self._looks_ahead = collected.options.looks_ahead and not runs_alone(session.config)
         self._upcoming = Upcoming(session)
+        self._suspects = suspects_of(session.config) or ()
         self._routing = Routing(session.config)
         self._kept: dict[int, Kept] = {}
 
@@ -95,6 +99,11 @@ class Answering:
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
     @property
+    def fault(self) -> str | None:
+        """Why calls are no longer written down."""
+        return self._journal.fault
+
+    @property
     def hint(self) -> str | None:
         """What could be faster, by what was measured."""
         return self._desks.hint
@@ -114,6 +123,7 @@ class Answering:
         self._loop.close(self._collected.models.close)
         self._ahead.clear()
         self._desks.close()
+        self._journal.close()
         self._routing.stop()
         return self._ahead.unclaimed
 
@@ -187,6 +197,8 @@ class Answering:
                 return
             entry = following.stash.get(ENTRY, None)
             if entry is None or not entry.responder.lasting or may_be_skipped(following):
+                continue
+            if following.nodeid in self._suspects:
                 continue
             origin = self._desks.origin(following, entry)
             desk = None if origin in self._broken else self._desks.known(origin)

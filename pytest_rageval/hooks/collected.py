@@ -23,6 +23,7 @@ from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.hooks.trust import TrustHeld
+from pytest_rageval.llm.earlier import EarlierCalls
 from pytest_rageval.llm.meter import Meter
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.conversations import with_earlier
@@ -69,6 +70,7 @@ class Collected:
         baseline: the committed baseline as it was before; None without one, or if it cannot be read.
         passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
         stale: the ordinals of cases whose judged ids name other text than in the baseline.
+        earlier: the calls of the run that the session goes on with, of cases that no test reported.
         taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
@@ -108,6 +110,7 @@ class Collected:
         self.baseline: Snapshot | None = None
         self.passages: Mapping[str, str] = {}
         self.stale: frozenset[int] = frozenset()
+        self.earlier = EarlierCalls()
         self.taken: dict[pytest.Item, Outcome | None] = {}
         self._answering: Answering | None = None
         self._budget = budget
@@ -222,9 +225,11 @@ class Collected:
             unclaimed = self.models.outside
         if self._answering is not None:
             unclaimed.add(self._answering.close())
+        fault = None if self._answering is None else self._answering.fault
+        self.faults = [fault] if fault else []
         if "models" in self.__dict__:
             hint = None if self._answering is None else self._answering.hint
-            self.faults = [*self.models.settle(), *([hint] if hint else [])]
+            self.faults += [*self.models.settle(), *([hint] if hint else [])]
             if self.models.loading is not None:
                 from pytest_rageval.llm.importing import set_aside
 

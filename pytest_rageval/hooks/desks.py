@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.llm.client import Client
     from pytest_rageval.llm.embedder import Embedder
+    from pytest_rageval.llm.journal import Journal
     from pytest_rageval.model.answer import Answer
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.protocols import System
@@ -51,9 +52,10 @@ CLIENTS_BOUND = ("llm", "closed_book")
 class Desks:
     """The desks of one process, one for each set of systems and fixtures in force."""
 
-    def __init__(self, collected: Collected, loop: LoopThread, shared: Path | None) -> None:
+    def __init__(self, collected: Collected, loop: LoopThread, shared: Path | None, journal: Journal) -> None:
         self._collected = collected
         self._shared = shared
+        self._journal = journal
         self._models = collected.models
         self._models.loop = loop
         self._loop = loop
@@ -125,7 +127,7 @@ class Desks:
 
             system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
             closed_book = SystemAnswerer(system, "closed_book", self._loop)
-        answerer = self._answerer(request, entry, llm)
+        answerer = self._answerer(request, entry, llm, _digest(origin))
         panelists = {name: self._models.named("rag_judge", name) for name in self._collected.options.panelists}
         return Desk(
             answerer=answerer,
@@ -139,6 +141,7 @@ class Desks:
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
+            journal=self._journal,
             panels=self._collected.panels,
             panelists={**panelists, "rag_judge": judge},
             metered=llm is not None or judge is not None or bool(panelists) or self._models.cassettes is not None,
@@ -149,8 +152,7 @@ class Desks:
         known = list(self._turns_taken(origin))
         if self._shared is None:
             return Conversations(answerer, None, known)
-        told = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
-        return Conversations(answerer, SharedAnswers(self._shared / sha256(repr(told).encode()).hexdigest()), known)
+        return Conversations(answerer, SharedAnswers(self._shared / _digest(origin)), known)
 
     def _turns_taken(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
         """Yield what the system of an origin answered to turns that are taken over from another run."""
@@ -180,7 +182,7 @@ class Desks:
             self._vectors[embedder] = Vectors(embedder, together=together, told=self._collected.versions)
         return self._vectors[embedder]
 
-    def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> Answerer:
+    def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None, origin: str) -> Answerer:
         name = entry.responder.name
         if (answerer := _from_the_record(entry)) is not None:
             return answerer
@@ -194,7 +196,7 @@ class Desks:
         search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        self._systems.append(SystemAnswerer(system, name, loop, bound, light=light))
+        self._systems.append(SystemAnswerer(system, name, loop, bound, light=light, origin=origin))
         return self._systems[-1]
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
@@ -247,6 +249,12 @@ def _searches_in_place(system: System) -> bool:
     """Return whether a system's retriever may be called on the event loop; one without has nothing to call."""
     retriever = getattr(system, "retriever", None)
     return retriever is None or bool(getattr(retriever, "in_place", False))
+
+
+def _digest(origin: Origin) -> str:
+    """Return what identifies an origin, the same in all processes."""
+    named = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
+    return sha256(repr(named).encode()).hexdigest()
 
 
 def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:

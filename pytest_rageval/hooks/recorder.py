@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
+from pytest_rageval.hooks.journals import run_folder
 from pytest_rageval.hooks.keys import RECORDER, RESUMED
 from pytest_rageval.hooks.outlets import Outlets
 from pytest_rageval.hooks.resuming import Resumed, resume_command
@@ -26,6 +28,7 @@ from pytest_rageval.report.baseline_file import read_baseline
 from pytest_rageval.report.folder import ENDED, HEAD, RunFolder
 from pytest_rageval.report.json_text import plain, to_json
 from pytest_rageval.report.lines import counted
+from pytest_rageval.report.paid import unclaimed_of
 from pytest_rageval.report.plan import Plan
 from pytest_rageval.report.pruning import Going, prune
 from pytest_rageval.report.results_json import described, results_of
@@ -56,14 +59,21 @@ class Recorder:
         self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
         self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
+        self.counted: set[str] = set()
         self.pruned: list[str] = []
         self._folder: RunFolder | None = None
         self._going: Going | None = None
         try:
-            self._folder = RunFolder(config.rootpath, self.run.started)
+            folder = run_folder(config, self.run.started)
+            self._folder = RunFolder(config.rootpath, self.run.started, folder)
             self._going = Going(self._folder.path)
         except OSError as error:
             self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder; None where nothing can be written."""
+        return None if self._folder is None else self._folder.path
 
     def take_plan(self, plan: Plan) -> None:
         """Keep the plan; every worker sends the same one, the first counts."""
@@ -72,6 +82,7 @@ class Recorder:
             self.run.plan = plan
             self.run.baseline = self._baseline_held()
             self.run.taken_over, self.run.mixed = self._resumed.told(plan), self._resumed.mixed(plan)
+            self.run.resumed = self._resumed.described(plan)
             self.outlets.faults += self._resumed.warnings(plan)
             self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
             self._warn(never_failing(plan) if self.run.baseline is not None else [])
@@ -145,6 +156,7 @@ class Recorder:
 
         Returns whether what was asked for went well; what goes into the folder was not.
         """
+        self._count_unreported()
         updated = self.outlets.update_baseline(self.run, self._id)
         self.run.exitstatus = exitstatus or int(not updated)
         results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
@@ -161,6 +173,13 @@ class Recorder:
             self._end(folder)
             self._prune(folder)
         return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
+
+    def _count_unreported(self) -> None:
+        """Count what was paid for cases that no test reported, by the journals of processes that did not count it."""
+        if self.folder is not None:
+            outcomes = self.run.outcomes.values()
+            reported = {o.nodeid for o in outcomes if o.calls is not None or o.answer is not None}
+            self.run.unclaimed += unclaimed_of(self.folder, reported, self.counted)
 
     def _warn(self, sentences: Iterable[str]) -> None:
         """Print warnings ahead of the tests; a worker's plan arrives with its first report."""
@@ -201,6 +220,8 @@ class Recorder:
         """Say that the run came to its end; where every case did too, nobody can go on with it."""
         head = self._head(ended=True)
         told = self.outlets.write(folder.path / HEAD, partial(folder.write_head, head.dumps()))
+        if told and head.left == 0:
+            folder.forget_journals()
         if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
             self.outlets.write(folder.path / ENDED, folder.forget_ended)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.crashes import Crashes
 
 __all__ = ["Reporting", "pytest_sessionfinish"]
 
@@ -112,7 +115,11 @@ class Reporting:
         try:
             result = yield
             self._take_over()
+            if self._crashes is not None:
+                self._crashes.run_alone()
         except BaseException as error:
+            if self._crashes is not None:
+                self._crashes.give_up()
             self._settle(interrupted=not _stopped_itself(session, error))
             if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
                 session.shouldfail = str(error)
@@ -153,6 +160,8 @@ class Reporting:
     def _take_unclaimed(self, node: Any) -> None:
         """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
         told = getattr(node, "workeroutput", None) or {}
+        if "rag_unclaimed" in told:
+            self._counted_by(node.gateway.id)
         unclaimed, faults = told.pop("rag_unclaimed", None), told.pop("rag_faults", ())
         if unclaimed is not None or faults:
             from pytest_rageval.hooks.recorder import recorder_of
@@ -161,6 +170,11 @@ class Reporting:
             recorder.take_unclaimed(*(unclaimed or ({}, ())))
             for fault in faults:
                 recorder.take_fault(fault)
+
+    def _counted_by(self, process: str) -> None:
+        """Note that a process has counted what it paid for cases that no test reported."""
+        if RECORDER in self._config.stash:
+            self._config.stash[RECORDER].counted.add(process)
 
     def _take_plan(self, text: str) -> None:
         """Take the plan that a worker hands over."""
@@ -205,6 +219,11 @@ class Reporting:
             raise session.Failed(session.shouldfail)
         controller.shouldstop = session.shouldfail
 
+    @property
+    def _crashes(self) -> Crashes | None:
+        """What runs the tests of dead workers alone; None without xdist."""
+        return self._config.pluginmanager.getplugin("rageval-crashes")
+
     def _settle(self, *, interrupted: bool) -> None:
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None:
@@ -230,6 +249,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if is_worker(config):
         config.workeroutput.update(rag_unclaimed=unclaimed, rag_faults=collected.faults)  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
+        config.stash[RECORDER].counted.add("main")
         for fault in collected.faults:
             config.stash[RECORDER].take_fault(fault)
         if unclaimed is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,13 +15,18 @@ import pytest
 
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.misses import missed
+from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.endings import reports_of
 from pytest_rageval.hooks.identity import identity_of
 from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESUMED
+from pytest_rageval.llm.earlier import SYSTEM, EarlierCalls
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.report.folder import HEAD, OUTCOMES
 from pytest_rageval.report.lines import counted
+from pytest_rageval.report.results_json import encode_usage
+from pytest_rageval.report.spending import spent_text
 from pytest_rageval.report.stopped import Stopped, mismatch, newest_unfinished, stopped_run
 
 if TYPE_CHECKING:
@@ -62,13 +68,40 @@ class Resumed:
 
     def told(self, plan: Plan) -> str:
         """Return what the summary says of it, or ""."""
-        taken = len(self.taken(plan))
-        return f"{taken} of {counted(len(plan.cases), 'case')} taken over from the run {self.stopped.run}" * bool(taken)
+        taken, answers = len(self.taken(plan)), len(self.answers(plan))
+        if not taken and not answers:
+            return ""
+        cases = f"{taken} of {counted(len(plan.cases), 'case')}"
+        more = f", and {counted(answers, 'answer')} that no test had taken" if answers else ""
+        spent = spent_text(self.spent)
+        return f"{cases} taken over from the run {self.stopped.run}{more}" + (f"; that run {spent}" if spent else "")
+
+    def described(self, plan: Plan) -> dict[str, Any]:
+        """Return what results.json says of it; nothing where nothing is taken over."""
+        if not self.told(plan):
+            return {}
+        counts = {"cases": len(self.taken(plan)), "answers": len(self.answers(plan))}
+        return {"run": self.stopped.run, **counts, "usage": encode_usage(self.spent)}
+
+    def answers(self, plan: Plan) -> set[str]:
+        """Return the node ids of the planned cases that a system answered, and that no test reported."""
+        rows = self.stopped.paid.rows
+        return {row["nodeid"] for row in rows if row["kind"] == SYSTEM and not row["key"]} & plan.cases.keys()
+
+    @property
+    def spent(self) -> Calls:
+        """What the run took, with the runs that it resumed; what the last ones of its cases took is known."""
+        outcomes = []
+        for line in self.stopped.outcomes.values():
+            with suppress(Exception):  # a line that anything may have changed
+                outcomes.append(decode_outcome(line))
+        return calls_of(outcomes, self.stopped.paid.calls)
 
     def mixed(self, plan: Plan) -> tuple[str, ...]:
         """Return the files of the user's own code that changed since the cases ended that are taken over."""
         then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
-        return tuple(name for name in now if name in then and then[name] != now[name]) if self.taken(plan) else ()
+        taken = self.taken(plan) or self.answers(plan)
+        return tuple(name for name in now if name in then and then[name] != now[name]) if taken else ()
 
     def warnings(self, plan: Plan) -> Iterator[str]:
         """Yield what the summary warns of."""
@@ -89,6 +122,7 @@ class _Told:
     identity: Mapping[str, Mapping[str, str]]
     cases: frozenset[str]
     turns: Mapping[str, Outcome]
+    paid: tuple[Mapping[str, Any], ...]
 
 
 def find_run(config: pytest.Config) -> None:
@@ -107,7 +141,7 @@ def find_run(config: pytest.Config) -> None:
         return
     stopped = _readable(config, stopped_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
-    config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended else nothing)
+    config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
 
 
 def resume_command(config: pytest.Config, run: str) -> str:
@@ -125,7 +159,7 @@ def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
     """Put into a worker's input what it has to know."""
     if RESUMED in config.stash:
         stopped = config.stash[RESUMED].stopped
-        told = [stopped.run, stopped.identity, list(stopped.ended), _turns(stopped)]
+        told = [stopped.run, stopped.identity, list(stopped.ended), _turns(stopped), list(stopped.paid.rows)]
         workerinput["rag_resumed"] = json.dumps(told)
 
 
@@ -138,13 +172,14 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
     collected = session.config.stash[COLLECTED]
     collected.identity = identity_of(collected, items)
     told = _told(session.config)
-    if told is None or not told.cases:
+    if told is None or not (told.cases or told.paid):
         return
     problem = mismatch(told.identity, collected.identity)
     if problem is not None:
         wish = "undo that, or leave --rag-resume out to run all anew"
         raise SettingError(f"--rag-resume: the run {told.run} cannot be resumed, as {problem}; {wish}")
     taken = (item for item in items if ENTRY in item.stash and item.nodeid in told.cases)
+    collected.earlier = EarlierCalls(told.paid)
     collected.taken = {item: told.turns.get(item.nodeid) for item in taken}
     items[:] = [item for item in items if item not in collected.taken]
 
@@ -177,13 +212,15 @@ def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
 def _told(config: pytest.Config) -> _Told | None:
     text: str | None = getattr(config, "workerinput", {}).get("rag_resumed")
     if text is not None:
-        run, identity, cases, turns = json.loads(text)
+        run, identity, cases, turns, paid = json.loads(text)
     elif RESUMED in config.stash:
         stopped = config.stash[RESUMED].stopped
         run, identity, cases, turns = stopped.run, stopped.identity, stopped.ended, _turns(stopped)
+        paid = stopped.paid.rows
     else:
         return None
-    return _Told(run, identity, frozenset(cases), {nodeid: decode_outcome(plain) for nodeid, plain in turns.items()})
+    outcomes = {nodeid: decode_outcome(plain) for nodeid, plain in turns.items()}
+    return _Told(run, identity, frozenset(cases), outcomes, tuple(paid))
 
 
 def _turns(stopped: Stopped) -> dict[str, dict[str, Any]]:

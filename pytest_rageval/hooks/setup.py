@@ -29,6 +29,10 @@ def configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(MissingDependencyError("--rag-mlflow", "mlflow")))
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    if getattr(config.option, "dist", "no") not in ("no", "each"):
+        from pytest_rageval.hooks.crashes import Crashes
+
+        config.pluginmanager.register(Crashes(config), "rageval-crashes")
     if getattr(config.option, "xmlpath", None):
         from pytest_rageval.hooks.junit import JUnit
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.errors import RagEvalError
 
-__all__ = ["budget_file", "existing_recordings", "shared_folder", "tell_worker"]
+__all__ = ["budget_file", "common_folder", "existing_recordings", "shared_folder", "tell_worker"]
 
 _FOLDER = pytest.StashKey[Path]()
 """On the config of the main process: the folder that the session's processes share, once it is wanted."""
@@ -26,6 +26,11 @@ def shared_folder(config: pytest.Config) -> Path | None:
     """
     told: str | None = getattr(config, "workerinput", {}).get("rag_shared")
     return None if told is None else Path(told)
+
+
+def common_folder(config: pytest.Config) -> Path | None:
+    """Return the same folder, also in the main process once it has told a worker of it."""
+    return shared_folder(config) or config.stash.get(_FOLDER, None)
 
 
 def budget_file(config: pytest.Config) -> Path | None:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, found
 from pytest_rageval.llm.faults import is_of_http, model_error
+from pytest_rageval.llm.journal import JournaledCall
 from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.meter import Meter, current, faulty
+from pytest_rageval.llm.meter import Meter, Scope, current, faulty
+from pytest_rageval.llm.replies import calls_of, readable, reply_key, stored_usage, take_reply, usage_of
 from pytest_rageval.llm.request import Request
 from pytest_rageval.llm.retrying import RetryPolicy, Tries
 from pytest_rageval.model.answer import Usage
-from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.chat import Completion, Embeddings, Message
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ Home = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Awaits what a function returns, on a certain event loop."""
 
 _NO_PARAMS: Mapping[str, object] = MappingProxyType({})
-_FREE, _UNKNOWN = Usage(0, 0, 0.0), Usage()
-_USED = ("prompt_tokens", "completion_tokens", "cost_usd")
-"""What is recorded of the usage; its seconds are not, as they differ each time."""
+_FREE = Usage(0, 0, 0.0)
 
 
 class Asker(ABC, Generic[B, R]):
@@ -155,7 +154,7 @@ class Asker(ABC, Generic[B, R]):
         """
         scope = current(self._outside)
         merged = {**self._params, **params}
-        ask = partial(self._ask, asked, merged, scope.meter)
+        ask = partial(self._ask, asked, merged, scope)
         if self._kept is None:
             return await self._at_home(ask)
         try:
@@ -193,9 +192,9 @@ class Asker(ABC, Generic[B, R]):
             reply = await ask()
             response = kept.find(request)
             if response is None:
-                kept.record(request, {**self._recorded(reply), **{name: getattr(reply.usage, name) for name in _USED}})
+                kept.record(request, self._recorded(reply) | stored_usage(reply.usage))
             else:  # others who had waited with this one were quicker
-                reply = replace(self._read(request, response), attempts=reply.attempts, replayed=False)
+                reply = replace(self._read(request.key, response), attempts=reply.attempts, replayed=False)
             if self._cassettes is not None:
                 meter.use(request.key)
             return reply
@@ -207,30 +206,45 @@ class Asker(ABC, Generic[B, R]):
             if self._in_flight.get(request.key) is ended:
                 del self._in_flight[request.key]
 
-    async def _ask(self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter) -> R:
+    async def _ask(self, asked: Sequence[Any], params: Mapping[str, object], scope: Scope) -> R:
+        """Return the reply, asked for, unless an earlier run was given it."""
+        key = reply_key(scope, self.kind, self.name, params, asked)
+        earlier = take_reply(scope, self.kind, key)
+        if earlier is not None:
+            return self._read(key, earlier.value)
+        with JournaledCall(scope.journal, self.kind, key) as call:
+            call.start(waits=True)
+            reply = await self._tried(asked, params, scope.meter, call)
+            call.end(self._recorded(reply) | stored_usage(reply.usage))
+        return reply
+
+    async def _tried(self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter, call: JournaledCall) -> R:
         tries = Tries(self._retry, self._limiter)
-        usage, most_usd = _FREE, None
+        usage, most_usd, cut = _FREE, None, 0
         try:
             most_usd = await self._reserve(asked, params)
-            reply = await tries.run(lambda: self._send(asked, params))
+            reply = await tries.run(lambda: self._send(asked, params, call))
             usage = reply.usage
             return replace(reply, attempts=tries.sent)
         except asyncio.CancelledError:
             if tries.reply is not None:
                 usage = tries.reply.usage
             elif tries.pending:
-                usage = _UNKNOWN
+                cut = 1
             raise
         except MissingDependencyError as error:  # of every call, and before it is sent
             tries.sent = 0
             raise SystemContractError(str(error), always=True) from None
         finally:
             if tries.sent:
-                meter.add(_calls(usage, attempts=tries.sent, spent_usd=usage.cost_usd))
+                calls = replace(calls_of(usage, attempts=tries.sent, spent_usd=usage.cost_usd), on_their_way=cut)
+                call.charge(calls)
+                meter.add(calls)
             if self._budget is not None and most_usd is not None:
-                self._budget.settle(most_usd, most_usd if usage.cost_usd is None else usage.cost_usd)
+                self._budget.settle(most_usd, most_usd if cut or usage.cost_usd is None else usage.cost_usd)
 
-    async def _send(self, asked: Sequence[Any], params: Mapping[str, object]) -> R:
+    async def _send(self, asked: Sequence[Any], params: Mapping[str, object], call: JournaledCall) -> R:
+        call.sent()
         begun = perf_counter()
         try:
             sent = self._sent(asked, params)
@@ -264,12 +278,7 @@ class Asker(ABC, Generic[B, R]):
         if most_usd is None:
             unknown = f"the budget cannot be kept, as the price of {self.name} is unknown"
             raise ModelError("budget", f"{unknown}; give {self.RATES} in {self._setting}", attempts=0)
-        try:
-            await self._budget.reserve(most_usd)
-        except ModelError as error:
-            if not assumed:
-                raise
-            raise ModelError("budget", f"{error} ({assumed})", attempts=0) from None
+        await self._budget.reserve(most_usd, assumed)
         return most_usd
 
     @property
@@ -278,23 +287,12 @@ class Asker(ABC, Generic[B, R]):
         return f"rag_{self.kind}_params"
 
     def _replay(self, request: Request, response: Mapping[str, Any], meter: Meter) -> R:
-        reply = self._read(request, response)
-        meter.add(_calls(reply.usage, replayed=1, spent_usd=0.0))
+        reply = self._read(request.key, response)
+        meter.add(calls_of(reply.usage, replayed=1, spent_usd=0.0))
         if self._cassettes is not None:
             meter.use(request.key, replayed=True)
         return reply
 
-    def _read(self, request: Request, response: Mapping[str, Any]) -> R:
-        try:
-            usage = Usage(*(response[name] for name in _USED))
-            if usage.fault:
-                what = f"the recording {request.key} of {self.name} has {faulty(usage)}; delete it and record it again"
-                raise ModelError("malformed_response", what, attempts=0)
-            return self._replayed(response, usage)
-        except KeyError as error:
-            lacks = f"the recording {request.key} of {self.name} has no {error}; delete it and record it again"
-            raise ModelError("malformed_response", lacks, attempts=0) from None
-
-
-def _calls(usage: Usage, *, spent_usd: float | None, attempts: int = 0, replayed: int = 0) -> Calls:
-    return Calls(1, replayed, attempts, usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, spent_usd)
+    def _read(self, key: str, response: Mapping[str, Any]) -> R:
+        with readable(key, self.name):
+            return self._replayed(response, usage_of(response, key, self.name))

@@ -54,7 +54,16 @@ class Budget:
         self._settled = asyncio.Event()
         self._refusal: str | None = None
 
-    async def reserve(self, most_usd: float) -> None:
+    async def reserve(self, most_usd: float, assumed: str = "") -> None:
+        """Set ``most_usd`` aside as `_reserve` does; a refusal ends with what was ``assumed`` of the price."""
+        try:
+            await self._reserve(most_usd)
+        except ModelError as error:
+            if not assumed:
+                raise
+            raise ModelError("budget", f"{error} ({assumed})", attempts=0) from None
+
+    async def _reserve(self, most_usd: float) -> None:
         """Set ``most_usd`` aside; wait while calls in flight, also those of other processes, may leave enough.
 
         Raises `ModelError` of kind ``budget`` when they may not; from then on always.

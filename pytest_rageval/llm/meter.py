@@ -13,6 +13,7 @@ from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.cassettes import Cassettes
+    from pytest_rageval.llm.journal import CaseJournal
 
 __all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current", "faulty"]
 
@@ -42,6 +43,12 @@ class Meter:
             self._keys[key] = None
             self._replayed = self._replayed or replayed
 
+    def take_over(self, calls: Calls) -> None:
+        """Charge ``calls`` of an earlier run, whose time nobody can measure any more."""
+        with self._lock:
+            self._calls += calls
+            self._replayed = True
+
     @property
     def calls(self) -> Calls:
         """What was charged so far."""
@@ -69,11 +76,13 @@ class Scope:
         meter: what is charged.
         repeat: which repetition of the case asks, from 1; a recording belongs to one.
         cassettes: where functions of a user's are recorded; None where they are only called.
+        journal: where calls are written before they start and after they end; None writes nothing.
     """
 
     meter: Meter
     repeat: int = 1
     cassettes: Cassettes | None = None
+    journal: CaseJournal | None = None
 
 
 SCOPE: ContextVar[Scope | None] = ContextVar("rageval_scope", default=None)

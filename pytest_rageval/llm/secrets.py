@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-__all__ = ["mask", "masked", "name_secrets", "redact", "redacted"]
+__all__ = ["mask", "masked", "name_secrets", "redact", "redacted", "redacted_json"]
 
 SHORTEST = 8
 """Characters: a shorter value is no secret, and stands in too many texts by chance."""
@@ -32,9 +33,12 @@ _QUERY = re.compile(
     re.IGNORECASE,
 )
 
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
+
 Environment = tuple[tuple[str, str], ...]
 
 _patterns: tuple[str, ...] = ()
+_decoded: tuple[Mapping[object, object], Environment] = ({}, ())
 
 
 class _Secrets(NamedTuple):
@@ -44,11 +48,13 @@ class _Secrets(NamedTuple):
         names: value without white space -> ``<NAME>``, the longest value first.
         hints: pieces of the values; a text without any of them holds no secret, also none that white space cuts.
         pattern: finds each value, also where white space cuts it.
+        json_hints: the same pieces as JSON has them.
     """
 
     names: Mapping[str, str]
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
+    json_hints: tuple[str, ...]
 
 
 def name_secrets(patterns: Sequence[str]) -> None:
@@ -64,12 +70,12 @@ def mask(text: str) -> str:
     PASSWD or CREDENTIAL when the value has 8 characters or more and is no plain word, no number and no existing path.
     It is found across line breaks and percent-encoded; of a secret with several lines, each long line is found.
     """
-    return _replaced(text, _secrets(tuple(os.environ.items()), _patterns))
+    return _replaced(text, _secrets(_environment(), _patterns))
 
 
 def masked(value: Any) -> Any:
     """Return a JSON value with `mask` applied to every text in it, the keys of its objects among them."""
-    secrets = _secrets(tuple(os.environ.items()), _patterns)
+    secrets = _secrets(_environment(), _patterns)
     return _walked(value, lambda text: _replaced(text, secrets)) if secrets.names else value
 
 
@@ -78,13 +84,37 @@ def redact(text: str) -> str:
 
     That is the user, the password and the keys in an address, and either end of a secret that ``...`` cuts short.
     """
-    return _redacted(text, _secrets(tuple(os.environ.items()), _patterns))
+    return _redacted(text, _secrets(_environment(), _patterns))
 
 
 def redacted(value: Any) -> Any:
     """Return a JSON value with `redact` applied to every text in it, the keys of its objects among them."""
-    secrets = _secrets(tuple(os.environ.items()), _patterns)
+    secrets = _secrets(_environment(), _patterns)
     return _walked(value, lambda text: _redacted(text, secrets))
+
+
+def redacted_json(value: Any) -> str:
+    """Return a JSON value as one line of JSON, masked as `redacted` does.
+
+    A line without any sign of a secret, which is nearly every one, is not searched text by text.
+    """
+    line = _to_json(value)
+    secrets = _secrets(_environment(), _patterns)
+    suspicious = any(hint in line for hint in secrets.json_hints) or ("..." in line and secrets.names)
+    if suspicious or ("://" in line and (_QUERY.search(line) or _USER_INFO.search(line))):
+        return _to_json(_walked(value, lambda text: _redacted(text, secrets)))
+    return line
+
+
+def _environment() -> Environment:
+    """Return the environment, decoded again only after a change: that takes as long as all else."""
+    global _decoded
+    raw = getattr(os.environ, "_data", None)
+    if not isinstance(raw, dict):
+        return tuple(os.environ.items())
+    if raw != _decoded[0]:
+        _decoded = dict(raw), tuple(os.environ.items())
+    return _decoded[1]
 
 
 def _redacted(text: str, secrets: _Secrets) -> str:
@@ -117,7 +147,9 @@ def _secrets(environment: Environment, patterns: tuple[str, ...]) -> _Secrets:
                 names.setdefault("".join(text.split()), f"<{name}>")
     longest_first = {value: names[value] for value in sorted(names, key=lambda value: (-len(value), value)) if value}
     cut = (r"\s*".join(map(re.escape, value)) for value in longest_first)
-    return _Secrets(longest_first, tuple(dict.fromkeys(_hints(longest_first))), re.compile("|".join(cut)))
+    hints = tuple(dict.fromkeys(_hints(longest_first)))
+    escaped = tuple(_to_json(hint)[1:-1] for hint in hints)
+    return _Secrets(longest_first, hints, re.compile("|".join(cut)), escaped)
 
 
 def _hints(values: Iterable[str]) -> Iterator[str]:

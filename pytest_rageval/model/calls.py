@@ -19,6 +19,8 @@ class Calls:
         completion_tokens: tokens received; None when a call's are unknown.
         cost_usd: price in US dollars, of replayed calls what it was when they were recorded; None when one is unknown.
         spent_usd: the same without the replayed calls: what this run paid.
+        on_their_way: how many calls were cancelled before their reply came. What they took is unknown, and not in the
+            sums, which are lower bounds then; see `exact`.
     """
 
     calls: int = 0
@@ -28,6 +30,14 @@ class Calls:
     completion_tokens: int | None = 0
     cost_usd: float | None = 0.0
     spent_usd: float | None = 0.0
+    on_their_way: int = 0
+
+    @property
+    def exact(self) -> Calls:
+        """The same with None for each sum that is a lower bound."""
+        if not self.on_their_way:
+            return self
+        return Calls(self.calls, self.replayed, self.attempts, None, None, None, None)
 
     def __add__(self, other: Calls) -> Calls:
         return Calls(
@@ -38,6 +48,7 @@ class Calls:
             completion_tokens=_sum(self.completion_tokens, other.completion_tokens),
             cost_usd=_add(self.cost_usd, other.cost_usd),
             spent_usd=_add(self.spent_usd, other.spent_usd),
+            on_their_way=self.on_their_way + other.on_their_way,
         )
 
 

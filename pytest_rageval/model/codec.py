@@ -22,6 +22,7 @@ __all__ = [
     "decode_instance",
     "decode_outcome",
     "encode_answer",
+    "encode_calls",
     "encode_facts",
     "encode_instance",
     "encode_outcome",
@@ -47,7 +48,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "supplied": [plain_text(name) for name in outcome.supplied],
         "error": None if outcome.error is None else plain_text(outcome.error),
         "error_type": outcome.error_type,
-        "calls": None if outcome.calls is None else _encode_calls(outcome.calls),
+        "calls": None if outcome.calls is None else encode_calls(outcome.calls),
         "data": outcome.data,
         "said": outcome.said,
         "evidence": plain_number(outcome.evidence),
@@ -190,7 +191,9 @@ def _slots(gold: Gold) -> list[list[str]]:
     return [[plain_text(alias) for alias in slot] for slot in gold]
 
 
-def _encode_calls(calls: Calls) -> Plain:
+def encode_calls(calls: Calls) -> Plain:
+    """Return calls as builtins; a part is None where it is unknown."""
+    calls = calls.exact
     return {
         "calls": int(calls.calls),
         "replayed": int(calls.replayed),

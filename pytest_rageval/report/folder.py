@@ -11,16 +11,29 @@ from typing import IO, Any
 from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.report.json_text import JsonText, json_lines
 
-__all__ = ["ENDED", "HEAD", "OUTCOMES", "RunFolder", "fault_of", "run_age", "write_atomically", "write_text"]
+__all__ = [
+    "ENDED",
+    "HEAD",
+    "OUTCOMES",
+    "RunFolder",
+    "fault_of",
+    "make_run_folder",
+    "run_age",
+    "write_atomically",
+    "write_text",
+]
 
 OUTCOMES = "outcomes.jsonl"
+
+JOURNAL = "journal-"
+"""What the names of the files begin with that processes write their calls to."""
 
 HEAD, ENDED = "run.json", "ended.jsonl"
 """What a run writes beside its outcomes for another that goes on where it stopped."""
 
 
 class RunFolder:
-    """One run's folder. Making it creates ``.rageval``, which ignores itself in git.
+    """One run's folder, made unless ``path`` names one that was.
 
     Raises OSError when the folder cannot be written; the caller says so once and goes on without.
 
@@ -29,9 +42,8 @@ class RunFolder:
         outcomes: how many lines the outcomes have.
     """
 
-    def __init__(self, root: Path, started: datetime) -> None:
-        base = make_ignored(root / ".rageval")
-        self.path = _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
+    def __init__(self, root: Path, started: datetime, path: Path | None = None) -> None:
+        self.path = path or make_run_folder(root, started)
         self._stream: IO[str] = (self.path / OUTCOMES).open("a", encoding="utf-8")
         self._ended: IO[str] = (self.path / ENDED).open("a", encoding="utf-8")
         self.outcomes = 0
@@ -61,6 +73,12 @@ class RunFolder:
         """Remove what only a run that goes on with this one would need."""
         (self.path / ENDED).unlink(missing_ok=True)
 
+    def forget_journals(self) -> None:
+        """Remove the journals of the run's processes, which nothing can be taken over from."""
+        for path in self.path.glob(f"{JOURNAL}*"):
+            with suppress(OSError):  # the next run does not mind
+                path.unlink()
+
     def close(self) -> None:
         """Keep no more; what is still held back is lost where it cannot be written."""
         for stream in (self._stream, self._ended):
@@ -78,6 +96,12 @@ class RunFolder:
         self._stream.close()
         self._ended.close()
         write_atomically(self.path / "results.json", results)
+
+
+def make_run_folder(root: Path, started: datetime) -> Path:
+    """Make the folder of a new run, and ``.rageval``, which ignores itself in git."""
+    base = make_ignored(root / ".rageval")
+    return _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
 
 
 def run_age(folder: Path) -> tuple[str, int]:

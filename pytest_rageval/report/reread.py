@@ -43,10 +43,13 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     run.texts = all("question" in instance for instance in results["instances"].values())
     run.versions = dict(told["versions"])
     run.failed, run.exitstatus = tuple(told.get("failed", ())), told.get("exitstatus", 0)
+    run.resumed = told.get("resumed", {})
     run.settings = told.get("settings", {})
     claimed = asdict(calls_of(run.outcomes.values(), Calls()))
+    usage = dict(results["usage"])
+    usage |= usage.pop("at_least", {})
     unclaimed: dict[str, Any] = {
-        key: None if total is None else total - (claimed[key] or 0) for key, total in results["usage"].items()
+        key: None if total is None else total - (claimed[key] or 0) for key, total in usage.items()
     }
     run.unclaimed = Calls(**unclaimed)
     _ = run.unclaimed + Calls()  # raises for a count that is no number

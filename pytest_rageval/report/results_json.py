@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_rageval.analysis.ballots import Ballots, Pairs
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
+from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.gating import NamedGate, reason_of
@@ -21,7 +22,7 @@ from pytest_rageval.report.totals import totals_of
 from pytest_rageval.report.versions import versions
 from pytest_rageval.report.views import Correlated, MatrixChoice
 
-__all__ = ["SCHEMA", "described", "encode_gate", "results_of", "schema", "versions_of"]
+__all__ = ["SCHEMA", "described", "encode_gate", "encode_usage", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
 """The version of results.json that is written and read."""
@@ -56,7 +57,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "gates": [encode_gate(named, texts=run.texts) for named in run.gates],
         "matrix": wanted[0] if wanted else None,
         "matrices": wanted + [encode_matrix(matrix) for matrix in run.gains(choice)],
-        "usage": asdict(run.calls()),
+        "usage": encode_usage(run.calls()),
     } | {
         key: value
         for key, value in (
@@ -87,6 +88,7 @@ def described(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
             "exitstatus": run.exitstatus,
             "failed": list(run.failed),
         }
+        | ({"resumed": dict(run.resumed)} if run.resumed else {})
         | ({"settings": run.settings} if run.settings else {})
         | ({"shard": {"number": shard.number, "of": shard.of}} if shard else {})
     )
@@ -131,6 +133,16 @@ def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
         **cases_of(result.n_cases),
         **encode_units(result.n_units, result.unit),
     }
+
+
+def encode_usage(calls: Calls) -> dict[str, Any]:
+    """Return what was asked of models; where calls were cut, what is known of the parts that are unknown then."""
+    plain = asdict(calls.exact)
+    if not calls.on_their_way:
+        del plain["on_their_way"]
+        return plain
+    at_least = {name: value for name, value in asdict(calls).items() if plain[name] is None and value is not None}
+    return plain | {"on_their_way": calls.on_their_way, "at_least": at_least}
 
 
 def _encode_ballots(ballots: Ballots) -> dict[str, Any]:

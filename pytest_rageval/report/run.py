@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -58,6 +58,7 @@ class Run:
         failed: node ids of the tests that failed, sorted; gates are none of them.
         exitstatus: pytest's.
         taken_over: what the summary says of cases that another run had ended, or "".
+        resumed: the run that was resumed, as results.json has it: what it took, and what was taken over.
         mixed: files of the user's own code that changed since these cases ended.
         texts: False leaves every text of the data and of the answers out of what is reported.
     """
@@ -79,6 +80,7 @@ class Run:
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
     taken_over: str = ""
+    resumed: Mapping[str, Any] = field(default_factory=dict)
     mixed: tuple[str, ...] = ()
     texts: bool = True
     _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)

@@ -12,13 +12,15 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.lines import Line, counted, dollars
 from pytest_rageval.report.run import Run
 
-__all__ = ["error_kinds", "kinds_text", "model_calls"]
+__all__ = ["error_kinds", "kinds_text", "model_calls", "spent_text"]
 
 
 def model_calls(run: Run) -> Iterator[Line]:
     """Yield the line on model calls, where there were any that something is known of."""
     total = run.calls()
-    counted = run.unclaimed.calls or any(o.calls is not None and o.calls.calls for o in run.outcomes.values())
+    counted = run.unclaimed.calls > run.unclaimed.on_their_way or any(
+        o.calls is not None and o.calls.calls for o in run.outcomes.values()
+    )
     told = any(part is not None for part in (total.prompt_tokens, total.completion_tokens, total.cost_usd))
     if total.calls and (counted or told):
         claimed = calls_of(run.outcomes.values(), Calls())
@@ -55,21 +57,42 @@ def kinds_text(kinds: Mapping[str, int]) -> str:
 
 
 def _calls_text(total: Calls, told: Calls) -> str:
-    """Return the line; what ``total`` does not know, as calls were cancelled, is at least what outcomes ``told``."""
+    """Return the line; what ``total`` does not know is at least what outcomes ``told``."""
     replayed = f" ({total.replayed:,} replayed)" if total.replayed else ""
     attempts = f"{total.attempts:,} attempt{'' if total.attempts == 1 else 's'}"
-    sent, got, least = told.prompt_tokens, told.completion_tokens, ""
+    sent, got, least = told.prompt_tokens, told.completion_tokens, "at least " if total.on_their_way else ""
     if total.prompt_tokens is None or total.completion_tokens is None:
         least = "at least "
     else:
         sent, got = total.prompt_tokens, total.completion_tokens
     tokens = "tokens unknown" if sent is None or got is None else f"{least}{sent:,} + {got:,} tokens"
-    cost, spent = _price(total.cost_usd, told.cost_usd), _price(total.spent_usd, told.spent_usd)
+    bound = "at least " if total.on_their_way else ""
+    cost, spent = _price(total.cost_usd, told.cost_usd, bound), _price(total.spent_usd, told.spent_usd, bound)
     now = f" (spent now {spent})" if spent != cost else ""
-    return f"model calls: {total.calls:,}{replayed}, {attempts} · {tokens} · cost {cost}{now}"
+    return f"model calls: {total.calls:,}{replayed}, {attempts} · {tokens} · cost {cost}{now}{_unknown(total)}"
 
 
-def _price(total: float | None, told: float | None) -> str:
+def spent_text(calls: Calls) -> str:
+    """Return what an interrupted run cost, and what of it is unknown; "" if nothing is known of either."""
+    if not calls.calls or calls.cost_usd is None:
+        return ""
+    least = "at least " if calls.on_their_way else ""
+    return f"cost {least}{dollars(calls.cost_usd)}{_unknown(calls)}"
+
+
+def _unknown(calls: Calls) -> str:
+    """Return what is unknown of calls that have no reply, as an end of a sentence."""
+    if not calls.on_their_way:
+        return ""
+    whose = "its" if calls.on_their_way == 1 else "their"
+    return f"; {_cut(calls.on_their_way)}, {whose} cost is unknown"
+
+
+def _cut(n: int) -> str:
+    return "1 call was on its way" if n == 1 else f"{n:,} calls were on their way"
+
+
+def _price(total: float | None, told: float | None, least: str = "") -> str:
     if total is not None:
-        return dollars(total)
+        return f"{least}{dollars(total)}"
     return "unknown" if told is None else f"at least {dollars(told)}"

@@ -11,6 +11,7 @@ from typing import Any
 from pytest_rageval.folders import regular
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
+from pytest_rageval.report.paid import Paid, paid_of, paid_since
 from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.pruning import goes_on
 
@@ -55,6 +56,8 @@ class Stopped:
         ended: node id -> how a case ended, with its outcome under "outcome".
         instances: case id -> the instance, as it is reported.
         unread: how many lines are malformed; the last one may be cut short, and does not count.
+        outcomes: node id -> the last outcome that was scored or an error.
+        paid: what else was paid for.
     """
 
     run: str
@@ -63,6 +66,8 @@ class Stopped:
     ended: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     instances: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     unread: int = 0
+    outcomes: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    paid: Paid = field(default_factory=Paid)
 
 
 def read_head(folder: Path) -> Head | None:
@@ -127,9 +132,17 @@ def stopped_run(folder: Path) -> Stopped:
                     ended[nodeid] = {**line, "outcome": outcomes[at]}
             case _:
                 unread += 1
+    reported = {line["nodeid"]: line for line in outcomes if _is_reported(line)}
+    paid = paid_since(earlier.paid, paid_of(folder, reported), reported)
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
-    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread)
+    reported = {**earlier.outcomes, **reported}
+    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread, reported, paid)
+
+
+def _is_reported(line: Mapping[str, Any]) -> bool:
+    """Return whether a case has an outcome; one that was skipped, as for lack of money, is asked again."""
+    return isinstance(line.get("nodeid"), str) and line.get("status") in ("scored", "error")
 
 
 def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:

@@ -44,7 +44,7 @@ def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: i
     calls = [
         (f"model calls{replayed}", f"{usage['calls']:,}"),
         ("tokens", "unknown" if None in tokens else f"{sum(tokens):,}"),
-        ("cost", "unknown" if usage["cost_usd"] is None else dollars(usage["cost_usd"])),
+        ("cost", _cost(usage)),
     ]
     return [
         ("outcomes", f"{sum(statuses.values()):,}"),
@@ -55,6 +55,13 @@ def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: i
         *(calls if asked else ()),
         ("took", f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.1f} s"),
     ]
+
+
+def _cost(usage: Mapping[str, Any]) -> str:
+    if usage["cost_usd"] is not None:
+        return dollars(usage["cost_usd"])
+    known = usage.get("at_least", {}).get("cost_usd")
+    return "unknown" if known is None else f"at least {dollars(known)}"
 
 
 def failed_tests_of(results: Mapping[str, Any], cases: Cases) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""A worker that dies in the middle of a case: the case is an error, and all others are scored."""
+"""A case that ends its worker's process: it is the only error, and all others are scored."""
 
 from __future__ import annotations
 
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from rag_project import RIGHT, Mode, Project, case, cases
@@ -23,13 +24,64 @@ CRASHES = """
 GATES = "gates=['error_rate <= 0.5', 'error_rate <= 0', 'n >= 1']"
 
 
+ANSWERS = """
+    import asyncio
+    import os
+    import signal
+    import pytest
+
+    async def answer(query):
+        if query.question == "exit":
+            os._exit(3)
+        if query.question == "signal":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        await asyncio.sleep(0.03)
+        return "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return answer
+"""
+
+
 def _crashed(outcome: Any) -> None:
     assert (outcome["status"], outcome["error_type"]) == ("error", "worker_crashed")
-    assert "crashed while running" in outcome["error"]
+    assert outcome["error"] == "its process died with exit code 3 when the case ran alone"
     assert outcome["facets"]["dataset"] == "cases"
     assert outcome["facets"]["topic"] == "Funds"
     assert outcome["facets"]["system"] == outcome["system"] == "rag_system"
     assert outcome["scores"] == {}
+
+
+EXIT, SIGNAL = "with exit code 3", "with signal SIGSEGV"
+
+
+@pytest.mark.parametrize(
+    ("dist", "culprits"),
+    [
+        ("load", {"q6": EXIT}),
+        ("worksteal", {"q6": EXIT, "q15": SIGNAL}),
+        ("loadfile", {"q15": SIGNAL}),
+        ("loadscope", {"q6": EXIT}),
+        ("loadgroup", {"q6": EXIT, "q15": EXIT}),
+    ],
+)
+def test_only_the_culprits_of_those_in_flight_are_errors(project: Project, dist: str, culprits: dict[str, str]) -> None:
+    questions = {f"q{number}": f"question {number}" for number in range(1, 25)}
+    questions |= {name: "exit" if how == EXIT else "signal" for name, how in culprits.items()}
+    gates = f"gates=['accuracy >= 1', 'n >= {24 - len(culprits)}']"
+    project.says([case(name, question) for name, question in questions.items()], gates, conftest=ANSWERS)
+    run = project.run("-n2", "--dist", dist, "--rag-concurrency=4", "--junitxml=junit.xml", subprocess=True)
+    assert run.status == 1, run.text
+    assert {o["case_id"]: o["error"] for o in run.results["outcomes"] if o["status"] == "error"} == {
+        name: f"its process died {how} when the case ran alone" for name, how in culprits.items()
+    }
+    assert list(run.statuses.values()).count("scored") == 24 - len(culprits)
+    assert [gate["status"] for gate in run.results["gates"]] == ["passed", "passed"]  # after what ran alone
+    run.said("*tests in flight in * that died*: each runs again with nothing else in flight*")
+    suite = ElementTree.fromstring((project.path / "junit.xml").read_text(encoding="utf-8"))[0]  # noqa: S314 - ours
+    assert (suite.get("tests"), suite.get("errors")) == ("26", str(len(culprits)))
+    assert len(suite.findall("testcase")) == 26
 
 
 @pytest.mark.parametrize("at", [0, 4])

@@ -1,0 +1,59 @@
+"""The run folder that the processes of a session share, and the journal that each of them writes there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.hooks.keys import is_worker
+from pytest_rageval.hooks.shared import common_folder
+from pytest_rageval.llm.earlier import EarlierCalls
+from pytest_rageval.llm.journal import Journal
+from pytest_rageval.report.folder import make_run_folder
+from pytest_rageval.report.journals import journal_path
+
+__all__ = ["journal_of", "run_folder"]
+
+NOTE = "run-folder"
+"""The file in the folder that processes share, with the path of the run's folder."""
+
+
+def run_folder(config: pytest.Config, started: datetime) -> Path:
+    """Return the run's folder, made by whichever process of the session needs it first.
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    shared = common_folder(config)
+    if shared is None:
+        return make_run_folder(config.rootpath, started)
+    from filelock import FileLock
+
+    shared.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with FileLock(shared / f"{NOTE}.lock"):
+        note = shared / NOTE
+        if note.exists():
+            return Path(note.read_text(encoding="utf-8"))
+        path = make_run_folder(config.rootpath, started)
+        note.write_text(str(path), encoding="utf-8")
+        return path
+
+
+def journal_of(config: pytest.Config, earlier: EarlierCalls, *, texts: bool) -> Journal:
+    """Return this process's journal; one that writes nothing where there is no run folder.
+
+    A worker on another machine shares no folder with the main process, so it writes nothing.
+    """
+    folder: Path | None = None
+    with suppress(OSError):  # the recorder reports it
+        if not is_worker(config):
+            from pytest_rageval.hooks.recorder import recorder_of
+
+            folder = recorder_of(config).folder
+        elif common_folder(config) is not None:
+            folder = run_folder(config, datetime.now(timezone.utc))
+    process: str = getattr(config, "workerinput", {}).get("workerid", "main")
+    return Journal(None if folder is None else journal_path(folder, process), earlier, texts=texts)

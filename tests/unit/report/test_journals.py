@@ -1,0 +1,98 @@
+"""Journals: what a process writes of its calls, and what is read back after a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.llm.journal import CaseJournal, Journal, JournaledCall
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.whole_answer import decode_whole_answer, encode_whole_answer
+from pytest_rageval.report.journals import in_flight, journal_path, journals_of, read_journal
+
+PAID = Calls(1, 0, 1, 10, 5, 0.01, 0.01)
+
+
+def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None:
+    journal = Journal(journal_path(tmp_path, "gw1"))
+    first, second, third = (journal.start(f"t.py::test[q{at}]", "system") for at in (1, 2, 3))
+    waits = journal.start("t.py::test[q4]", "model", within=third, key="k", waits=True)
+    journal.end(first, encode_whole_answer(Answer("Paris")), PAID, ["r1"])
+    journal.fail(second, cancelled=True, calls=Calls())
+    calls = journals_of(tmp_path)["gw1"]
+    assert [call.state for call in calls] == ["ended", "cancelled", "running", "waiting"]
+    assert (calls[0].calls, calls[0].recordings) == (PAID, ("r1",))
+    assert calls[0].value is not None
+    assert decode_whole_answer(calls[0].value) == Answer("Paris")
+    assert in_flight(calls) == []  # the third only waits for its model, which has no slot yet
+    journal.sent(waits)
+    assert [(call.nodeid, call.within, call.key) for call in in_flight(journals_of(tmp_path)["gw1"])] == [
+        ("t.py::test[q4]", third, "k")
+    ]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 30])
+def test_a_line_that_a_kill_cut_short_is_a_call_that_still_runs(tmp_path: Path, cut: int) -> None:
+    path = journal_path(tmp_path, "main")
+    journal = Journal(path)
+    journal.end(journal.start("t", "system"), encode_whole_answer(Answer("Zürich\n")), PAID)
+    path.write_bytes(path.read_bytes()[: -cut - 1])
+    assert [call.nodeid for call in in_flight(read_journal(path))] == ["t"]
+
+
+@pytest.mark.parametrize("line", ["<<<<<<< HEAD", '{"end": 1, "calls": 3}', '{"end": 9}', "[" * 9999, '{"start": []}'])
+def test_a_malformed_line_is_left_out(tmp_path: Path, line: str) -> None:
+    path = journal_path(tmp_path, "main")
+    Journal(path).start("t", "system")
+    with path.open("a") as stream:
+        stream.write(f"{line}\n")
+    assert [call.state for call in read_journal(path)] == ["running"]
+
+
+def test_secrets_are_masked_and_texts_left_out_where_reports_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESK_KEY", 'sk-"quoted"-0123456789')
+    said = encode_whole_answer(Answer('the key is sk-"quoted"-0123456789, at https://me:pw@desk/'))
+    for name, texts in (("main", True), ("gw0", False)):
+        journal = Journal(journal_path(tmp_path, name), texts=texts)
+        journal.end(journal.start("t", "system"), said, PAID)
+    masked, silent = journal_path(tmp_path, "main").read_text(), journal_path(tmp_path, "gw0").read_text()
+    assert "the key is <DESK_KEY>, at https://<masked>@desk/" in masked
+    assert "sk-" not in masked
+    assert "the key" not in silent
+    assert read_journal(journal_path(tmp_path, "gw0"))[0].calls == PAID
+
+
+def test_a_call_that_raises_is_written_as_failed_and_one_that_is_interrupted_as_cancelled(tmp_path: Path) -> None:
+    path = journal_path(tmp_path, "main")
+    case = CaseJournal(Journal(path), "t")
+
+    def fail(error: BaseException) -> None:
+        with JournaledCall(case, "system") as call:
+            call.start()
+            raise error
+
+    for error in (ValueError("no"), KeyboardInterrupt()):
+        with pytest.raises(type(error)):
+            fail(error)
+    assert [call.state for call in read_journal(path)] == ["failed", "cancelled"]
+
+
+def test_what_cannot_be_written_is_one_fault_and_no_error(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "missing" / "journal-main.jsonl")
+    journal.start("t", "system")
+    journal.start("t", "system")
+    assert journal.fault == (
+        f"answers that no test has taken yet are not stored in {tmp_path / 'missing'}: No such file or directory"
+    )
+    Journal().start("t", "system")
+
+
+def test_a_whole_answer_is_what_it_was() -> None:
+    items = (ScoredPassage("d1", 1.0, "text", span=(3, 7)), ScoredPassage("d2", None, page="p1"))
+    answer = Answer("", Ranking(items), abstained=True, generated=False)
+    assert decode_whole_answer(encode_whole_answer(answer)) == answer
