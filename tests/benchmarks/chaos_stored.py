@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,6 +20,21 @@ RESULTS, RECORDS = "mutated results.json", "cassettes and baselines"
 INI = b"[pytest]\nrag_record_mode = none\n"
 LABELS = b'{"id": "q1", "label": "1"}\n{"id": "q2", "label": "0"}\n'
 GATES = '["accuracy >= 0.1", "accuracy >= baseline - 0.1"]'
+ENDS = b"""
+import asyncio
+import os
+import pytest
+
+async def answer(query):
+    if "shop" in query.question and "ENDS" in os.environ:
+        await asyncio.sleep(1.5)  # the cases before it end
+        os._exit(3)
+    return "9:00"
+
+@pytest.fixture(scope="session")
+def rag_system():
+    return answer
+"""
 READ = (
     "rageval show r.json", "rageval show r.json --html o.html", "rageval show r.json --markdown",
     "rageval compare base.json r.json", "rageval compare r.json base.json", "rageval history",
@@ -49,13 +65,10 @@ def stored_targets() -> Iterator[Target]:
             )
         kept = {path: (folder / path).read_bytes() for path in ("b.json", "r.json", "1.json", "2.json")}
         recordings = read(folder, "cassettes")
-        (run,) = (path for path in (folder / ".rageval/runs").iterdir() if _ended_first(path))
-        lines = {
-            f".rageval/runs/cut/{path.name}": path.read_bytes() for path in run.iterdir() if path.suffix != ".json"
-        }
     yield from _results(kept)
-    yield from _recordings(made, recordings, kept["b.json"], lines)
+    yield from _recordings(made, recordings, kept["b.json"])
     yield from _models()
+    yield from _unfinished()
 
 
 def _results(kept: Files) -> Iterator[Target]:
@@ -70,7 +83,7 @@ def _results(kept: Files) -> Iterator[Target]:
     yield Target(RESULTS, "shard", shards, "1.json", merge)
 
 
-def _recordings(made: Files, recordings: Files, baseline: bytes, lines: Files) -> Iterator[Target]:
+def _recordings(made: Files, recordings: Files, baseline: bytes) -> Iterator[Target]:
     (cassette,) = recordings
     replayed = {**made, **recordings, "pytest.ini": INI, "b.json": baseline}
     with_baseline = f"{PYTEST} --rag-baseline b.json"
@@ -84,14 +97,6 @@ def _recordings(made: Files, recordings: Files, baseline: bytes, lines: Files) -
         )
         yield Target(RECORDS, "baseline", replayed, "b.json", (with_baseline, "rageval compare b.json b.json",
                      f"{with_baseline} --rag-update-baseline-part"))  # fmt: skip
-    for name in lines:
-        yield Target(
-            RECORDS,
-            "unfinished run",
-            {**replayed, **lines},
-            name,
-            (f"{with_baseline} --rag-resume", "rageval history", "rageval cassettes"),
-        )
 
 
 def _models() -> Iterator[Target]:
@@ -110,6 +115,20 @@ def _models() -> Iterator[Target]:
     yield Target(RECORDS, "model cassette", {**made, **recordings}, cassette)
 
 
+def _unfinished() -> Iterator[Target]:
+    """Yield each file that a run leaves whose process ends at its third case."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        made = {"cases.jsonl": CASES, "s.rag.toml": suite(), "conftest.py": ENDS, "pytest.ini": b"[pytest]\n"}
+        write(folder, made)
+        command = [sys.executable, "-m", *PYTEST.split()]
+        subprocess.run(command, cwd=folder, env={**os.environ, "ENDS": "1"}, capture_output=True, check=False)
+        left = read(folder, ".rageval/runs")
+    for path in filter(left.get, left):  # an empty file cannot be broken
+        commands = (f"{PYTEST} --rag-resume", "rageval history", "rageval cassettes")
+        yield Target(RECORDS, "unfinished run", {**made, **left}, path, commands)
+
+
 def write(folder: Path, files: Files) -> None:
     """Write the files of a project."""
     for name, data in files.items():
@@ -121,10 +140,6 @@ def write(folder: Path, files: Files) -> None:
 def read(folder: Path, below: str) -> Files:
     """Return the files of a folder of a project."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in (folder / below).rglob("*") if path.is_file()}
-
-
-def _ended_first(run: Path) -> bool:
-    return run.name == min(path.name for path in run.parent.iterdir())
 
 
 def _run(folder: Path, arguments: str) -> None:
