@@ -57,7 +57,7 @@ class Answering:
         self._runner = Runner(collected.options.markers)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
-        self._journal = journal_of(session.config, collected.earlier, texts=collected.options.texts)
+        self._journal = journal_of(session.config)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self._broken: dict[object, Outcome] = {}

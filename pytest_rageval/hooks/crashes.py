@@ -13,7 +13,7 @@ import pytest
 from pytest_rageval.hooks.alone import AloneRuns, Death, exit_of
 from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.hooks.shared import common_folder
-from pytest_rageval.hooks.suspects import ALONE, Suspects, in_flight
+from pytest_rageval.hooks.suspects import ALONE, Suspects
 
 __all__ = ["Crashes"]
 
@@ -71,20 +71,18 @@ class Crashes:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Note what a dead worker had in flight, before xdist gives it to another."""
+        from pytest_rageval.report.journals import journal_path, open_cases
+
         recorder = self._config.stash.get(RECORDER, None)
         if error is None or error == "keyboard-interrupt" or self._running_alone or recorder is None:
             return
         folder, cases = common_folder(self._config), recorder.run.plan.cases
-        if folder is None:  # workers on other machines
+        if folder is None or recorder.folder is None:  # workers on other machines, or nothing can be written
             return
-        running, asked = in_flight(folder, recorder.folder, node.gateway.id)
-        suspects = [nodeid for nodeid in asked if nodeid in cases and nodeid not in self._reported]
-        at, scored = self._reported.get(running), ""
-        if at == "call":
-            scored = running
-        elif at != "teardown" and (running in cases or (running and suspects)):
-            suspects = [running, *(nodeid for nodeid in suspects if nodeid != running)]
-        if suspects or scored in cases:
+        opened = open_cases(journal_path(recorder.folder, node.gateway.id))
+        scored = next((nodeid for nodeid in opened if self._reported.get(nodeid) == "call"), "")
+        suspects = [nodeid for nodeid in opened if self._reported.get(nodeid) not in ("call", "teardown")]
+        if scored in cases or not cases.keys().isdisjoint(suspects):
             self._note(_Crash(node, exit_of(node), tuple(suspects), scored), folder)
 
     def run_alone(self) -> None:
@@ -129,15 +127,20 @@ class Crashes:
         if any(crash.node is node for crash in self._crashes):
             return None
         recorder, folder = self._config.stash.get(RECORDER, None), common_folder(self._config)
-        if recorder is None or folder is None or blamed not in recorder.run.plan.cases:
+        if recorder is None or recorder.folder is None or folder is None or blamed not in recorder.run.plan.cases:
             return blamed
         self._note(_Crash(node, exit_of(node), (blamed,), ""), folder)  # it died between two tests
         return None
 
     def _note(self, crash: _Crash, folder: Path) -> None:
-        """Keep a crash, and have no worker run the tests that were in flight."""
+        """Keep a crash, and tell the other workers of it."""
+        from pytest_rageval.report.paid import paid_by
+
         self._crashes.append(crash)
-        Suspects(folder).add(nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid)
+        recorder = self._config.stash[RECORDER]
+        worker, reported = crash.node.gateway.id, recorder.run.outcomes.keys()
+        paid = paid_by(worker, recorder.folder, reported).rows if recorder.folder is not None else ()
+        Suspects(folder).add((nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid), paid)
 
     def _announce(self, waiting: Collection[str]) -> None:
         """Print that tests run alone now, as each takes the time that a session takes to start."""

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.hooks.keys import is_worker
+from pytest_rageval.hooks.keys import COLLECTED, is_worker
 from pytest_rageval.hooks.shared import common_folder
-from pytest_rageval.llm.earlier import EarlierCalls
 from pytest_rageval.llm.journal import Journal
 from pytest_rageval.report.folder import make_run_folder
 from pytest_rageval.report.journals import journal_path
 
-__all__ = ["journal_of", "run_folder"]
+__all__ = ["journal_of", "note_running", "run_folder"]
+
+_JOURNAL: pytest.StashKey[Journal] = pytest.StashKey()
 
 NOTE = "run-folder"
 """The file in the folder that processes share, with the path of the run's folder."""
@@ -42,11 +43,24 @@ def run_folder(config: pytest.Config, started: datetime) -> Path:
         return path
 
 
-def journal_of(config: pytest.Config, earlier: EarlierCalls, *, texts: bool) -> Journal:
+def journal_of(config: pytest.Config) -> Journal:
     """Return this process's journal; one that writes nothing where there is no run folder.
 
     A worker on another machine shares no folder with the main process, so it writes nothing.
     """
+    if _JOURNAL not in config.stash:
+        config.stash[_JOURNAL] = _made(config)
+    return config.stash[_JOURNAL]
+
+
+def note_running(item: pytest.Item) -> None:
+    """Write to the journal which test this process runs now, in a session with cases."""
+    if COLLECTED in item.config.stash:
+        journal_of(item.config).runs(item.nodeid)
+
+
+def _made(config: pytest.Config) -> Journal:
+    collected = config.stash[COLLECTED]
     folder: Path | None = None
     with suppress(OSError):  # the recorder reports it
         if not is_worker(config):
@@ -56,4 +70,5 @@ def journal_of(config: pytest.Config, earlier: EarlierCalls, *, texts: bool) -> 
         elif common_folder(config) is not None:
             folder = run_folder(config, datetime.now(timezone.utc))
     process: str = getattr(config, "workerinput", {}).get("workerid", "main")
-    return Journal(None if folder is None else journal_path(folder, process), earlier, texts=texts)
+    path = None if folder is None else journal_path(folder, process)
+    return Journal(path, collected.earlier, texts=collected.options.texts)

@@ -103,9 +103,13 @@ class Reporting:
             self._take_plan(plan)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self) -> None:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Take over what another run had ended, ahead of the first test."""
         self._take_over()
+        if COLLECTED in item.config.stash:
+            from pytest_rageval.hooks.journals import note_running
+
+            note_running(item)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:

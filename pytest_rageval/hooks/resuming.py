@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["Resumed", "find_run", "leave_out", "resume_command", "tell_resumed"]
 
 
+_FEW = 3
+"""How many cases a sentence names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resumed:
     """What the reporting process knows of the run that it goes on with.
@@ -110,6 +114,10 @@ class Resumed:
         if unread := self.stopped.unread:
             again = "its case runs again" if unread == 1 else "their cases run again"
             yield f"{counted(unread, 'line')} in the folder of the run {self.stopped.run} cannot be read, and {again}"
+        if opened := self.stopped.in_flight:
+            cases = ", ".join(opened[:_FEW]) + (", ..." if len(opened) > _FEW else "")
+            wish = "if it ends so again, -n 2 runs them alone, and only the culprit is an error"
+            yield f"the run {self.stopped.run} ended without notice while it ran {cases}; {wish}"
         if changed := self.mixed(plan):
             yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
 

@@ -17,15 +17,15 @@ class WorkerReporting:
         """Leave out a test that a dead worker had in flight; send the plan ahead of the first test that runs."""
         if COLLECTED not in item.config.stash:
             return None
-        from pytest_rageval.hooks.suspects import suspects_of, trail_of
+        from pytest_rageval.hooks.journals import note_running
+        from pytest_rageval.hooks.suspects import suspects_of
 
-        suspects, trail = suspects_of(item.config), trail_of(item.config)
+        suspects = suspects_of(item.config)
         if suspects is not None and item.nodeid in suspects:
             _leave_out(item, nextitem)
             return True
         _send_plan(item)
-        if trail is not None:
-            trail.runs(item.nodeid)
+        note_running(item)
         return None
 
     @pytest.hookimpl(tryfirst=True)

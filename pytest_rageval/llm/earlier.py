@@ -38,6 +38,10 @@ class EarlierCalls:
 
     def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
         self._calls: dict[tuple[str, str, str], list[PaidCall]] = {}
+        self.add(rows)
+
+    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take more calls, as those of a worker that has died."""
         for row in rows:
             call = PaidCall(row["value"], Calls(**row["calls"]), tuple(row.get("recordings", ())))
             calls = self._calls.setdefault(_address(row["nodeid"], row["kind"], row["key"]), [])

@@ -44,6 +44,10 @@ class Journal:
         self._lock = threading.Lock()
         self._file: int | None = None
 
+    def runs(self, nodeid: str) -> None:
+        """Write which test the process runs now."""
+        self._write(f'{{"runs": {json.dumps(nodeid)}}}\n')
+
     def start(self, nodeid: str, kind: str, *, within: int = 0, key: str = "", waits: bool = False) -> int:
         """Write that a call starts, and return its number.
 

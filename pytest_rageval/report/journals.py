@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +13,12 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.folder import JOURNAL
 
-__all__ = ["JournaledCall", "in_flight", "journal_path", "journals_of", "read_journal"]
+__all__ = ["JournaledCall", "in_flight", "journal_path", "journal_paths", "journals_of", "open_cases", "read_journal"]
 
 SUFFIX = ".jsonl"
+
+RUNS = b'{"runs": '
+"""How the line begins that says which test a process runs."""
 
 State = Literal["waiting", "running", "ended", "failed", "cancelled", "unsent"]
 
@@ -52,8 +57,12 @@ def journal_path(folder: Path, process: str) -> Path:
 
 def journals_of(folder: Path) -> dict[str, list[JournaledCall]]:
     """Return process -> its calls, of each process of a run that wrote a journal."""
-    paths = sorted(folder.glob(f"{JOURNAL}*{SUFFIX}"))
-    return {path.name[len(JOURNAL) : -len(SUFFIX)]: read_journal(path) for path in paths}
+    return {path.name[len(JOURNAL) : -len(SUFFIX)]: read_journal(path) for path in journal_paths(folder)}
+
+
+def journal_paths(folder: Path) -> list[Path]:
+    """Return the journals of a run."""
+    return sorted(folder.glob(f"{JOURNAL}*{SUFFIX}"))
 
 
 def read_journal(path: Path) -> list[JournaledCall]:
@@ -69,6 +78,17 @@ def read_journal(path: Path) -> list[JournaledCall]:
     except OSError:
         pass
     return list(calls.values())
+
+
+def open_cases(path: Path) -> tuple[str, ...]:
+    """Return what a process had in flight when it ended: the test that it ran, then those whose calls have no end."""
+    running = ""
+    with suppress(OSError), path.open("rb") as stream:
+        for line in stream:
+            if line.startswith(RUNS) and line.endswith(b"\n"):
+                running = json.loads(line)["runs"]
+    unended = (call.nodeid for call in read_journal(path) if call.state in ("waiting", "running"))
+    return tuple(dict.fromkeys(nodeid for nodeid in (running, *unended) if nodeid))
 
 
 def in_flight(calls: Iterable[JournaledCall]) -> list[JournaledCall]:

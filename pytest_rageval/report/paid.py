@@ -11,9 +11,9 @@ from typing import Any
 
 from pytest_rageval.llm.earlier import SYSTEM
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.report.journals import JournaledCall, in_flight, journals_of
+from pytest_rageval.report.journals import JournaledCall, in_flight, journal_path, journals_of, read_journal
 
-__all__ = ["Paid", "paid_of", "paid_since", "unclaimed_of"]
+__all__ = ["Paid", "paid_by", "paid_of", "paid_since", "unclaimed_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,11 @@ def paid_of(folder: Path, reported: Collection[str], without: Collection[str] = 
         tuple(spent for paid in each for spent in paid.spent),
         sum(paid.on_their_way for paid in each),
     )
+
+
+def paid_by(process: str, folder: Path, reported: Collection[str]) -> Paid:
+    """Return what one process of a run paid for; ``reported`` are the node ids of cases that a test reported."""
+    return _paid(read_journal(journal_path(folder, process)), reported)
 
 
 def unclaimed_of(folder: Path, reported: Collection[str], counted: Collection[str]) -> Calls:

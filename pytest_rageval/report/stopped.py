@@ -11,6 +11,7 @@ from typing import Any
 from pytest_rageval.folders import regular
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES, run_age
+from pytest_rageval.report.journals import journal_paths, open_cases
 from pytest_rageval.report.paid import Paid, paid_of, paid_since
 from pytest_rageval.report.plan import DIGEST
 from pytest_rageval.report.pruning import goes_on
@@ -58,6 +59,7 @@ class Stopped:
         unread: how many lines are malformed; the last one may be cut short, and does not count.
         outcomes: node id -> the last outcome that was scored or an error.
         paid: what else was paid for.
+        in_flight: node ids of the cases that were in flight if its process ended without notice.
     """
 
     run: str
@@ -68,6 +70,7 @@ class Stopped:
     unread: int = 0
     outcomes: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     paid: Paid = field(default_factory=Paid)
+    in_flight: tuple[str, ...] = ()
 
 
 def read_head(folder: Path) -> Head | None:
@@ -134,10 +137,12 @@ def stopped_run(folder: Path) -> Stopped:
                 unread += 1
     reported = {line["nodeid"]: line for line in outcomes if _is_reported(line)}
     paid = paid_since(earlier.paid, paid_of(folder, reported), reported)
+    opened = (nodeid for path in journal_paths(folder) for nodeid in open_cases(path)) if head.left is None else ()
+    in_flight = tuple(nodeid for nodeid in opened if nodeid in head.cases and nodeid not in reported)
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
     reported = {**earlier.outcomes, **reported}
-    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread, reported, paid)
+    return Stopped(folder.name, identity, frozenset(head.cases), ended, instances, unread, reported, paid, in_flight)
 
 
 def _is_reported(line: Mapping[str, Any]) -> bool:
