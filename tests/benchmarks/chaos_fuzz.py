@@ -102,6 +102,8 @@ def _main(trials: int, seed: int, first: int) -> None:
         named = by_share[share]
         target = named[number % len(named)] if share != INPUTS else random.choice(named)
         mutation, data = mutated(target.files[target.broken], random)
+        if target.broken == "pytest.ini":  # pytest reads it before any plugin, with a traceback for invalid UTF-8
+            data = data.decode("utf-8", "ignore").encode()
         files = {**target.files, target.broken: data}
         if share == RESULTS and ".rageval/runs/r/results.json" in files:
             files[".rageval/runs/r/results.json"] = data

@@ -18,7 +18,7 @@ __all__ = ["kills"]
 
 CASES = 60
 IN_FLIGHT = 16  # what --rag-concurrency is unless it is given
-DELAY_S = 0.08
+DELAY_S = 0.25
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 SUITE = """
 [[testbed]]
