@@ -27,11 +27,11 @@ from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
 from pytest_rageval.llm.meter import Meter
+from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
-    from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Answering"]
@@ -68,6 +68,7 @@ class Answering:
         self._suspects = suspects_of(session.config) or ()
         self._routing = Routing(session.config)
         self._kept: dict[int, Kept] = {}
+        self._last: RagResult | None = None
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
@@ -125,7 +126,10 @@ class Answering:
         self._desks.close()
         self._journal.close()
         self._routing.stop()
-        return self._ahead.unclaimed
+        unclaimed, last = self._ahead.unclaimed, self._last
+        if last is not None and not last.is_reported:  # an interrupt ended its test
+            unclaimed += last.outcome.calls or Calls()
+        return unclaimed
 
     def _task(self, item: pytest.Item, entry: Entry) -> Task:
         testbed, case = entry.testbed, self._collected.session_case(entry)
@@ -249,7 +253,7 @@ class Answering:
     ) -> RagResult:
         texts = self._collected.options.texts
         result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
-        request.node.stash[RESULT] = result
+        request.node.stash[RESULT] = self._last = result
         return result
 
 

@@ -100,7 +100,7 @@ class Crashes:
             if died.isdisjoint(crash.suspects):
                 self._blame_nobody(crash)
         if waiting and controller.shouldstop:
-            from xdist.dsession import Interrupted
+            from xdist.dsession import Interrupted  # type: ignore[import-untyped]
 
             raise Interrupted(str(controller.shouldstop))
 
@@ -182,7 +182,7 @@ class Crashes:
         if lost is not None:
             from pytest_rageval.model.codec import encode_outcome
 
-            nothing = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
+            nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
             failed.rag = {"outcome": encode_outcome(lost), **nothing, "missed": False}  # type: ignore[attr-defined]
         controller = self._config.pluginmanager.getplugin("dsession")
         for report in [failed] if when == "teardown" else [failed, ended]:

@@ -226,7 +226,8 @@ class Reporting:
     @property
     def _crashes(self) -> Crashes | None:
         """What runs the tests of dead workers alone; None without xdist."""
-        return self._config.pluginmanager.getplugin("rageval-crashes")
+        crashes: Crashes | None = self._config.pluginmanager.getplugin("rageval-crashes")
+        return crashes
 
     def _settle(self, *, interrupted: bool) -> None:
         recorder = self._config.stash.get(RECORDER, None)

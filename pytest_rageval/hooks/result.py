@@ -33,6 +33,7 @@ class RagResult:
     Attributes:
         case: the case, with its gold answers, supplied passages and facets.
         answer: what the system returned.
+        is_reported: whether a report has its outcome.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class RagResult:
     ) -> None:
         task = as_asked(task, asked)
         self.case: Case = task.case
+        self.is_reported = False
         self._outcome = outcome
         self._meter = Meter()
         self._metrics = metrics

@@ -97,6 +97,8 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     entry = item.stash[ENTRY]
     result = item.stash.get(RESULT, None)
     outcome = _ended_early(item, entry, report) if result is None else result.outcome
+    if result is not None:
+        result.is_reported = True
     sent = item.config.stash.setdefault(SENT, set())
     instance = None
     if outcome.case_id not in sent:

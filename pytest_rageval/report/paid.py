@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -84,19 +84,20 @@ def paid_since(earlier: Paid, later: Paid, reported: Collection[str]) -> Paid:
 
 def _paid(calls: Sequence[JournaledCall], reported: Collection[str]) -> Paid:
     by_number = {call.number: call for call in calls}
-    outer = [call for call in calls if not _is_counted(call, by_number)]
-    rows = [_row(call) for call in outer if call.state == "ended" and call.value is not None]
+    outer = [call for call in calls if not _is_part(call, by_number, ("ended", "failed", "cancelled"))]
+    whole = [call for call in calls if call.state == "ended" and call.value is not None]
+    rows = [_row(call) for call in whole if not _is_part(call, by_number, ("ended",))]
     return Paid(
         tuple(row if row["nodeid"] not in reported else _free(row) for row in rows if _lasts(row, reported)),
-        tuple((call.nodeid, call.calls) for call in outer if call.nodeid not in reported),
+        tuple((call.nodeid, replace(call.calls, on_their_way=0)) for call in outer if call.nodeid not in reported),
         len(_on_their_way(calls)),
     )
 
 
-def _is_counted(call: JournaledCall, calls: Mapping[int, JournaledCall]) -> bool:
-    """Return whether a call is part of a system's call that has ended and counts it."""
+def _is_part(call: JournaledCall, calls: Mapping[int, JournaledCall], states: Collection[str]) -> bool:
+    """Return whether a call is part of a system's call in one of these states."""
     while (outer := calls.get(call.within)) is not None:
-        if outer.kind == SYSTEM and outer.state in ("ended", "failed", "cancelled"):
+        if outer.kind == SYSTEM and outer.state in states:
             return True
         call = outer
     return False

@@ -25,10 +25,13 @@ class LocalEmbedder:
 
     Attributes:
         revision: tells the model's files from others, once it is loaded; "" before.
+        computes_here: whether asking it again costs nothing.
 
     Raises:
         MissingDependencyError: sentence-transformers is not installed.
     """
+
+    computes_here = True
 
     def __init__(self, name: str, folder: Path) -> None:
         if find_spec("sentence_transformers") is None:

@@ -30,6 +30,9 @@ __all__ = ["KINDS", "Trial", "trial"]
 KINDS = ("async", "model", "judged")
 """An async system of a user's, a model through ``rag_model``, and a model that a judge follows."""
 
+AT_ONCE = 16
+"""Calls in flight at a time, by default."""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 CONFTEST = """
@@ -87,7 +90,7 @@ class Trial:
         cases: how many cases it has.
         wanted: how many calls a run takes that nobody kills.
         calls: how many the server saw in all.
-        in_flight: how many of them had no reply at the kills.
+        in_flight: how many of them may have had no reply at the kills.
         scored: how many cases the resumed run scored.
         line: what the resumed run says of the one before.
     """
@@ -114,9 +117,10 @@ def trial(
     moment: Random,
     *,
     cases: int = 240,
-    args: Sequence[str] = (),
+    workers: int = 0,
 ) -> Trial:
     """Run a project in ``folder``, kill it with each of the signals in turn, and resume it to its end."""
+    args = [f"-n{workers}"] if workers else []
     with OpenAIServer(reply=_reply, delay_s=0.06) as server:
         _write(folder, kind, server.base_url, cases)
         per_case = 2 if kind == "judged" else 1
@@ -124,20 +128,21 @@ def trial(
         for at, kill in enumerate(signals):
             process = _started(folder, server.base_url, [*args, *(["--rag-resume"] if at else [])])
             wanted = len(server.requests) + moment.randint(1, cases * per_case // (len(signals) + 1))
-            in_flight += _killed(process, kill, server, wanted, moment)
+            in_flight += _killed(process, kill, server, wanted, moment) * (workers or 1)
         process = _started(folder, server.base_url, [*args, "--rag-resume", "--rag-json=results.json"])
         output = process.communicate(timeout=300)[0]
         lines = [line for line in output.splitlines() if "taken over from the run" in line]
         path = folder / "results.json"
         results = json.loads(path.read_text()) if path.exists() else {"outcomes": []}
         scored = sum(outcome["status"] == "scored" for outcome in results["outcomes"])
+        errors = [outcome["error"] for outcome in results["outcomes"] if outcome["status"] != "scored"]
         names = tuple(kill.name for kill in signals)
-        line = lines[0] if lines else output[-300:] if scored < cases else ""
+        line = "; ".join([*lines, *errors[:3]]) or (output[-300:] if scored < cases else "")
         return Trial(kind, names, cases, cases * per_case, len(server.requests), in_flight, scored, line)
 
 
 def _reply(body: dict[str, object]) -> str:
-    return '{"reason": "it is right", "label": 2}' if body["model"] == "judge" else "Paris"
+    return '{"reason": "it is right", "label": "right"}' if body["model"] == "judge" else "Paris"
 
 
 def _write(folder: Path, kind: str, url: str, cases: int) -> None:
@@ -167,7 +172,7 @@ def _started(folder: Path, url: str, args: Sequence[str]) -> subprocess.Popen[st
 def _killed(
     process: subprocess.Popen[str], kill: signal.Signals, server: OpenAIServer, wanted: int, moment: Random
 ) -> int:
-    """Kill a run once the server has seen so many calls; return how many calls were in flight then."""
+    """Kill a run once the server has seen so many calls; return how many may have been in flight then."""
     until = time.monotonic() + 120
     while len(server.requests) < wanted and process.poll() is None and time.monotonic() < until:
         time.sleep(0.002)
@@ -179,9 +184,8 @@ def _killed(
         os.kill(process.pid, kill)
     else:
         os.killpg(process.pid, kill)
-    in_flight = server.in_flight
     process.communicate(timeout=60)
-    return max(in_flight, 16)
+    return AT_ONCE
 
 
 def main() -> None:
@@ -190,7 +194,7 @@ def main() -> None:
     parser.add_argument("--kinds", default="async,model", help=f"of {', '.join(KINDS)} (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", type=int, default=1, help="how often each run is killed")
-    parser.add_argument("args", nargs="*", help="of pytest, as -n 2")
+    parser.add_argument("--workers", type=int, default=0, help="of xdist")
     options = parser.parse_args()
     moment, kinds = Random(options.seed), options.kinds.split(",")
     worst = lost = 0
@@ -198,7 +202,7 @@ def main() -> None:
         kind = kinds[number // len(SIGNALS) % len(kinds)]
         signals = [SIGNALS[(number + at) % len(SIGNALS)] for at in range(options.again)]
         with tempfile.TemporaryDirectory() as folder:
-            done = trial(Path(folder), kind, signals, moment, args=options.args)
+            done = trial(Path(folder), kind, signals, moment, workers=options.workers)
         lost += not done.holds
         worst = max(worst, done.calls - done.wanted)
         verdict = "holds" if done.holds else "LOST"

@@ -198,10 +198,11 @@ def validate(results: Mapping[str, Any]) -> None:
 
 
 def bare(results: Mapping[str, Any]) -> Any:
-    """Return results.json without what two runs of the same may differ in: times, and the run's name."""
+    """Return results.json without what two runs of the same may differ in: times, the run's name, what it resumed."""
     copy: Any = json.loads(json.dumps(results))
     for key in ("id", "started", "duration_s"):
         del copy["run"][key]
+    copy["run"].pop("resumed", None)
     for outcome in copy["outcomes"]:
         for usage in [(outcome["answer"] or {}).get("usage")]:
             if usage:

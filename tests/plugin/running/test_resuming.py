@@ -120,7 +120,7 @@ def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
         path.write_bytes(path.read_bytes()[:-20])
     resumed = resume(project)
     assert bare(resumed.results) == bare(whole.results)
-    assert asked(project) == [RIGHT, RIGHT]
+    assert asked(project) == [RIGHT]  # the answer of the case before had come, and is stored
 
 
 def test_what_keeps_no_texts_is_resumed_without_them(project: Project) -> None:

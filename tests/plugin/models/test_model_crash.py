@@ -1,0 +1,27 @@
+"""A worker that dies while a model answers: only its culprit is an error, and no answer is paid for twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from model_projects import asked, asks, loaded, numbered, stop  # noqa: F401
+from openai_server import OpenAIServer
+from rag_project import Project
+
+
+def test_a_case_of_a_model_that_dies_in_a_hook_is_paid_once(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.delay_s = 0.05
+    asks(project, openai_server.base_url, numbered(24))
+    project.file("conftest.py", """
+        import os
+
+        def pytest_runtest_call(item):
+            if "q05" in item.name:
+                os._exit(3)
+    """)  # fmt: skip
+    run = project.run("-n2", "--dist", "worksteal", subprocess=True)
+    assert {name for name, status in run.statuses.items() if status == "error"} == {"q05"}, run.text
+    assert list(run.statuses.values()).count("scored") == 23
+    paid = Counter(asked(openai_server))
+    assert paid["q05"] == 1  # its answer was on disk
+    assert paid.total() <= 24 + 16

@@ -1,0 +1,63 @@
+"""What runs alone after a worker died: ordinary tests, tests that hang, and what ends the session meanwhile."""
+
+from __future__ import annotations
+
+from rag_project import Project, case, cases
+
+SLEEPS = """
+    import asyncio
+    import os
+    import time
+    import pytest
+    from pytest_rageval.hooks import alone
+
+    alone.LIMIT_S = 20
+    async def answer(query):
+        if query.question == "exit" or (query.question == "hang" and not os.path.exists("died")):
+            open("died", "w").close()
+            os._exit(3)
+        if query.question == "later":
+            await asyncio.sleep(0.4)
+            os._exit(3)
+        if query.question == "hang":
+            time.sleep(600)
+        await asyncio.sleep(0.03)
+        return "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return answer
+"""
+
+
+def test_one_that_hangs_alone_is_stopped_and_told(project: Project) -> None:
+    project.says([*cases("one", "two"), case("q3", "hang")], conftest=SLEEPS)
+    run = project.run("-n1", subprocess=True)
+    assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "error"}, run.text
+    assert "reported nothing for 20 s and was stopped" in run.outcomes["q3"]["error"]
+
+
+def test_an_ordinary_test_is_not_blamed_for_a_case_in_flight(project: Project) -> None:
+    test = """
+        import time
+        from pytest_rageval import rag_case
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], limit=1)
+        def test_first(rag): ...
+
+        def test_plain():
+            time.sleep(2)
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], sample=3)
+        def test_second(rag): ...
+    """
+    project.says(cases("one", "later", "two"), test=test, conftest=SLEEPS)
+    run = project.run("-n1", "-v", subprocess=True)
+    run.said("*PASSED test_it.py::test_plain*", "*4 passed, 1 error*")
+
+
+def test_the_first_failure_ends_the_session_also_among_those_that_run_alone(project: Project) -> None:
+    project.says(cases("exit", "exit", *["one"] * 4), conftest=SLEEPS)
+    run = project.run("-n1", "--rag-concurrency=1", "-x", subprocess=True)
+    assert run.statuses == {"q1": "error", **{f"q{number}": "scored" for number in range(3, 7)}}, run.text
+    run.said("*1 test in flight in 2 workers that died with exit code 3 did not run, as the session stopped: *q2*")

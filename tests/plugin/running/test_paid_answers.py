@@ -1,0 +1,159 @@
+"""Answers that no test had taken when a run was killed: a resumed run takes them over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rag_project import Mode, Project, bare, cases
+from resume_project import asked, folders, resume
+
+ASYNC = """
+    import asyncio
+    import os
+    import pytest
+    from pytest_rageval import Answer, Usage
+
+    def note(name, text):
+        with open(name, "a") as file:
+            file.write(text + "\\n")
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        async def say(query):
+            note("asked.txt", query.question)
+            while "slow" in query.question and not os.path.exists("go.txt"):
+                await asyncio.sleep(0.01)
+            note("done.txt", query.question)
+            return Answer(query.question.split()[1], usage=Usage(10, 5, 0.01))
+        return say
+"""
+
+CUT = """
+    import os
+    import signal
+    import time
+
+    def cut():
+        before, until = -1, time.monotonic() + 20
+        while time.monotonic() < until:  # until nothing is answered any more
+            now = os.path.getsize("done.txt")
+            if now == before:
+                break
+            before = now
+            time.sleep(0.4)
+        if os.environ["CUT"] == "kill":
+            os.killpg(0, signal.SIGKILL)
+        raise KeyboardInterrupt
+"""
+
+TEST = """
+    import os
+    from cutting import cut
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"]{arguments})
+    def test_it(rag):
+        if rag.case.id == "q2" and not os.path.exists("go.txt"):
+            cut()
+"""
+
+QUESTIONS = [f"say Paris {at}{' slow' * (at > 16)}" for at in range(1, 21)]
+
+
+def _says(project: Project, test: str = TEST) -> None:
+    project.file("cutting.py", CUT)
+    project.says(cases(*QUESTIONS), test=test, conftest=ASYNC)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _cut(project: Project, monkeypatch: pytest.MonkeyPatch, how: str, *args: str) -> list[str]:
+    """Run the project until its second test ends it; return what had been answered by then."""
+    monkeypatch.setenv("CUT", how)
+    project.started(*args).wait(60)
+    (project.path / "go.txt").touch()
+    done = _lines(project.path / "done.txt")
+    (project.path / "done.txt").write_text("")
+    return done
+
+
+@pytest.mark.parametrize(
+    ("how", "args"), [("kill", ()), ("interrupt", ()), ("kill", ("-n2",))], ids=["kill", "interrupt", "kill-n2"]
+)
+def test_a_resumed_run_asks_only_what_was_on_its_way(
+    project: Project, monkeypatch: pytest.MonkeyPatch, how: str, args: Mode
+) -> None:
+    _says(project)
+    done = _cut(project, monkeypatch, how, "--rag-concurrency=4", *args)
+    slow = len(asked(project)) - len(done)
+    assert len(done) >= 5
+    assert slow >= 2
+    resumed = resume(project, "--rag-concurrency=4", *args)
+    assert not set(done) & set(_lines(project.path / "done.txt"))
+    assert len(asked(project)) == 20 + slow
+    assert set(resumed.statuses.values()) == {"scored"}
+    told = resumed.results["run"]["resumed"]
+    taken, answers = told["cases"], told["answers"]
+    assert taken + answers == len(done)
+    assert answers >= 2
+    were = f"{slow} calls were on their way, their cost is unknown"
+    resumed.said(
+        f"{taken} of 20 cases taken over from the run *, and {answers} answers that no test had taken; "
+        f"that run cost at least ${len(done) / 100:.4f}; {were}"
+    )
+    assert told["usage"]["on_their_way"] == slow
+    assert told["usage"]["cost_usd"] is None
+    assert told["usage"]["at_least"]["cost_usd"] == pytest.approx(len(done) / 100)
+    assert resumed.results["usage"]["cost_usd"] == pytest.approx(0.2)
+    assert bare(project.run().results) == bare(resumed.results)
+
+
+def test_the_summary_of_an_interrupted_run_states_what_is_unknown(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _says(project)
+    done = _cut(project, monkeypatch, "interrupt", "--rag-concurrency=4")
+    output = " ".join((project.path / "output.txt").read_text().split())
+    assert len(done) == 16
+    assert "cost at least $0.1600; 4 calls were on their way, their cost is unknown" in output
+    usage = project.kept()["usage"]
+    assert (usage["calls"], usage["on_their_way"], usage["cost_usd"]) == (20, 4, None)
+    assert usage["at_least"]["cost_usd"] == pytest.approx(0.16)
+
+
+def test_one_that_is_killed_again_keeps_what_both_were_answered(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _says(project)
+    first = _cut(project, monkeypatch, "kill", "--rag-concurrency=4", "-k", "not q7 and not q8")
+    (project.path / "go.txt").unlink()
+    second = _cut(project, monkeypatch, "kill", "--rag-concurrency=4", "--rag-resume")
+    assert not set(first) & set(second)
+    resumed = resume(project, "--rag-concurrency=4")
+    assert not set(first + second) & set(_lines(project.path / "done.txt"))
+    assert set(resumed.statuses.values()) == {"scored"}
+
+
+def test_other_settings_are_refused_before_a_single_case_has_ended(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _says(project, TEST.replace('"q2"', '"q1"'))
+    _cut(project, monkeypatch, "kill", "--rag-concurrency=4")
+    project.file("pytest.ini", "[pytest]\nrag_top_k = 7\n")
+    refused = project.run("--rag-resume", fresh=False)
+    assert refused.status == 4
+    refused.result.stderr.fnmatch_lines(["*its system differs: rag_top_k was 5 and is 7*"])
+
+
+def test_without_texts_what_no_test_had_taken_is_asked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    _says(project)
+    project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
+    done = _cut(project, monkeypatch, "kill", "--rag-concurrency=4")
+    (folder,) = folders(project)
+    assert not any("Paris" in path.read_text() for path in folder.glob("journal-*"))
+    resumed = resume(project, "--rag-concurrency=4")
+    assert sorted(_lines(project.path / "done.txt")) == sorted(set(QUESTIONS) - {done[0]})
+    resumed.said("1 of 20 cases taken over from the run *; that run cost at least $0.1600; 4 calls were on their way*")

@@ -1,0 +1,83 @@
+"""What the processes of a session tell each other of a worker that died, and how its process ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import execnet
+import pytest
+
+from pytest_rageval.hooks.alone import exit_of
+from pytest_rageval.hooks.suspects import Suspects
+from pytest_rageval.llm.earlier import SYSTEM, EarlierCalls
+from pytest_rageval.llm.journal import Journal
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.report.journals import journal_path, open_cases
+from pytest_rageval.report.paid import paid_by
+
+ROW = {"nodeid": "t.py::test[q2]", "kind": SYSTEM, "key": "", "value": {"text": "Paris"}, "calls": asdict(Calls(1))}
+
+
+def test_all_workers_leave_a_suspect_out_but_the_one_that_is_there_for_it(tmp_path: Path) -> None:
+    earlier = EarlierCalls()
+    other, alone = Suspects(tmp_path), Suspects(tmp_path, earlier, alone=True)
+    assert "t.py::test[q1]" not in other
+    Suspects(tmp_path).add(["t.py::test[q1]"], [ROW])
+    assert "t.py::test[q1]" in other
+    assert "t.py::test[q1]" not in alone
+    assert "t.py::test[q2]" not in other
+    taken = earlier.take("t.py::test[q2]", SYSTEM, "")
+    assert taken is not None
+    assert (taken.value, taken.calls.calls) == ({"text": "Paris"}, 1)
+    Suspects(tmp_path).add(["t.py::test[q3]"], [])
+    assert "t.py::test[q3]" in other
+    assert "t.py::test[q3]" not in alone
+    assert earlier.take("t.py::test[q2]", SYSTEM, "") is None  # read once
+
+
+def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -> None:
+    suspects, path = Suspects(tmp_path), tmp_path / "suspects.jsonl"
+    path.write_text('{"suspect": "t.py::te', encoding="utf-8")
+    assert "t.py::test[q1]" not in suspects
+    path.write_text('{"suspect": "t.py::test[q1]"}\n', encoding="utf-8")
+    assert "t.py::test[q1]" in suspects
+
+
+def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_path: Path) -> None:
+    path = journal_path(tmp_path, "gw0")
+    assert open_cases(path) == ()
+    journal = Journal(path)
+    journal.runs("t.py::test[q1]")
+    ended, _, _ = (journal.start(f"t.py::test[q{number}]", SYSTEM) for number in (1, 2, 3))
+    journal.end(ended, {"text": "Paris"}, Calls(1))
+    journal.runs("t.py::test[é]")
+    journal.close()
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write('{"runs": "t.py::te')  # cut short
+    assert open_cases(path) == ("t.py::test[é]", "t.py::test[q2]", "t.py::test[q3]")
+    assert [row["nodeid"] for row in paid_by("gw0", tmp_path, ()).rows] == ["t.py::test[q1]"]
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("os._exit(3)", " with exit code 3"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", " with signal SIGKILL"),
+    ],
+)
+def test_how_a_process_ended_is_told_by_its_code_or_signal(code: str, how: str) -> None:
+    group = execnet.Group()
+    try:
+        gateway = group.makegateway("popen")
+        channel = gateway.remote_exec(f"import os, signal; {code}")
+        with pytest.raises(EOFError):
+            channel.receive()
+        assert exit_of(SimpleNamespace(gateway=gateway)) == how
+    finally:
+        group.terminate(1)
+
+
+def test_how_a_process_on_another_machine_ended_is_not_known() -> None:
+    assert exit_of(SimpleNamespace(gateway=SimpleNamespace(_io=object(), spec=SimpleNamespace(popen=False)))) == ""

@@ -1,0 +1,165 @@
+"""What a run paid for that no test reported: rows to take over, and the cost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.engine.answerers import SystemAnswerer
+from pytest_rageval.engine.loop import NoLoop
+from pytest_rageval.engine.remembered import Remembered
+from pytest_rageval.errors import CaseError
+from pytest_rageval.llm.client import Client
+from pytest_rageval.llm.earlier import EarlierCalls
+from pytest_rageval.llm.journal import CaseJournal, Journal
+from pytest_rageval.llm.limiter import Limiter
+from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case, Instance, Query
+from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.report.journals import journal_path
+from pytest_rageval.report.paid import Paid, paid_of, paid_since, unclaimed_of
+
+PRICE = Calls(1, 0, 1, 10, 5, 0.5, 0.5)
+CASE = Case("q1", Instance("q1", "Which city?", (("Paris",),), ()), None, {})
+
+
+class Desk:
+    """A model that counts; it hangs on what it is told to."""
+
+    def __init__(self, hangs: str = "") -> None:
+        self.asked = 0
+        self.hangs = hangs
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        self.asked += 1
+        if messages[0]["content"] == self.hangs:
+            await asyncio.sleep(60)
+        return Completion(f"reply {self.asked}", Usage(10, 5, 0.5), "stop")
+
+
+def client_of(desk: Desk, kind: str = "model") -> Client:
+    return Client(desk, name="desk", kind=kind, limiter=Limiter(4), retry=RetryPolicy())
+
+
+def ask(client: Client, *texts: str) -> Coroutine[Any, Any, Answer]:
+    async def system() -> Answer:
+        for text in texts:
+            reply = await client.complete([{"role": "user", "content": text}])
+        return Answer(reply.text)
+
+    return system()
+
+
+def run(journal: Journal, client: Client, *texts: str, nodeid: str = "t[q1]", cut_s: float = 5.0) -> Meter:
+    """Ask a system that asks a model these texts on behalf of a case, and cut it after a while."""
+
+    async def system(query: Query) -> Answer:
+        return await ask(client, *texts)
+
+    async def asking() -> Meter:
+        meter = Meter()
+        SCOPE.set(Scope(meter, journal=CaseJournal(journal, nodeid)))
+        answerer = SystemAnswerer(system, "mine", NoLoop(), origin="o")
+        with contextlib.suppress(asyncio.TimeoutError, CaseError):
+            await asyncio.wait_for(answerer.ahead(CASE), cut_s)
+        return meter
+
+    return asyncio.run(asking())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def journal(folder: Path, paid: Paid | None = None, name: str = "main") -> Journal:
+    return Journal(journal_path(folder, name), EarlierCalls(() if paid is None else paid.rows))
+
+
+def test_an_answer_that_came_is_taken_over_and_charged(folder: Path) -> None:
+    run(journal(folder), client_of(Desk()), "one", "two")
+    paid = paid_of(folder, ())
+    assert paid.calls == PRICE + PRICE  # the replies are counted with the answer, once
+    again = Desk()
+    taken = run(journal(folder, paid, "next"), client_of(again), "one", "two")
+    assert (again.asked, taken.calls) == (0, PRICE + PRICE)
+
+
+def test_an_answer_is_taken_over_once(folder: Path) -> None:
+    run(journal(folder), client_of(Desk()), "one")
+    again, later = Desk(), journal(folder, paid_of(folder, ()), "next")
+    for _ in range(2):
+        run(later, client_of(again), "one")
+    assert again.asked == 1
+
+
+def test_of_a_system_that_was_cut_the_replies_are_taken_over(folder: Path) -> None:
+    cut = run(journal(folder), client_of(Desk(hangs="two")), "one", "two", cut_s=0.2)
+    assert cut.calls.exact.cost_usd is None
+    assert (cut.calls.cost_usd, cut.calls.on_their_way) == (0.5, 1)
+    paid = paid_of(folder, ())
+    assert (paid.calls.cost_usd, paid.calls.on_their_way) == (0.5, 1)
+    again = Desk()
+    run(journal(folder, paid, "next"), client_of(again), "one", "two")
+    assert again.asked == 1
+
+
+def test_a_reply_of_a_system_that_was_killed_is_taken_over(folder: Path) -> None:
+    path = journal_path(folder, "main")
+    run(journal(folder), client_of(Desk(hangs="two")), "one", "two", cut_s=0.2)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "cancelled" not in line))  # as a kill leaves it
+    paid = paid_of(folder, ())
+    assert (paid.calls.cost_usd, paid.on_their_way) == (0.5, 1)
+    again = Desk()
+    taken = run(journal(folder, paid, "next"), client_of(again), "one", "two")
+    assert (again.asked, taken.calls) == (1, PRICE + PRICE)
+    assert taken.replayed  # nobody knows how long it would have taken
+
+
+def test_what_a_test_reported_is_not_taken_over(folder: Path) -> None:
+    run(journal(folder), client_of(Desk()), "one")
+    assert paid_of(folder, {"t[q1]"}) == Paid()
+    earlier = paid_of(folder, ())
+    assert paid_since(earlier, Paid(), {"t[q1]"}) == Paid()
+    assert paid_since(earlier, Paid(on_their_way=2), {"t[q2]"}).calls == PRICE + Calls(on_their_way=2)
+
+
+def test_an_answer_that_cases_share_is_taken_over_by_any_and_charged_by_one(folder: Path) -> None:
+    asked: list[str] = []
+
+    async def system(query: Query) -> Answer:
+        asked.append(query.question)
+        return Answer("Paris", usage=Usage(10, 5, 0.5))
+
+    def shared(log: Journal, nodeid: str) -> Meter:
+        async def asking() -> Meter:
+            meter = Meter()
+            SCOPE.set(Scope(meter, journal=CaseJournal(log, nodeid)))
+            answers = Remembered(SystemAnswerer(system, "mine", NoLoop(), origin="o"))
+            assert (await answers.ahead(CASE)).text == "Paris"
+            return meter
+
+        return asyncio.run(asking())
+
+    shared(journal(folder), "t[q1]")
+    for reported, charged in (((), PRICE), ({"t[q1]"}, Calls())):
+        taken = shared(journal(folder, paid_of(folder, reported), "next"), "t[q2]")
+        assert taken.calls == charged
+    assert asked == ["Which city?"]
+
+
+def test_a_process_that_died_is_counted_from_its_journal(folder: Path) -> None:
+    run(journal(folder, name="gw0"), client_of(Desk()), "one")
+    run(journal(folder, name="gw1"), client_of(Desk()), "one", nodeid="t[q2]")
+    assert unclaimed_of(folder, (), {"gw0", "gw1"}) == Calls()
+    assert unclaimed_of(folder, (), {"gw1"}) == PRICE
+    assert unclaimed_of(folder, {"t[q1]"}, {"gw1"}) == Calls()
