@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement
@@ -11,6 +13,8 @@ import pytest
 from pytest_rageval.hooks.keys import RECORDER
 
 if TYPE_CHECKING:
+    import pluggy
+
     from pytest_rageval.hooks.recorder import Recorder
     from pytest_rageval.report.gating import NamedGate
     from pytest_rageval.report.properties import Properties
@@ -56,17 +60,48 @@ class JUnit:
             _print_in(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told))
         return result
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
-        """Give the whole its properties before pytest writes the file."""
-        recorder, add = self._config.stash.get(RECORDER, None), getattr(self._xml(), "add_global_property", None)
-        if recorder is None or add is None:
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
+        """Give the whole its properties before pytest writes the file; go on if pytest cannot write it.
+
+        Its error would end pytest with a traceback, without results and summary. Instead the session fails with a
+        warning.
+        """
+        recorder, xml = self._config.stash.get(RECORDER, None), self._xml()
+        if recorder is not None:
+            self._add_properties(recorder, xml)
+        try:
+            return (yield)
+        except OSError as error:
+            if recorder is None or xml is None or not _raised_by(type(xml), error):
+                raise
+            recorder.take_fault(f"{self._config.option.xmlpath} cannot be written: {error.strerror or error}")
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            for hook in self._waiting(xml):
+                hook.function(*({"session": session, "exitstatus": exitstatus}[name] for name in hook.argnames))
+            return None
+
+    def _add_properties(self, recorder: Recorder, xml: Any) -> None:
+        add = getattr(xml, "add_global_property", None)
+        if add is None:
             return
         from pytest_rageval.report.properties import run_properties
 
         systems = dict.fromkeys(outcome.system for outcome in recorder.run.ordered())
         for name, value in run_properties(recorder.described(), systems):
             add(name, value)
+
+    def _waiting(self, xml: Any) -> list[pluggy.HookImpl]:
+        """Take pytest's JUnit plugin out of the session, and return whom its error kept from being called."""
+        from _pytest.junitxml import xml_key
+
+        manager = self._config.pluginmanager
+        hooks = manager.hook.pytest_sessionfinish.get_hookimpls()  # the last one is called first
+        at = next(at for at, hook in enumerate(hooks) if hook.plugin is xml)
+        del self._config.stash[xml_key]
+        manager.unregister(xml)
+        return hooks[:at][::-1]
 
     def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
         """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
@@ -90,6 +125,12 @@ class JUnit:
         from _pytest.junitxml import xml_key
 
         return self._config.stash.get(xml_key, None)
+
+
+def _raised_by(kind: type, error: BaseException) -> bool:
+    """Return whether an error came from the module of a class."""
+    path = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return any(frame.f_code.co_filename == path for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _print_in(test: Element, text: str) -> None:

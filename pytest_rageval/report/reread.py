@@ -17,6 +17,7 @@ from pytest_rageval.report.baseline_file import snapshot_of
 from pytest_rageval.report.plan_json import decode_plan
 from pytest_rageval.report.run import Run
 from pytest_rageval.report.sections_json import decode_trust
+from pytest_rageval.report.stored_types import check_types
 from pytest_rageval.report.views import MatrixChoice
 
 __all__ = ["run_of"]
@@ -30,6 +31,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     Raises:
         AttributeError, KeyError, OverflowError, TypeError, ValueError: ``results`` has another shape than the schema.
     """
+    check_types(results)
     told = results["run"]
     started = datetime.fromisoformat(told["started"])
     _ = started + timedelta(seconds=told["duration_s"])  # raises here, and not where the run's end is shown

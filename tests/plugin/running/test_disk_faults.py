@@ -53,6 +53,22 @@ def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: py
         assert project.run(*record, "new_episodes").status == 0
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_junit_file_that_cannot_be_written_costs_no_result(project: Project, args: Mode) -> None:
+    project.says(MANY[:4], "gates=['accuracy >= 1']", conftest=RECORDED)
+    (project.path / "junit.xml").symlink_to("/dev/full")
+    run = project.run(*args, "--junitxml", "junit.xml", subprocess=True)
+    assert run.status == 1
+    assert set(run.statuses.values()) == {"scored"}
+    assert run.results["run"]["exitstatus"] == 1
+    run.said(
+        "4 cases: 4 scored, 0 errors *", "*PASSED*accuracy >= 1*", "warning: junit.xml cannot be written: No space *"
+    )
+    assert "Traceback" not in run.text + run.result.stderr.str()
+    assert "generated xml file" not in run.text
+
+
 def test_two_sessions_of_workers_share_a_folder(project: Project) -> None:
     project.says(MANY[:10], "gates=['accuracy >= 1']", conftest=RECORDED)
     args = ("-n2", "--rag-record-mode=new_episodes")

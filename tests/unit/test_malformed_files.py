@@ -1,0 +1,25 @@
+"""Malformed files of every format through the commands that read them: no traceback, no hang, little memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+INPUTS = 60
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs alarms and limits of a process")
+def test_a_malformed_file_is_a_sentence_or_a_result() -> None:
+    command = [sys.executable, "tests/benchmarks/chaos.py", "--only", "fuzz", "--trials", str(INPUTS), "--seed", "0"]
+    keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
+    done = subprocess.run(command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split()[-5:] for line in done.stdout.splitlines()[-3:]]
+    assert sum(int(trials) for trials, *_ in rows) == INPUTS
+    assert all(survived == trials for trials, survived, *_ in rows)
+    assert all(row[2:] == ["0", "0", "0"] for row in rows)
