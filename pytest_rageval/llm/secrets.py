@@ -110,11 +110,19 @@ def _environment() -> Environment:
     """Return the environment, decoded again only after a change: that takes as long as all else."""
     global _decoded
     raw = getattr(os.environ, "_data", None)
-    if not isinstance(raw, dict):
-        return tuple(os.environ.items())
-    if raw != _decoded[0]:
-        _decoded = dict(raw), tuple(os.environ.items())
-    return _decoded[1]
+    if isinstance(raw, dict):
+        raw = raw.copy()
+        known, decoded = _decoded
+        if raw == known:
+            return decoded
+    while True:
+        try:
+            items = tuple(os.environ.items())
+        except (KeyError, RuntimeError):  # another thread has changed it, as pytest does at each test
+            continue
+        if isinstance(raw, dict):
+            _decoded = raw, items
+        return items
 
 
 def _redacted(text: str, secrets: _Secrets) -> str:

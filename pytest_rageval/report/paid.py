@@ -70,7 +70,7 @@ def unclaimed_of(folder: Path, reported: Collection[str], counted: Collection[st
     for process, calls in journals_of(folder).items():
         if process in counted:
             on_their_way += sum(call.kind == SYSTEM for call in _on_their_way(calls))
-    cut = Calls(on_their_way, 0, on_their_way, on_their_way=on_their_way)
+    cut = Calls(on_their_way=on_their_way)
     return paid_of(folder, reported, counted).calls + cut
 
 

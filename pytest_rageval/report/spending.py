@@ -18,9 +18,7 @@ __all__ = ["error_kinds", "kinds_text", "model_calls", "spent_text"]
 def model_calls(run: Run) -> Iterator[Line]:
     """Yield the line on model calls, where there were any that something is known of."""
     total = run.calls()
-    counted = run.unclaimed.calls > run.unclaimed.on_their_way or any(
-        o.calls is not None and o.calls.calls for o in run.outcomes.values()
-    )
+    counted = run.unclaimed.calls or any(o.calls is not None and o.calls.calls for o in run.outcomes.values())
     told = any(part is not None for part in (total.prompt_tokens, total.completion_tokens, total.cost_usd))
     if total.calls and (counted or told):
         claimed = calls_of(run.outcomes.values(), Calls())

@@ -42,8 +42,9 @@ def test_what_was_asked_in_vain_is_counted(project: Project) -> None:
     assert run.statuses == {"bad": "error"}
     usage = run.results["usage"]
     assert (usage["calls"], usage["attempts"], usage["replayed"]) == (ended, ended, 0)
-    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (10 * ended, 2 * ended)
-    assert usage["cost_usd"] == usage["spent_usd"] == pytest.approx(0.5 * ended)
+    known = usage | usage.get("at_least", {})  # what was on its way is not in the sums
+    assert (known["prompt_tokens"], known["completion_tokens"]) == (10 * ended, 2 * ended)
+    assert known["cost_usd"] == known["spent_usd"] == pytest.approx(0.5 * ended)
 
 
 SCRIPTED = """

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -57,3 +59,21 @@ def test_each_long_line_of_a_secret_with_several_lines_is_one(monkeypatch: pytes
     monkeypatch.setenv("DESK_PRIVATE_KEY", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nshort\n-----END KEY-----")
     assert mask("File x: MIIEvQIBADANBgkqhkiG") == "File x: <DESK_PRIVATE_KEY>"
     assert mask("short") == "short"
+
+
+def test_a_thread_may_change_the_environment_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESK_KEY", "sk-0123456789")
+    over = threading.Event()
+
+    def change() -> None:
+        while not over.is_set():
+            os.environ["RAGEVAL_CHANGING"] = "1"
+            os.environ.pop("RAGEVAL_CHANGING")
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        assert {mask("it is sk-0123456789") for _ in range(2000)} == {"it is <DESK_KEY>"}
+    finally:
+        over.set()
+        thread.join()
