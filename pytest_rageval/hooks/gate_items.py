@@ -61,9 +61,18 @@ class GateItem(pytest.Item):
         result: what the gate decided, once all cases have ended.
     """
 
+    # Hooks of conftests and of other plugins often ask each test for these.
+    cls = module = None
+    fixturenames: Sequence[str] = ()
+
+    @staticmethod
+    def function() -> None:
+        """Decide whether a gate holds."""
+
     def __init__(self, *, place: GatePlace, **kwargs: Any) -> None:
         super().__init__(name=_name(place.nodeid), nodeid=place.nodeid, **kwargs)
         self.result: GateResult | None = None
+        self.funcargs: dict[str, object] = {}
         self._place = place
         if not self.config.option.collectonly:
             # Reports that know a test by its name and parameters take several gates for retries of one without it.

@@ -47,7 +47,7 @@ def test_a_terminal_shows_reading_and_indexing_and_loses_nothing(project: Projec
     assert "\rrag: indexing ... 0 passages" in text
     lines = [line.rpartition("\r")[2].rstrip() for line in text.replace("\r\n", "\n").split("\n")]
     assert [line for line in lines if "rag: " in line] == []  # it is written over
-    assert any("collected 8 items" in line for line in lines)
+    assert any("collected 9 items" in line for line in lines)
     assert sum(line.count("PASSED") for line in lines) >= 8 if "-v" in args else any("....." in line for line in lines)
 
 

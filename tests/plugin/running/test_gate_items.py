@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 
 import pytest
 from rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, Run, cases
@@ -73,8 +74,6 @@ ORDERS = """
 
 
 def test_other_plugins_neither_select_nor_order_them(both: Project) -> None:
-    from textwrap import dedent
-
     both.file("conftest.py", dedent(SAYS) + dedent(ORDERS))
     run = both.run("-v", "-s", "-m", "not rag_nothing", "-o", "markers=rag_nothing")
     run.said("*SEEN []")
@@ -192,14 +191,29 @@ FIXTURES = """
 
 
 def test_fixtures_end_before_gates_run(both: Project) -> None:
-    from textwrap import dedent
-
     both.file("conftest.py", dedent(SAYS) + dedent(FIXTURES))
     run = both.run("-v", "-s", "-rE")
     run.said("ERROR test_it.py::test_plain?gate: open? - ValueError: the service does not stop")
     lines = run.result.outlines
     assert lines.index("STOPPED") < next(at for at, line in enumerate(lines) if f"[gate: {HELD}]" in line)
     assert "ERROR at teardown of test_plain[gate: open]" in run.text
+
+
+RECIPE = """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(item, call):
+        report = yield
+        report.description = str(item.function.__doc__)
+        used = "page" in item.fixturenames and item.funcargs["page"]
+        place = item.cls, item.module, item.get_closest_marker("slow")
+        return report
+"""
+
+
+def test_hooks_that_ask_each_test_for_its_function_do_not_fail(both: Project, mode: Mode) -> None:
+    both.file("conftest.py", dedent(SAYS) + dedent(RECIPE))
+    assert gates(both.run("-v", *mode)) == GATES
 
 
 def test_a_dry_run_counts_no_gate(both: Project) -> None:
