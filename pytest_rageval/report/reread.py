@@ -37,6 +37,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     _ = started + timedelta(seconds=told["duration_s"])  # raises here, and not where the run's end is shown
     run = Run(started, decode_plan(results), interrupted=told["interrupted"])
     run.outcomes = {plain["nodeid"]: run.plan.joined(decode_outcome(plain)) for plain in results["outcomes"]}
+    _check_rates(run)
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
     run.instances = dict(results["instances"])
@@ -63,6 +64,15 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
+
+
+def _check_rates(run: Run) -> None:
+    """Raise `ValueError` if a score of a binary metric is out of range: its interval could not be computed."""
+    for outcome in run.outcomes.values():
+        for name, score in outcome.scores.items():
+            info = run.plan.metrics.get(name)
+            if info is not None and info.binary and score.value is not None and not 0 <= score.value <= 1:
+                raise ValueError(f"a score of {name} is not in 0..1")
 
 
 def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:

@@ -1,10 +1,10 @@
-"""Check that a stored results.json has the types that its schema declares."""
+"""Check that a stored results.json has the types and ranges that its schema declares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from pytest_rageval.report.results_json import schema
@@ -15,14 +15,14 @@ Check = Callable[[Any], bool]
 
 
 def check_types(results: Mapping[str, Any]) -> None:
-    """Raise `TypeError` if a value has another type than the schema declares, wherever it is.
+    """Raise `TypeError` if a value has another type, or a number is out of range, by the schema.
 
     A missing key passes: older versions wrote fewer, and whoever needs one refuses without it.
     """
     declared = schema()["properties"]
     wrong = [name for name, value in results.items() if name in declared and not _checks()[name](value)]
     if wrong:
-        raise TypeError(f"{wrong[0]} holds a value of another type than the schema declares")
+        raise TypeError(f"{wrong[0]} holds a value that the schema does not allow")
 
 
 @lru_cache(maxsize=1)
@@ -60,6 +60,8 @@ def _of_kind(kind: str, declared: Mapping[str, Any], named: Mapping[str, Check])
         properties = {name: _check(each, named) for name, each in declared.get("properties", {}).items()}
         rest = declared.get("additionalProperties")
         return partial(_is_object, properties, _check(rest, named) if isinstance(rest, dict) else None)
+    if kind in ("number", "integer"):
+        return partial(_is_number, declared.get("minimum", -inf), declared.get("maximum", inf), kind == "integer")
     return _SCALARS[kind]
 
 
@@ -81,18 +83,14 @@ def _is_object(properties: Mapping[str, Check], rest: Check | None, value: Any) 
     return True
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
-
-
-def _is_integer(value: Any) -> bool:
-    return _is_number(value) and value == int(value)
+def _is_number(low: float, high: float, whole: bool, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return False
+    return low <= value <= high and (not whole or value == int(value))
 
 
 _SCALARS: Mapping[str, Check] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
-    "number": _is_number,
-    "integer": _is_integer,
 }

@@ -30,7 +30,7 @@ from chaos_server import FAULTS
 from measuring import table
 
 HEAD = ["trouble", "trials", "survived", "lost", "asked twice", "tracebacks"]
-TRIALS = {"kills": 30, "crashes": 10, "faults": len(FAULTS), "disk": len(PLACES), "fuzz": sum(SHARES.values())}
+TRIALS = {"kills": 24, "crashes": 10, "faults": len(FAULTS), "disk": len(PLACES), "fuzz": sum(SHARES.values())}
 
 
 def fuzzed(trials: int, seed: int) -> list[Trouble]:

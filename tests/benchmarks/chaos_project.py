@@ -29,7 +29,9 @@ QUIET = (
     "-p",
     "no:anyio",
 )
-TRACEBACK = re.compile(r"Traceback \(most recent call last\)|INTERNALERROR|pytest_rageval/\S+\.py:\d+: \w+")
+TRACEBACK = re.compile(
+    r"Traceback \(most recent call last\)|INTERNALERROR|pytest_rageval/\S+\.py:\d+: (?!KeyboardInterrupt)\w+"
+)
 LONGEST_S = 120.0
 
 Row = Mapping[str, Any]

@@ -41,7 +41,8 @@ def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: py
     full.said("40 cases: 40 scored, 0 errors *", "*PASSED*accuracy >= 1*")
     (outcomes,) = project.path.glob(".rageval/runs/*/outcomes.jsonl")
     warnings = [line for line in full.result.outlines if line.startswith("warning: ")]
-    assert warnings == [
+    unclaimed = f"warning: answers that no test has taken yet are not stored in {outcomes.parent}: the disk is full"
+    assert [line for line in warnings if line != unclaimed] == [  # the worker's journal may be short enough
         f"warning: outcomes are no longer kept in {outcomes.parent}: File too large",
         f"warning: {project.path / 'cassettes' / 'system-desk.jsonl'}: recordings cannot be written here "
         "(File too large); make room, correct the rights, or choose another folder",

@@ -129,6 +129,7 @@ def changed(*path: Any, to: object) -> str:
         changed("outcomes", 0, "said", to={"": ""}),
         changed("outcomes", 0, "status", to=[]),
         changed("outcomes", 0, "scores", "accuracy", "value", to=True),
+        changed("outcomes", 0, "scores", "accuracy", "value", to=1e308),
         changed("instances", to={"q": {"evidence": [{"page": "p", "span": [0, 0.5]}]}}),
         changed("plan", "session_gates", to={"accuracy >= 1": 0}),
         changed("run", "versions", to="deep").replace('"deep"', "[" * 3000 + "]" * 3000),
