@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from pytest_rageval.model.judging import Vote
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.verdict import Vote
 
 __all__ = ["Ballots", "Pairs", "ballots_of"]
 

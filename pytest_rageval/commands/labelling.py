@@ -16,7 +16,7 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.judges.wording import in_language
 from pytest_rageval.model.judging import Judge
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.report.against_people_lines import count_lines
 from pytest_rageval.report.labelling import FORMATS, answers_to_label, rows_of
 from pytest_rageval.report.lines import counted

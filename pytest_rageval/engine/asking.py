@@ -20,9 +20,11 @@ from pytest_rageval.llm.meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.judging import Judge, Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.phrases import Markers
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from threading import Thread

@@ -18,10 +18,11 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.digests import case_digest, text_digest
 from pytest_rageval.model.facets import KNEW
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["Runner", "as_asked", "outcome_of"]
 

@@ -10,8 +10,9 @@ from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel, decided, values_of
 from pytest_rageval.llm.meter import SCOPE, current
-from pytest_rageval.model.judging import Judge, Verdict, Vote
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict, Vote
 
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.clusters import REPEAT
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.baseline_cases import deselected_of_baseline

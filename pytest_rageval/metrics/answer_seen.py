@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_rageval.metrics.matching import slot_hits
 from pytest_rageval.metrics.retrieved import supplied_of
 from pytest_rageval.model.case import Passage
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["answer_seen"]
 

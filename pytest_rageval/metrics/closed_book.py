@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.right import is_right
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["CLOSED_BOOK_ACCURACY", "closed_book_accuracy"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytest_rageval.metrics.right import answer_hits, is_right
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["ACCURACY", "HAS_ANSWER", "NO_GOLD", "SLOT_RECALL", "accuracy", "has_answer", "slot_recall"]
 

@@ -7,8 +7,9 @@ from pytest_rageval.metrics.detection import flags_error, rejects
 from pytest_rageval.metrics.matching import contains, meets
 from pytest_rageval.metrics.right import is_right
 from pytest_rageval.model.case import Case, Gold
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = [
     "ERROR_CORRECTION_RATE",

@@ -9,8 +9,9 @@ from functools import update_wrapper
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.metrics.relevance import UNKNOWN_RELEVANT
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["DEEPEST", "Measure", "cut"]
 

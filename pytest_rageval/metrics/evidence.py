@@ -9,9 +9,9 @@ from pytest_rageval.metrics.pages import evidence_sets
 from pytest_rageval.metrics.relevance import by_evidence, judgements
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["evidence_of"]
 

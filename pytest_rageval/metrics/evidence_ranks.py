@@ -38,9 +38,9 @@ from pytest_rageval.metrics.evidence_passages import RetrievedPassage, retrieved
 from pytest_rageval.metrics.retrieved import NO_RANKING, NO_TEXTS, by_rank
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.evidence import Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
 

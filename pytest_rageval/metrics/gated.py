@@ -8,8 +8,9 @@ from dataclasses import replace
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.metrics.evidence_ranks import NOT_IN_CORPUS
 from pytest_rageval.metrics.pages import page_r_precision
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["gated_metric"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.matching import slot_hits
 from pytest_rageval.metrics.retrieved import NO_RANKING, NO_TEXTS, supplied_of
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["ANSWER_IN_CONTEXT", "answer_in_context"]
 

@@ -9,8 +9,9 @@ from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.counterfactual import NOTHING_FALSE, nothing_false
 from pytest_rageval.metrics.detection import rejects
 from pytest_rageval.metrics.right import is_right
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = [
     "ERROR_CORRECTION_RATE_JUDGED",

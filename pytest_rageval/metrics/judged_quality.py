@@ -9,8 +9,9 @@ from pytest_rageval.judges.scoring import judged_score
 from pytest_rageval.judges.wording import Packaged
 from pytest_rageval.metrics.aspects import has_several_aspects
 from pytest_rageval.metrics.retrieved import NO_TEXTS
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = [
     "ACCURACY_JUDGE",

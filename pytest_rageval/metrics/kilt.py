@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytest_rageval.metrics.squad import f1, is_chinese, nearest, normalize
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["HOTPOT_F1", "KILT_ACCURACY", "hotpot_f1", "kilt_accuracy"]
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.squad import published_normal, references, shared
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.words import once_a_text
 
 __all__ = [

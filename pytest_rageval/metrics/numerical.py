@@ -8,9 +8,10 @@ from pytest_rageval.judges.wording import Packaged
 from pytest_rageval.metrics.aspects import stated
 from pytest_rageval.metrics.judged_quality import meanings, no_gold, objected
 from pytest_rageval.metrics.quantities import has_numeric_gold, numerical_verdict
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["NUMERICAL_ACCURACY", "NUMERICAL_JUDGE", "numerical_accuracy"]
 

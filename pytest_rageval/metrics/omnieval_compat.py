@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.relevance import judgement_sets
 from pytest_rageval.metrics.squad import nearest, published_normal, references, shared
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.words import once_a_text, tokens
 
 __all__ = [

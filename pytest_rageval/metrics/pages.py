@@ -13,9 +13,10 @@ from pytest_rageval.metrics.cutoffs import Measure, cut
 from pytest_rageval.metrics.evidence_ranks import NOT_IN_CORPUS, known_evidence
 from pytest_rageval.metrics.retrieved import NO_RANKING, by_rank
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, page_of
+from pytest_rageval.model.sample import Sample
 
 __all__ = [
     "MEASURES",

@@ -16,8 +16,9 @@ from pytest_rageval.metrics.evidence_ranks import evidence_ranks
 from pytest_rageval.metrics.relevance import by_evidence, judgements
 from pytest_rageval.metrics.retrieved import by_rank
 from pytest_rageval.metrics.trec import TREC_EVAL
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = [
     "MEASURES",

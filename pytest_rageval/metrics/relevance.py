@@ -11,9 +11,9 @@ from pytest_rageval.metrics.evidence_ranks import evidence_ranks
 from pytest_rageval.metrics.matching import fold, slot_hits
 from pytest_rageval.metrics.retrieved import NO_QRELS, NO_RANKING, NO_TEXTS, STALE_LABELS, by_rank
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.words import words
 
 __all__ = [

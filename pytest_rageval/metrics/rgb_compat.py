@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.facets import matches
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = [
     "CORRECT_RATE_COMPAT",

@@ -9,8 +9,9 @@ from itertools import chain
 from typing import Any
 
 from pytest_rageval.metrics.squad import is_chinese, nearest
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.words import once_a_text, tokens
 

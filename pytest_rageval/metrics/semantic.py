@@ -9,8 +9,9 @@ from operator import mul
 from pytest_rageval.errors import CaseError
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.squad import references
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["SEMANTIC_SIMILARITY", "semantic_similarity"]
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from pytest_rageval.metrics.containment import NO_GOLD
 from pytest_rageval.metrics.matching import fold_spaces
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.notation import join_thousands, join_wide_thousands, mark_negatives
 from pytest_rageval.text.unicode import nfkc

@@ -9,9 +9,9 @@ from typing import Any
 from pytest_rageval.errors import CaseError, MissingDependencyError, found
 from pytest_rageval.metrics.relevance import judgement_sets
 from pytest_rageval.metrics.retrieved import by_rank, scored
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["GREATEST", "TREC_EVAL", "TrecEval"]
 

@@ -10,8 +10,9 @@ from pytest_rageval.metrics.cutoffs import cut
 from pytest_rageval.metrics.ranking import MEASURES
 from pytest_rageval.metrics.retrieved import NO_RANKING, by_rank
 from pytest_rageval.metrics.trec import TREC_EVAL
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["NO_SYSTEM", "erag_metric"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.gates import PSEUDO_METRICS
 from pytest_rageval.analysis.matrix import FEW, Matrix
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.lines import Line, Mark, interval
 from pytest_rageval.report.tables import TOTALS, value_text

@@ -8,8 +8,8 @@ from typing import Any
 
 from pytest_rageval.datasets.fields import RESERVED
 from pytest_rageval.datasets.sheets import sheet_text
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.report.samples import sample_of
 from pytest_rageval.testbeds.ids import digest
 from pytest_rageval.testbeds.selection import stratified

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.analysis.labelled import stand_in
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.partial import SelectedPart
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.report.plan import TO_AGREE, Plan, Shard, TestbedPlan

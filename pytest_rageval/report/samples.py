@@ -9,8 +9,8 @@ from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.codec import decode_instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["sample_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_rageval.analysis.clusters import by_case, repeated
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.ballot_lines import ballot_lines
 from pytest_rageval.report.comparison_lines import comparison_lines

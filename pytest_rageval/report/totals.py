@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.measured import Measured, Snapshot
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import links_of, units_of
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report import views
 from pytest_rageval.report.plan import Plan

@@ -13,8 +13,8 @@ from pytest_rageval.analysis.correlation import RankCorrelation, rank_correlatio
 from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import Plan, TestbedPlan
 

@@ -21,7 +21,7 @@ from statistics import median
 
 from measuring import table
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score

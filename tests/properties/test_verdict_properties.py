@@ -20,8 +20,9 @@ from pytest_rageval.metrics.judged import (
 )
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.systems.prompting import load_prompts, messages_for
 from pytest_rageval.testing import ScriptedLLM
 

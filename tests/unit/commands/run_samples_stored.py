@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import clustered_interval
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score

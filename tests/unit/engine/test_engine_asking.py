@@ -23,10 +23,12 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.chat import ChatModel
-from pytest_rageval.model.judging import Judge, Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.systems.threads import Bound
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {"repeat": "3"})

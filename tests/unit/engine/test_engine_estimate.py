@@ -17,9 +17,10 @@ from pytest_rageval.metrics.utility import erag_metric
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.model.chat import Message
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.systems.prompting import closed_book_messages, load_prompts, messages_for
 
 PROMPTS = load_prompts()

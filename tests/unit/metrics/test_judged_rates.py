@@ -18,8 +18,9 @@ from pytest_rageval.metrics.judged import (
     REJECTION_RATE_JUDGED,
 )
 from pytest_rageval.model.case import Passage
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 GOLD = slots("Rome")

@@ -10,8 +10,8 @@ from pytest_rageval.errors import CaseError
 from pytest_rageval.metrics.relevance import judgements, overlap
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage, Relevance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 METRICS = Catalog().metrics
 GOLD = (

@@ -16,9 +16,10 @@ from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.metrics.downstream import downstream_of
 from pytest_rageval.metrics.trec import TrecEval
 from pytest_rageval.model.case import Relevance
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.registry import Registry
 
 METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import encode_instance, encode_outcome

@@ -6,7 +6,7 @@ import pytest
 from run_samples import NOISE
 
 from pytest_rageval.analysis.matrix import Matrix, matrix_of
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.colours import colours_of, painted

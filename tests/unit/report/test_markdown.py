@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 from run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.markdown import MARKER, MOST, markdown_of

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import AlphaPer
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.gating import evaluated
 from pytest_rageval.report.plan import Plan, TestbedPlan

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_samples import NOISE, plan
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.plan import Plan, TestbedPlan
 

@@ -9,7 +9,7 @@ import jsonschema
 from run_samples import FINISHED, STARTED
 from wcwidth import wcswidth
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.gate_lines import gate_failure

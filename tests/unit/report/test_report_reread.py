@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.json_text import plain
