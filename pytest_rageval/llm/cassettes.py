@@ -13,10 +13,10 @@ from typing import Any
 
 from pytest_rageval.errors import DataError, ModelError, SettingError, ascii_safe, did_you_mean, found
 from pytest_rageval.llm.cassette import Index, append, read, settle
-from pytest_rageval.llm.dependencies import differences
 from pytest_rageval.llm.nearest import Neighbours
 from pytest_rageval.llm.records import Line, record_of, to_line
 from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.stale_recording import differences
 
 __all__ = ["MODES", "STALE_POLICIES", "Cassettes", "check_files", "existing", "file_name"]
 

@@ -13,20 +13,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest_rageval
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.llm.records import as_json
 from pytest_rageval.llm.source_digest import DIGITS, Import, content_digest, read_source
 from pytest_rageval.llm.tagged import encode
 
-__all__ = ["Dependencies", "calling_file", "differences"]
+__all__ = ["Dependencies", "calling_file"]
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(pytest_rageval.__file__).parent
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders of installed packages, which may lie below the rootdir."""
-
-MOST_NAMED = 3
-"""Dependencies that a message names."""
 
 
 class Dependencies:
@@ -97,15 +95,6 @@ class Dependencies:
     def _setting(self, value: object) -> str:
         text = as_json(encode(value, f"depends of {self._name}"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
-
-
-def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Return which dependencies differ, as ``rag.py changed, prompts.txt was added``; "" if none does."""
-    told = [f"{name} changed" for name in sorted(recorded.keys() & now.keys()) if recorded[name] != now[name]]
-    told += [f"{name} was added" for name in sorted(now.keys() - recorded.keys())]
-    told += [f"{name} was removed" for name in sorted(recorded.keys() - now.keys())]
-    more = [f"{len(told) - MOST_NAMED} more"] if len(told) > MOST_NAMED else []
-    return ", ".join(told[:MOST_NAMED] + more)
 
 
 def calling_file() -> Path | None:
