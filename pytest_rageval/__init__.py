@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_rageval.judges.prompted import PromptedJudge
     from pytest_rageval.linting.finding import Finding
     from pytest_rageval.linting.linter import lint
-    from pytest_rageval.llm.recorded import recorded
+    from pytest_rageval.llm.recorded_functions.recorded import recorded
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
     from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings
@@ -81,7 +81,7 @@ _HOME = {
     "judges.prompted": ("PromptedJudge",),
     "linting.finding": ("Finding",),
     "linting.linter": ("lint",),
-    "llm.recorded": ("recorded",),
+    "llm.recorded_functions.recorded": ("recorded",),
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
     "model.chat": ("ChatModel", "Completion", "EmbeddingModel", "Embeddings"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.attribution import Cause, causes_of, n_by_answer
+from pytest_rageval.analysis.failure_cause import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
 from pytest_rageval.analysis.paired import Paired, paired

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pytest_rageval.analysis.blame import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
@@ -17,6 +16,7 @@ from pytest_rageval.analysis.stale import stale_text
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.unscored import n_lost, nothing_scored, reasons_of, unasked_of, unknowable, unscored_of
 from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
+from pytest_rageval.analysis.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 

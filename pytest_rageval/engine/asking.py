@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversing
+from pytest_rageval.engine.document_answers import Reading, Readings
+from pytest_rageval.engine.judge_votes import verdict_of, voted
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.engine.vectors import Vectors
-from pytest_rageval.engine.verdicts import verdict_of, voted
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -29,7 +29,7 @@ from pytest_rageval.model.verdict import Verdict
 if TYPE_CHECKING:
     from threading import Thread
 
-    from pytest_rageval.llm.cassettes import Cassettes
+    from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.model.chat import ChatModel
 
 __all__ = ["Asked", "Desk", "Examined", "Task"]

@@ -24,7 +24,7 @@ from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected

@@ -204,7 +204,7 @@ def _check_recordings(session: pytest.Session, collected: Collected) -> None:
     """Refuse files of recordings that cannot be read, before each case fails for the same line."""
     mode = collected.options.record_mode
     if mode is not None:
-        from pytest_rageval.llm.cassettes import check_files
+        from pytest_rageval.llm.recordings.cassettes import check_files
 
         _or_refuse(session, lambda: check_files(collected.options.cassettes, mode))
 

@@ -51,7 +51,7 @@ class DryRun:
         if not self._found:
             terminalreporter.write_line("no RAG case would run")
             return
-        from pytest_rageval.report.dry_run import dry_run_lines
+        from pytest_rageval.report.terminal.dry_run import dry_run_lines
 
         for line in dry_run_lines(self._found, self._names):
             terminalreporter.write_line(line)
@@ -99,7 +99,7 @@ def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | 
     if name is None:
         return None
     from pytest_rageval.engine.estimate import Pricing
-    from pytest_rageval.llm.prices import Prices, count_tokens
+    from pytest_rageval.llm.backends.prices import Prices, count_tokens
 
     params = collected.models.setting(fixture).params
     return Pricing(

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_rageval.report.gate_lines import gate_failure
-from pytest_rageval.report.gating import NamedGate
-from pytest_rageval.report.plan import Plan
+from pytest_rageval.report.run.gate_results import NamedGate
+from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.sections.gates import gate_failure
 
 __all__ = ["fire", "fire_gate", "remember_failed"]
 

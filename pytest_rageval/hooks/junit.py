@@ -12,8 +12,8 @@ from pytest_rageval.hooks.keys import RECORDER
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.recorder import Recorder
-    from pytest_rageval.report.gating import NamedGate
-    from pytest_rageval.report.properties import Properties
+    from pytest_rageval.report.export.junit_properties import Properties
+    from pytest_rageval.report.run.gate_results import NamedGate
 
 __all__ = ["JUnit"]
 
@@ -62,7 +62,7 @@ class JUnit:
         recorder, add = self._config.stash.get(RECORDER, None), getattr(self._xml(), "add_global_property", None)
         if recorder is None or add is None:
             return
-        from pytest_rageval.report.properties import run_properties
+        from pytest_rageval.report.export.junit_properties import run_properties
 
         systems = dict.fromkeys(outcome.system for outcome in recorder.run.ordered())
         for name, value in run_properties(recorder.described(), systems):
@@ -70,8 +70,8 @@ class JUnit:
 
     def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
         """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
-        from pytest_rageval.report.properties import case_properties, gate_properties
-        from pytest_rageval.report.results_json import encode_gate
+        from pytest_rageval.report.export.junit_properties import case_properties, gate_properties
+        from pytest_rageval.report.files.results_json import encode_gate
 
         run = recorder.run
         outcome = run.outcomes.get(nodeid)

@@ -16,8 +16,8 @@ from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.settings import testbed_settings
 from pytest_rageval.hooks.testbed import Entry, Testbed
 from pytest_rageval.model.case import Case
-from pytest_rageval.report.lines import counted
-from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.text.lines import counted
 from pytest_rageval.testbeds.expand import shortfalls
 from pytest_rageval.testbeds.ids import digest
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from measuring import table
 
-from pytest_rageval.metrics import rouge
+from pytest_rageval.metrics.answers import rouge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.sample import Sample

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.matching import contains
+from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance
 from pytest_rageval.model.ranking import Ranking, ScoredPassage

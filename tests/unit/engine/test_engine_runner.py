@@ -13,7 +13,7 @@ from pytest_rageval.engine.asking import Desk, Task
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import CaseError, SystemContractError
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case, Instance, Passage, Query
 from pytest_rageval.model.metric import Metric

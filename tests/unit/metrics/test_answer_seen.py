@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.answer_seen import answer_seen
+from pytest_rageval.metrics.rankings.answer_seen import answer_seen
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage

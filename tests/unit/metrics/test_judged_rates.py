@@ -9,8 +9,8 @@ import pytest
 from metric_samples import sample, slots, value
 
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.metrics.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE
-from pytest_rageval.metrics.judged import (
+from pytest_rageval.metrics.answers.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE
+from pytest_rageval.metrics.judges.rgb_judged import (
     ERROR_CORRECTION_RATE_JUDGED,
     ERROR_DETECTION_JUDGE,
     ERROR_DETECTION_RATE_JUDGED,

@@ -6,7 +6,7 @@ import pytest
 from metric_samples import slots
 from ranking_samples import ranking, retrieved
 
-from pytest_rageval.metrics.evidence import evidence_of
+from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Relevance
 from pytest_rageval.model.ranking import Ranking, ScoredPassage

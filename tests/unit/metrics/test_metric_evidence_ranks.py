@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.evidence import evidence_of
+from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Relevance
 from pytest_rageval.model.evidence import Chunk, Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence

@@ -10,8 +10,8 @@ from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score, Status
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import Run
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 FINISHED = STARTED + timedelta(seconds=1.5)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.datasets.rgb import load
-from pytest_rageval.metrics.containment import ACCURACY
+from pytest_rageval.metrics.answers.containment import ACCURACY
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.phrases import ERROR_SENTENCE
