@@ -13,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest_rageval
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.llm.recorded_functions.source_digest import DIGITS, Import, content_digest, read_source
 from pytest_rageval.llm.recorded_functions.tagged_json import encode
@@ -21,7 +20,7 @@ from pytest_rageval.llm.recordings.records import as_json
 
 __all__ = ["Dependencies", "calling_file"]
 
-PACKAGE = Path(pytest_rageval.__file__).parent
+PACKAGE = Path(__file__).parents[2]
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders of installed packages, which may lie below the rootdir."""
