@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     from pytest_rageval.judges.prompted import PromptedJudge
     from pytest_rageval.linting.finding import Finding
     from pytest_rageval.linting.linter import lint
-    from pytest_rageval.llm.recorded import recorded
+    from pytest_rageval.llm.recorded_functions.recorded import recorded
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
     from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings
     from pytest_rageval.model.evidence import EvidenceUnit
-    from pytest_rageval.model.judging import Judge, Verdict
-    from pytest_rageval.model.metric import Metric, Sample
+    from pytest_rageval.model.judging import Judge
+    from pytest_rageval.model.metric import Metric
     from pytest_rageval.model.outcome import Outcome, Score
     from pytest_rageval.model.protocols import Retriever, System
     from pytest_rageval.model.ranking import Ranking, ScoredPassage
+    from pytest_rageval.model.sample import Sample
+    from pytest_rageval.model.verdict import Verdict
 
 __all__ = [
     "Answer",
@@ -79,16 +81,18 @@ _HOME = {
     "judges.prompted": ("PromptedJudge",),
     "linting.finding": ("Finding",),
     "linting.linter": ("lint",),
-    "llm.recorded": ("recorded",),
+    "llm.recorded_functions.recorded": ("recorded",),
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
     "model.chat": ("ChatModel", "Completion", "EmbeddingModel", "Embeddings"),
     "model.evidence": ("EvidenceUnit",),
-    "model.judging": ("Judge", "Verdict"),
-    "model.metric": ("Metric", "Sample"),
+    "model.judging": ("Judge",),
+    "model.metric": ("Metric",),
     "model.outcome": ("Outcome", "Score"),
     "model.protocols": ("Retriever", "System"),
     "model.ranking": ("Ranking", "ScoredPassage"),
+    "model.sample": ("Sample",),
+    "model.verdict": ("Verdict",),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _HOME.items() for name in names}
 

@@ -19,7 +19,7 @@ from pytest_rageval.commands import (
     show_formats,
 )
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.report.legible import legible
+from pytest_rageval.report.text.fit_text import legible
 
 __all__ = ["main"]
 
@@ -215,7 +215,7 @@ def _merge(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _history(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.history import history
-    from pytest_rageval.report.history import Wanted
+    from pytest_rageval.report.run.history import Wanted
 
     wanted = Wanted(arguments.metric, arguments.testbed, arguments.system)
     return history(wanted, arguments.baseline, as_json=arguments.json)

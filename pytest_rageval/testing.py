@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_rageval.llm.scripted import Asked, ScriptedLLM
+    from pytest_rageval.llm.backends.scripted import Asked, ScriptedLLM
 
 __all__ = ["Asked", "ScriptedLLM"]
 
@@ -13,7 +13,7 @@ __all__ = ["Asked", "ScriptedLLM"]
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pytest_rageval.llm import scripted
+    from pytest_rageval.llm.backends import scripted
 
     value: object = getattr(scripted, name)
     globals()[name] = value

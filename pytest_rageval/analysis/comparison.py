@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.attribution import Cause, causes_of, n_by_answer
+from pytest_rageval.analysis.failure_cause import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
 from pytest_rageval.analysis.paired import Paired, paired
@@ -16,7 +16,7 @@ from pytest_rageval.analysis.units import Link, Units, links_of, units_of
 from pytest_rageval.model.facets import DIALOGUE, above, place_of, sort_key
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.verdicts import MetricInfo
+    from pytest_rageval.analysis.metric_info import MetricInfo
 
 __all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference"]
 

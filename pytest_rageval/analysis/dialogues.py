@@ -9,7 +9,7 @@ from math import fsum
 from pytest_rageval.analysis.cells import Cell, cell_of, value_of
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.misses import missed
+from pytest_rageval.analysis.missed import missed
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.testbeds.settings import AXES

@@ -12,7 +12,7 @@ from pytest_rageval.model.facets import DIALOGUE, KNEW
 from pytest_rageval.model.outcome import Outcome
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.verdicts import MetricInfo
+    from pytest_rageval.analysis.metric_info import MetricInfo
 
 __all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "mean_share", "measured_of"]
 

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from pytest_rageval.analysis.planning import at_least, chance_share, least_drop
+from pytest_rageval.analysis.power import at_least, chance_share, least_drop
 from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, bootstrap_interval, clustered_interval
 
 __all__ = ["ROUNDING", "Paired", "paired"]
@@ -42,7 +42,7 @@ class Paired:
         p_worse: one-sided: how likely chance alone makes it this much worse.
         n_worse: cases that became worse, beyond rounding.
         n_better: cases that became better.
-        least_drop: the smallest detectable drop, see `pytest_rageval.analysis.planning`; None if no drop is detectable.
+        least_drop: the smallest detectable drop, see `pytest_rageval.analysis.power`; None if no drop is detectable.
         changing: estimated share of the cases that change by chance, 0..1, see `planning.chance_share`.
         step: by how much a case falls that breaks for good, 0..1, likewise: of 0/1 values 1, of graded ones the mean
             of what the cases have to lose, weighted by it.

@@ -16,7 +16,7 @@ from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.verdicts import MetricInfo
+    from pytest_rageval.analysis.metric_info import MetricInfo
 
 __all__ = [
     "ALPHA_PER", "INCONCLUSIVE", "Against", "AlphaPer", "BaselineComparison", "Policy", "Regression", "Verdict",

@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from pytest_rageval.analysis.cells import cell_of, value_of
 from pytest_rageval.analysis.clusters import REPEAT, by_case, case_names
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.misses import missed
+from pytest_rageval.analysis.missed import missed
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["Repeats", "repeats_of"]

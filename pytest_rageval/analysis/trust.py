@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.agreement import agreement
-from pytest_rageval.analysis.labelled import Matched, compared, matched, scored
+from pytest_rageval.analysis.labelled_answers import Matched, compared, matched, scored
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome, Score

@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pytest_rageval.analysis.blame import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import Against, BaselineComparison, Regression, not_comparable
 from pytest_rageval.analysis.stale import stale_text
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.unscored import n_lost, nothing_scored, reasons_of, unasked_of, unknowable, unscored_of
 from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
+from pytest_rageval.analysis.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
@@ -24,7 +25,6 @@ __all__ = [
     "DESELECTED",
     "NOT_DECIDED",
     "GateResult",
-    "MetricInfo",
     "Undecided",
     "measure",
     "size_of",
@@ -41,20 +41,6 @@ NOT_DECIDED = "not decided: "
 REPLAYED = "its answers were replayed, so no time was measured"
 
 BECOMES_BASELINE = "this run is to become the baseline"
-
-
-@dataclass(frozen=True, slots=True)
-class MetricInfo:
-    """What a gate and a table must know of a metric without having it; the attributes are those of `Metric`.
-
-    ``judge`` is the name of the judge whose model it depends on, or "".
-    """
-
-    binary: bool = False
-    higher_is_better: bool = True
-    of: str = "answer"
-    downstream: bool = True
-    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_rageval.analysis.labelled import Matched, matched
+from pytest_rageval.analysis.labelled_answers import Matched, matched
 from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels
@@ -15,8 +15,8 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.judges.values import Worth, is_share, worth_of
 from pytest_rageval.model.judging import Judge
-from pytest_rageval.report.against_people import against_people
-from pytest_rageval.report.against_people_lines import against_people_json, against_people_lines
+from pytest_rageval.report.run.judge_agreement import against_people
+from pytest_rageval.report.terminal.agreement_tables import against_people_json, against_people_lines
 
 __all__ = ["agreement", "declared", "labels_of"]
 

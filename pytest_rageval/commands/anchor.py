@@ -16,8 +16,8 @@ from pytest_rageval.folders import whole_files
 from pytest_rageval.hooks.labelled_corpus import ProjectCorpus, project_corpus
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.digests import text_digest
-from pytest_rageval.report.baseline_file import read_baseline
-from pytest_rageval.report.lines import counted
+from pytest_rageval.report.files.baseline_file import read_baseline
+from pytest_rageval.report.text.lines import counted
 
 __all__ = ["anchor", "check_labels"]
 

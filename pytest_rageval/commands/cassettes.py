@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_rageval.commands.runs import UsedRecordings, rootdir, used_recordings
 from pytest_rageval.errors import SettingError, ascii_safe
-from pytest_rageval.llm.cassette import Index, read, settle
-from pytest_rageval.llm.cassettes import existing
-from pytest_rageval.llm.records import as_json, record_of
+from pytest_rageval.llm.recordings.cassette import Index, read, settle
+from pytest_rageval.llm.recordings.cassettes import existing
+from pytest_rageval.llm.recordings.records import as_json, record_of
 
 __all__ = ["cassettes"]
 

@@ -16,9 +16,9 @@ from pytest_rageval.analysis.sensitivity import Sensitivity, sensitivity_of
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, snapshot_named
 from pytest_rageval.errors import SettingError, UnknownNameError, found
-from pytest_rageval.report.colours import painted
-from pytest_rageval.report.compare_lines import compare_lines, plan_lines
-from pytest_rageval.report.comparison_json import comparison_to_plain
+from pytest_rageval.report.files.comparison_json import comparison_to_plain
+from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
+from pytest_rageval.report.text.colours import painted
 
 __all__ = ["compare_runs"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from pytest_rageval.commands.past import past_commits, past_runs
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError
-from pytest_rageval.report.history import Entry, Unread, Wanted, history_to_plain, series_of
-from pytest_rageval.report.history_lines import history_lines
+from pytest_rageval.report.run.history import Entry, Unread, Wanted, history_to_plain, series_of
+from pytest_rageval.report.terminal.history_tables import history_lines
 
 __all__ = ["history"]
 

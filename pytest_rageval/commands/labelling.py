@@ -16,11 +16,11 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.judges.wording import in_language
 from pytest_rageval.model.judging import Judge
-from pytest_rageval.model.metric import Sample
-from pytest_rageval.report.against_people_lines import count_lines
-from pytest_rageval.report.labelling import FORMATS, answers_to_label, rows_of
-from pytest_rageval.report.lines import counted
-from pytest_rageval.report.training import PARTS, conversations, parted
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.report.export.judge_training_data import PARTS, conversations, parted
+from pytest_rageval.report.export.label_sheet import FORMATS, answers_to_label, rows_of
+from pytest_rageval.report.terminal.agreement_tables import count_lines
+from pytest_rageval.report.text.lines import counted
 
 __all__ = ["sheet", "training"]
 

@@ -12,15 +12,15 @@ from typing import Any
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.colours import painted
-from pytest_rageval.report.folder import RunFolder, write_text
-from pytest_rageval.report.gate_lines import gate_failure
-from pytest_rageval.report.joining import NO_TESTS, Part, joined
-from pytest_rageval.report.json_text import json_lines, to_json
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import summary_lines, written_lines
-from pytest_rageval.report.writing import Writing
+from pytest_rageval.report.export.report_files import Writing
+from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, joined
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.files.run_folder import RunFolder, write_text
+from pytest_rageval.report.run.json_text import json_lines, to_json
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.gates import gate_failure
+from pytest_rageval.report.terminal.summary import summary_lines, written_lines
+from pytest_rageval.report.text.colours import painted
 
 __all__ = ["merge"]
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pytest_rageval.report.colours import colours_of
-from pytest_rageval.report.legible import legible
+from pytest_rageval.report.text.colours import colours_of
+from pytest_rageval.report.text.fit_text import legible
 
 __all__ = ["paged", "terminal_colours"]
 

@@ -11,12 +11,12 @@ from typing import Any
 from pytest_rageval.commands.runs import RESULTS
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.stored_json import parse_json
-from pytest_rageval.report.baseline_file import snapshot_of
-from pytest_rageval.report.folder import run_age
-from pytest_rageval.report.history import Entry, Unread
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import SCHEMA
-from pytest_rageval.report.totals import Total, totals_of, totals_of_baseline
+from pytest_rageval.report.files.baseline_file import snapshot_of
+from pytest_rageval.report.files.read_results import run_of
+from pytest_rageval.report.files.results_json import SCHEMA
+from pytest_rageval.report.files.run_folder import run_age
+from pytest_rageval.report.run.history import Entry, Unread
+from pytest_rageval.report.run.totals import Total, totals_of, totals_of_baseline
 
 __all__ = ["past_commits", "past_runs"]
 

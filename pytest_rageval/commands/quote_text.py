@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.metrics.matching import contains, fold
+from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.sentences import sentences

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pytest_rageval.commands.quote_text import quote_of
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import found
-from pytest_rageval.metrics.matching import fold, slot_hits
+from pytest_rageval.metrics.shared.matching import fold, slot_hits
 from pytest_rageval.model.case import Instance, Passage
 
 __all__ = ["Anchored", "LabelledCorpus", "anchored"]

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.stored_json import parse_json
-from pytest_rageval.report.baseline_file import read_baseline
-from pytest_rageval.report.folder import run_age
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import SCHEMA
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.baseline_file import read_baseline
+from pytest_rageval.report.files.read_results import run_of
+from pytest_rageval.report.files.results_json import SCHEMA
+from pytest_rageval.report.files.run_folder import run_age
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 __all__ = [
     "StoredRun", "UsedRecordings", "results_path", "rootdir", "runs_of", "snapshot_named", "stored_run",

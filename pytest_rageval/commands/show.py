@@ -9,8 +9,8 @@ from pathlib import Path
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.colours import painted
-from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.terminal.summary import summary_lines
+from pytest_rageval.report.text.colours import painted
 
 __all__ = ["show"]
 

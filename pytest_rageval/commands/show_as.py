@@ -13,13 +13,13 @@ from pytest_rageval.commands.show_targets import check_targets
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
-from pytest_rageval.report.code_quality import code_quality_of
-from pytest_rageval.report.json_text import json_lines
-from pytest_rageval.report.latex import matrices_latex
-from pytest_rageval.report.markdown import markdown_of
-from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
-from pytest_rageval.report.outcome_table import outcome_table
-from pytest_rageval.report.parquet import write_parquet
+from pytest_rageval.report.export.code_quality import code_quality_of
+from pytest_rageval.report.export.latex import matrices_latex
+from pytest_rageval.report.export.markdown import markdown_of
+from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
+from pytest_rageval.report.export.outcome_table import outcome_table
+from pytest_rageval.report.export.parquet import write_parquet
+from pytest_rageval.report.run.json_text import json_lines
 
 __all__ = ["show_as"]
 

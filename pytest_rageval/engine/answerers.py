@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_rageval.engine.answer_check import check_parts
 from pytest_rageval.engine.blocking import Blocking, Timed
-from pytest_rageval.engine.journaled import SystemCall
+from pytest_rageval.engine.journaled_calls import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.parts import check_parts
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, SystemContractError
-from pytest_rageval.llm.meter import charge, current
+from pytest_rageval.llm.client.usage_meter import charge, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.current import CASE_IDS

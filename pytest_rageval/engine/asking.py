@@ -9,27 +9,29 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversing
-from pytest_rageval.engine.journaled import judging
+from pytest_rageval.engine.document_answers import Reading, Readings
+from pytest_rageval.engine.journaled_calls import judging
+from pytest_rageval.engine.judge_votes import verdict_of, voted
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.readings import Reading, Readings
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.engine.vectors import Vectors
-from pytest_rageval.engine.verdicts import verdict_of, voted
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.panel import Panel
-from pytest_rageval.llm.journal import CaseJournal, Journal
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.client.journal import CaseJournal, Journal
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.judging import Judge, Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.phrases import Markers
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from threading import Thread
 
-    from pytest_rageval.llm.cassettes import Cassettes
+    from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.model.chat import ChatModel
 
 __all__ = ["Asked", "Desk", "Examined", "Task"]

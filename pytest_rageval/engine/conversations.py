@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.recorded import RecordedAnswerer, RecordedAnswers
-from pytest_rageval.engine.remembered import Remembered
+from pytest_rageval.engine.once_cache import Remembered
+from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.errors import CaseError, found
 from pytest_rageval.model.answer import Answer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_rageval.engine.asking import Task
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.answer import Answer
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.systems.prompting import Prompts, closed_book_messages, messages_for
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.loop import LoopThread, Running
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:

@@ -6,22 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_rageval.engine.asking import Asked, Examined, Task
-from pytest_rageval.engine.readings import Reading
+from pytest_rageval.engine.document_answers import Reading
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, found
-from pytest_rageval.metrics.answer_seen import answer_seen
-from pytest_rageval.metrics.downstream import downstream_of
-from pytest_rageval.metrics.evidence import evidence_of
-from pytest_rageval.metrics.retrieved import NO_TEXTS
+from pytest_rageval.metrics.rankings.answer_seen import answer_seen
+from pytest_rageval.metrics.rankings.downstream import downstream_of
+from pytest_rageval.metrics.rankings.evidence import evidence_of
+from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.digests import case_digest, text_digest
 from pytest_rageval.model.facets import KNEW
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["Runner", "as_asked", "outcome_of"]
 

@@ -10,7 +10,7 @@ from pytest_rageval.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_rageval.engine.recorded import RecordedAnswers
+    from pytest_rageval.engine.recorded_answers import RecordedAnswers
     from pytest_rageval.hooks.collected import Collected
 
 __all__ = ["ignored_keys", "recorded_in", "unused_answers"]
@@ -20,7 +20,7 @@ def recorded_in(path: Path) -> RecordedAnswers:
     """Return the answers of the file that ``--rag-answers`` names."""
     from pytest_rageval.datasets.recorded import load_recorded
     from pytest_rageval.datasets.source import shown_path
-    from pytest_rageval.engine.recorded import RecordedAnswers
+    from pytest_rageval.engine.recorded_answers import RecordedAnswers
 
     if not path.exists():
         raise SettingError(f"--rag-answers: there is no file {shown_path(path)}; correct the path")

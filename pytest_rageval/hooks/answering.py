@@ -26,7 +26,7 @@ from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:

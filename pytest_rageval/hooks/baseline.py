@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.analysis.stale import has_stale_score
 from pytest_rageval.errors import RagEvalError, SettingError, found
-from pytest_rageval.report.lines import counted
+from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.gates import Gate
     from pytest_rageval.analysis.measured import Measured, Snapshot
     from pytest_rageval.analysis.regression import AlphaPer, Policy
-    from pytest_rageval.report.run import Run
+    from pytest_rageval.report.run.run import Run
 
 __all__ = [
     "BASELINE",
@@ -93,7 +93,7 @@ def check_baseline(asked: BaselineAsked) -> Snapshot | None:
         return None
     if not asked.path.exists():
         raise SettingError(f"there is no baseline {asked.path} yet; write it with --rag-update-baseline")
-    from pytest_rageval.report.baseline_file import read_baseline, refuse_to_replace
+    from pytest_rageval.report.files.baseline_file import read_baseline, refuse_to_replace
 
     if asked.part or not asked.update:
         return read_baseline(asked.path)

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.pairing import pair_up
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.selection import declared
 from pytest_rageval.model.digests import case_digest
-from pytest_rageval.report.baseline_file import read_baseline
+from pytest_rageval.report.files.baseline_file import read_baseline
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected

@@ -20,7 +20,7 @@ def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
     collected, option = session.config.stash[COLLECTED], session.config.option
     mode = collected.options.record_mode
     if mode is not None:
-        from pytest_rageval.llm.cassettes import check_files
+        from pytest_rageval.llm.recordings.cassettes import check_files
 
         check_files(collected.options.cassettes, mode)
     leave_out(session, items)

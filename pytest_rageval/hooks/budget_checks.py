@@ -11,10 +11,10 @@ from pytest_rageval.engine.estimate import asked_by
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.model_calls import first_items, planned_of
 from pytest_rageval.hooks.models import KINDS
-from pytest_rageval.llm.client import Client
-from pytest_rageval.llm.prices import Prices
-from pytest_rageval.report.lines import few_of
-from pytest_rageval.report.unseen_calls import UNSEEN
+from pytest_rageval.llm.backends.prices import Prices
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.report.sections.unseen_calls import UNSEEN
+from pytest_rageval.report.text.lines import few_of
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected

@@ -23,8 +23,8 @@ from pytest_rageval.hooks.named import NamedSystems
 from pytest_rageval.hooks.sources import Sources
 from pytest_rageval.hooks.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.hooks.trust import TrustHeld
-from pytest_rageval.llm.earlier import EarlierCalls
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.earlier_calls import EarlierCalls
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
@@ -34,7 +34,7 @@ from pytest_rageval.text.dictionary import user_dictionary
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.measured import Snapshot
-    from pytest_rageval.engine.recorded import RecordedAnswers
+    from pytest_rageval.engine.recorded_answers import RecordedAnswers
     from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
     from pytest_rageval.model.case import Case
@@ -233,7 +233,7 @@ class Collected:
             hint = None if self._answering is None else self._answering.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]
             if self.models.loading is not None:
-                from pytest_rageval.llm.importing import set_aside
+                from pytest_rageval.llm.backends.litellm_import import set_aside
 
                 set_aside()
         return unclaimed

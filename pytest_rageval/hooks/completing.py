@@ -11,7 +11,7 @@ from pytest_rageval.errors import SettingError, did_you_mean, found
 from pytest_rageval.hooks.baseline import refuse_baseline
 from pytest_rageval.hooks.given import Options
 from pytest_rageval.hooks.testbed import Testbed
-from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
@@ -76,7 +76,7 @@ def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, 
     """Where documents are labelled, check by what, and add what other labels of documents would have said."""
     if all(metric.labels == "none" for metric in testbed.metrics.values()):
         return
-    from pytest_rageval.metrics.pages import evidence_sets
+    from pytest_rageval.metrics.rankings.pages import evidence_sets
 
     try:
         downstream_of(testbed.metrics.values())

@@ -22,7 +22,7 @@ from pytest_rageval.hooks.overrides import CORPUS_FIXTURE, EMBEDDER, MODELS, PAR
 from pytest_rageval.hooks.progress import in_terminal
 from pytest_rageval.hooks.stale_labels import digest_labels
 from pytest_rageval.retrieval import BUILTIN, FAMILIES
-from pytest_rageval.retrieval.parts import Watch, digest_of, unwatched
+from pytest_rageval.retrieval.build_context import Watch, digest_of, unwatched
 from pytest_rageval.text.dictionary import use_dictionaries
 
 if TYPE_CHECKING:

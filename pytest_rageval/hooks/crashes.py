@@ -71,7 +71,7 @@ class Crashes:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Note what a dead worker had in flight, before xdist gives it to another."""
-        from pytest_rageval.report.journals import journal_path, open_cases
+        from pytest_rageval.report.files.journals import journal_path, open_cases
 
         recorder = self._config.stash.get(RECORDER, None)
         if error is None or error == "keyboard-interrupt" or self._running_alone or recorder is None:
@@ -106,7 +106,7 @@ class Crashes:
 
     def give_up(self) -> None:
         """Say which tests do not run, as the session stopped before they could run alone."""
-        from pytest_rageval.report.lines import counted
+        from pytest_rageval.report.text.lines import counted
 
         waiting = self._waiting()
         if waiting:
@@ -134,7 +134,7 @@ class Crashes:
 
     def _note(self, crash: _Crash, folder: Path) -> None:
         """Keep a crash, and tell the other workers of it."""
-        from pytest_rageval.report.paid import paid_by
+        from pytest_rageval.report.files.paid_answers import paid_by
 
         self._crashes.append(crash)
         recorder = self._config.stash[RECORDER]
@@ -144,7 +144,7 @@ class Crashes:
 
     def _announce(self, waiting: Collection[str]) -> None:
         """Print that tests run alone now, as each takes the time that a session takes to start."""
-        from pytest_rageval.report.lines import counted
+        from pytest_rageval.report.text.lines import counted
 
         terminal = self._config.pluginmanager.getplugin("terminalreporter")
         if terminal is not None and self._config.option.verbose >= 0:
@@ -152,7 +152,7 @@ class Crashes:
             terminal.write_line(f"\n{in_flight}: each runs again with nothing else in flight")
 
     def _workers(self) -> str:
-        from pytest_rageval.report.lines import counted
+        from pytest_rageval.report.text.lines import counted
 
         how = {crash.how for crash in self._crashes}
         return f"{counted(len(self._crashes), 'worker')} that died{how.pop() if len(how) == 1 else ''}"

@@ -13,9 +13,9 @@ import pytest
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.conversations import Conversations, RecordedConversations
+from pytest_rageval.engine.document_answers import Readings
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.readings import Readings
-from pytest_rageval.engine.recorded import RecordedAnswerer
+from pytest_rageval.engine.recorded_answers import RecordedAnswerer
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
@@ -23,7 +23,7 @@ from pytest_rageval.hooks.fixtures import retriever_over
 from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
-from pytest_rageval.retrieval.adapters import adapted
+from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
@@ -33,9 +33,9 @@ from pytest_rageval.systems.threads import Bound
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry
-    from pytest_rageval.llm.client import Client
-    from pytest_rageval.llm.embedder import Embedder
-    from pytest_rageval.llm.journal import Journal
+    from pytest_rageval.llm.client.chat import Client
+    from pytest_rageval.llm.client.embedder import Embedder
+    from pytest_rageval.llm.client.journal import Journal
     from pytest_rageval.model.answer import Answer
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.protocols import System

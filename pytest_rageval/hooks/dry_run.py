@@ -51,7 +51,7 @@ class DryRun:
         if not self._found:
             terminalreporter.write_line("no RAG case would run")
             return
-        from pytest_rageval.report.dry_run import dry_run_lines
+        from pytest_rageval.report.terminal.dry_run import dry_run_lines
 
         for line in dry_run_lines(self._found, self._names, self._own):
             terminalreporter.write_line(line)

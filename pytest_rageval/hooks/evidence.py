@@ -12,7 +12,7 @@ from pytest_rageval.corpora.locating import EvidenceLocator, located_in
 from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.overrides import CORPUS_FIXTURE, overridden
 from pytest_rageval.model.case import Case, Passage
-from pytest_rageval.report.lines import counted
+from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from pytest_rageval.report.gating import NamedGate
+from pytest_rageval.report.run.gate_results import NamedGate
 
 __all__ = ["fire", "remember_failed"]
 

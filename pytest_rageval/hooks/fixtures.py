@@ -107,7 +107,7 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
     ``rag_retriever`` finds where a case supplies none.
     """
     from pytest_rageval.hooks.collection import collected_of
-    from pytest_rageval.retrieval.adapters import adapted
+    from pytest_rageval.retrieval.adapt_retriever import adapted
     from pytest_rageval.systems.naive import naive
     from pytest_rageval.systems.parts import SystemParts
 

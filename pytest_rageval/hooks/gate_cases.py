@@ -19,12 +19,12 @@ from pytest_rageval.hooks.keys import SKIPPED_FILES
 from pytest_rageval.hooks.selection import declared
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.facets import matches
-from pytest_rageval.report.gating import covers, session_node, testbed_node
+from pytest_rageval.report.run.gate_results import covers, session_node, testbed_node
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Testbed
-    from pytest_rageval.report.plan import Plan
+    from pytest_rageval.report.run.plan import Plan
 
 __all__ = ["entry_of", "parts_of_gates"]
 

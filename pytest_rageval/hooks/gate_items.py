@@ -15,12 +15,12 @@ import pytest
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.gate_ids import OPENING, session_file
 from pytest_rageval.hooks.keys import ENTRY
-from pytest_rageval.report.gating import session_node, testbed_node
+from pytest_rageval.report.run.gate_results import session_node, testbed_node
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.verdicts import GateResult
     from pytest_rageval.hooks.collected import Collected
-    from pytest_rageval.report.plan import Plan
+    from pytest_rageval.report.run.plan import Plan
 
 __all__ = ["GateFile", "GateItem", "GatePlace", "GateRuns", "append_collected", "planned_items"]
 
@@ -87,7 +87,7 @@ class GateItem(pytest.Item):
         if result.status == "skipped":
             raise pytest.skip.Exception(f"gate {result.gate}: {result.reason}", _use_item_location=True)
         if result.status == "failed":
-            from pytest_rageval.report.gate_lines import gate_failure
+            from pytest_rageval.report.sections.gates import gate_failure
 
             pytest.fail(gate_failure(result), pytrace=False)
 

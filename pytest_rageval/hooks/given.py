@@ -27,7 +27,7 @@ from pytest_rageval.hooks.trust import KAPPA, LABELS, TrustAsked, trust_asked
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
-from pytest_rageval.report.pruning import Keep, keep_of
+from pytest_rageval.report.files.pruning import Keep, keep_of
 
 __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
 

@@ -16,8 +16,8 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden
-from pytest_rageval.report.plan import DIGEST
-from pytest_rageval.report.versions import versions
+from pytest_rageval.report.run.plan import DIGEST
+from pytest_rageval.report.run.versions import versions
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
@@ -109,7 +109,7 @@ def _systems(collected: Collected) -> dict[str, str]:
 
 def _asked(setting: ModelSetting) -> str:
     """Return what stands for the parameters of a model, as far as its replies depend on them: no key, no address."""
-    from pytest_rageval.llm.request import Request
+    from pytest_rageval.llm.recordings.request import Request
 
     return _digest(Request("model", "", setting.params, [], 1).key)
 

@@ -20,9 +20,9 @@ from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import RetrieverFactory
-from pytest_rageval.retrieval.adapters import adapted
-from pytest_rageval.retrieval.parts import RetrieverParts, Watch
-from pytest_rageval.retrieval.store import Build, IndexStore, StoredIndex, name_of, stored
+from pytest_rageval.retrieval.adapt_retriever import adapted
+from pytest_rageval.retrieval.build_context import RetrieverParts, Watch
+from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
 
 __all__ = ["Built", "Kept", "build_index", "built_retriever", "kept_indexes", "prune_indexes", "store_in"]
 

@@ -10,9 +10,9 @@ import pytest
 
 from pytest_rageval.hooks.keys import COLLECTED, is_worker
 from pytest_rageval.hooks.shared import common_folder
-from pytest_rageval.llm.journal import Journal
-from pytest_rageval.report.folder import make_run_folder
-from pytest_rageval.report.journals import journal_path
+from pytest_rageval.llm.client.journal import Journal
+from pytest_rageval.report.files.journals import journal_path
+from pytest_rageval.report.files.run_folder import make_run_folder
 
 __all__ = ["journal_of", "note_running", "run_folder"]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pytest_rageval.errors import SettingError, found
-from pytest_rageval.metrics.pages import evidence_sets
+from pytest_rageval.metrics.rankings.pages import evidence_sets
 from pytest_rageval.model.ranking import page_of
 
 if TYPE_CHECKING:

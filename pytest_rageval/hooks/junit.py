@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pluggy
 
     from pytest_rageval.hooks.recorder import Recorder
-    from pytest_rageval.report.gating import NamedGate
-    from pytest_rageval.report.properties import Properties
+    from pytest_rageval.report.export.junit_properties import Properties
+    from pytest_rageval.report.run.gate_results import NamedGate
 
 __all__ = ["JUnit"]
 
@@ -86,7 +86,7 @@ class JUnit:
         add = getattr(xml, "add_global_property", None)
         if add is None:
             return
-        from pytest_rageval.report.properties import run_properties
+        from pytest_rageval.report.export.junit_properties import run_properties
 
         systems = dict.fromkeys(outcome.system for outcome in recorder.run.ordered())
         for name, value in run_properties(recorder.described(), systems):
@@ -105,8 +105,8 @@ class JUnit:
 
     def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
         """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
-        from pytest_rageval.report.properties import case_properties, gate_properties
-        from pytest_rageval.report.results_json import encode_gate
+        from pytest_rageval.report.export.junit_properties import case_properties, gate_properties
+        from pytest_rageval.report.files.results_json import encode_gate
 
         run = recorder.run
         outcome = run.outcomes.get(nodeid)

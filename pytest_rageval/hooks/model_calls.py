@@ -85,7 +85,7 @@ def _asks(collected: Collected, entry: Entry, item: pytest.Item) -> Asks:
 def _asks_named(collected: Collected, name: str, item: pytest.Item) -> Asks:
     system = collected.named.get(name)
     if system is not None:
-        from pytest_rageval.llm.recorded import is_recorded
+        from pytest_rageval.llm.recorded_functions.recorded import is_recorded
 
         return "none" if collected.options.record_mode == "none" and is_recorded(system) else "own"
     if name == "closed_book":
@@ -123,7 +123,7 @@ def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | 
     if name is None:
         return None
     from pytest_rageval.engine.estimate import Pricing
-    from pytest_rageval.llm.prices import Prices, count_tokens
+    from pytest_rageval.llm.backends.prices import Prices, count_tokens
 
     params = collected.models.setting(fixture).params
     return Pricing(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.given import Options
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pytest_rageval.engine.loop import LoopThread
     from pytest_rageval.errors import ModelError
     from pytest_rageval.hooks.model_options import ModelSetting
-    from pytest_rageval.llm.asker import Asker
     from pytest_rageval.llm.budget import Budget
-    from pytest_rageval.llm.cassettes import Cassettes
-    from pytest_rageval.llm.client import Client
-    from pytest_rageval.llm.embedder import Embedder
-    from pytest_rageval.llm.limiter import Limiter
+    from pytest_rageval.llm.client.asker import Asker
+    from pytest_rageval.llm.client.chat import Client
+    from pytest_rageval.llm.client.embedder import Embedder
+    from pytest_rageval.llm.client.rate_limiter import Limiter
+    from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.prompting import Prompts
 
@@ -87,7 +87,7 @@ class Models:
         """The recordings; None when nothing is recorded or replayed."""
         if self._options.record_mode is None:
             return None
-        from pytest_rageval.llm.cassettes import Cassettes
+        from pytest_rageval.llm.recordings.cassettes import Cassettes
 
         return Cassettes(
             self._options.cassettes,
@@ -121,7 +121,7 @@ class Models:
 
     def named(self, fixture: str, name: str) -> Client:
         """Return the client of another model, which is asked and tried again as that of a fixture is."""
-        from pytest_rageval.llm.client import Client
+        from pytest_rageval.llm.client.chat import Client
 
         return self._own(Client, fixture, name)
 
@@ -132,7 +132,7 @@ class Models:
         """
         if model is None:
             return None
-        from pytest_rageval.llm.client import Client
+        from pytest_rageval.llm.client.chat import Client
 
         return self._given(Client, model, fixture)
 
@@ -145,7 +145,7 @@ class Models:
         name = self.setting("rag_embedder").name
         if name is None:
             return None
-        from pytest_rageval.llm.embedder import Embedder
+        from pytest_rageval.llm.client.embedder import Embedder
 
         if self._computes("rag_embedder"):
             return self._local_embedder()
@@ -155,7 +155,7 @@ class Models:
         """Return the client of what an overridden ``rag_embedder`` gave, as `client_of` does."""
         if model is None:
             return None
-        from pytest_rageval.llm.embedder import Embedder
+        from pytest_rageval.llm.client.embedder import Embedder
 
         return self._given(Embedder, model, "rag_embedder")
 
@@ -176,7 +176,7 @@ class Models:
         wanted += [(KINDS["rag_judge"], name) for name in self._options.panelists]
         for kind, name in wanted:
             if name is not None and (self.cassettes is None or self.cassettes.asks(kind, name)):
-                from pytest_rageval.llm.importing import preload
+                from pytest_rageval.llm.backends.litellm_import import preload
 
                 self.loading = preload()
                 return
@@ -204,7 +204,7 @@ class Models:
         return fixture == "rag_embedder" and str(self.setting(fixture).name).startswith(LOCAL)
 
     def _local_embedder(self) -> Embedder:
-        from pytest_rageval.llm.embedder import Embedder
+        from pytest_rageval.llm.client.embedder import Embedder
         from pytest_rageval.retrieval.local_embedder import LocalEmbedder
 
         setting = self.setting("rag_embedder")
@@ -220,7 +220,7 @@ class Models:
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
-        from pytest_rageval.llm.litellm_backend import LiteLLM
+        from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 
         return self._client(kind, fixture, LiteLLM(name), name, self.setting(fixture).params, key=(fixture, name))
 
@@ -237,9 +237,9 @@ class Models:
     ) -> A:
         """Return the client that is kept under a key, made when it is first asked for."""
         if key not in self._clients:
-            from pytest_rageval.llm.kept import Kept
-            from pytest_rageval.llm.limiter import Limiter
-            from pytest_rageval.llm.retrying import RetryPolicy
+            from pytest_rageval.llm.client.rate_limiter import Limiter
+            from pytest_rageval.llm.client.reply_cache import Kept
+            from pytest_rageval.llm.client.retry import RetryPolicy
 
             setting = self.setting(fixture)
             limiter = Limiter(self._options.concurrency or ASYNC_DEFAULT)
@@ -270,7 +270,7 @@ class Models:
         """Return what prices a call beforehand; None without a budget, so that no tokenizer is read."""
         if self.budget is None:
             return None
-        from pytest_rageval.llm.prices import Prices, count_tokens
+        from pytest_rageval.llm.backends.prices import Prices, count_tokens
 
         if name.startswith(LOCAL):
             return lambda asked, params: 0.0

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.baseline import next_baseline, why_no_update
 from pytest_rageval.hooks.given import Options
-from pytest_rageval.report.baseline_file import write_baseline
-from pytest_rageval.report.folder import write_text
-from pytest_rageval.report.json_text import json_lines, plain
-from pytest_rageval.report.results_json import versions_of
-from pytest_rageval.report.writing import Writing
+from pytest_rageval.report.export.report_files import Writing
+from pytest_rageval.report.files.baseline_file import write_baseline
+from pytest_rageval.report.files.results_json import versions_of
+from pytest_rageval.report.files.run_folder import write_text
+from pytest_rageval.report.run.json_text import json_lines, plain
 
 if TYPE_CHECKING:
-    from pytest_rageval.report.run import Run
-    from pytest_rageval.report.views import MatrixChoice
+    from pytest_rageval.report.run.run import Run
+    from pytest_rageval.report.run.summary_data import MatrixChoice
 
 __all__ = ["Outlets"]
 
@@ -82,7 +82,7 @@ class Outlets(Writing):
 
     def _send(self, uri: str, results: Mapping[str, Any], folder: Path | None) -> None:
         """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
-        from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
+        from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
 
         page = self._options.reports.html if self._options.reports.html in self.written else None
         runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)

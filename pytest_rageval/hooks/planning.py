@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.clusters import REPEAT
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.answer_files import unused_answers
 from pytest_rageval.hooks.baseline_cases import deselected_of_baseline
@@ -16,8 +16,8 @@ from pytest_rageval.hooks.selection import left_out
 from pytest_rageval.hooks.settings import testbed_settings
 from pytest_rageval.hooks.testbed import Entry, Testbed
 from pytest_rageval.model.case import Case
-from pytest_rageval.report.lines import counted
-from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.text.lines import counted
 from pytest_rageval.testbeds.expand import shortfalls
 from pytest_rageval.testbeds.ids import digest
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from pytest_rageval.hooks.keys import is_worker
-from pytest_rageval.retrieval.parts import Watch, unwatched
+from pytest_rageval.retrieval.build_context import Watch, unwatched
 
 __all__ = ["Progress", "in_terminal", "on_stderr", "watched_terminal"]
 

@@ -23,19 +23,19 @@ from pytest_rageval.hooks.resuming import Resumed, resume_command
 from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
-from pytest_rageval.report.attainable import never_failing
-from pytest_rageval.report.baseline_file import read_baseline
-from pytest_rageval.report.folder import ENDED, HEAD, RunFolder
-from pytest_rageval.report.json_text import plain, to_json
-from pytest_rageval.report.lines import counted
-from pytest_rageval.report.paid import unclaimed_of
-from pytest_rageval.report.plan import Plan
-from pytest_rageval.report.pruning import Going, prune
-from pytest_rageval.report.results_json import described, results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.stopped import Head, Stopped
-from pytest_rageval.report.unseen_calls import unseen_at_end, unseen_at_start
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.baseline_file import read_baseline
+from pytest_rageval.report.files.interrupted_run import Head, Stopped
+from pytest_rageval.report.files.paid_answers import unclaimed_of
+from pytest_rageval.report.files.pruning import Going, prune
+from pytest_rageval.report.files.results_json import described, results_of
+from pytest_rageval.report.files.run_folder import ENDED, HEAD, RunFolder
+from pytest_rageval.report.run.json_text import plain, to_json
+from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.unfailable_gates import never_failing
+from pytest_rageval.report.sections.unseen_calls import unseen_at_end, unseen_at_start
+from pytest_rageval.report.text.lines import counted
 
 __all__ = ["Recorder", "recorder_of"]
 

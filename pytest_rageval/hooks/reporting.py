@@ -189,7 +189,7 @@ class Reporting:
     def _take_plan(self, text: str) -> None:
         """Take the plan that a worker hands over."""
         from pytest_rageval.hooks.recorder import recorder_of
-        from pytest_rageval.report.plan import Plan
+        from pytest_rageval.report.run.plan import Plan
 
         recorder_of(self._config).take_plan(Plan.loads(text))
         self._count()

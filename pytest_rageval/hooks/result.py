@@ -11,15 +11,15 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, pars
 from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner, as_asked
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
-from pytest_rageval.llm.meter import SCOPE, TEST, Meter, Scope
-from pytest_rageval.metrics.downstream import downstream_of
+from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope
+from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.registry import Registry
-from pytest_rageval.report.explain import explain_check
+from pytest_rageval.report.text.miss_reason import explain_check
 
 __all__ = ["RagResult"]
 
@@ -118,7 +118,7 @@ class RagResult:
         """
         if self._desk is None:
             return function(*args, **kwargs)
-        from pytest_rageval.llm.recorded import record_call
+        from pytest_rageval.llm.recorded_functions.recorded import record_call
 
         outer = SCOPE.set(self._desk.scope(self.case, self._meter))
         try:

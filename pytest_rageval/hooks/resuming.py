@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.misses import missed
+from pytest_rageval.analysis.missed import missed
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.endings import reports_of
 from pytest_rageval.hooks.identity import identity_of
 from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESUMED
-from pytest_rageval.llm.earlier import SYSTEM, EarlierCalls
+from pytest_rageval.llm.client.earlier_calls import SYSTEM, EarlierCalls
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
-from pytest_rageval.report.folder import HEAD, OUTCOMES
-from pytest_rageval.report.lines import counted
-from pytest_rageval.report.results_json import encode_usage
-from pytest_rageval.report.spending import spent_text
-from pytest_rageval.report.stopped import Stopped, mismatch, newest_unfinished, stopped_run
+from pytest_rageval.report.files.interrupted_run import Stopped, mismatch, newest_unfinished, stopped_run
+from pytest_rageval.report.files.results_json import encode_usage
+from pytest_rageval.report.files.run_folder import HEAD, OUTCOMES
+from pytest_rageval.report.sections.model_usage import spent_text
+from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
-    from pytest_rageval.report.plan import Plan
+    from pytest_rageval.report.run.plan import Plan
 
 __all__ = ["Resumed", "find_run", "leave_out", "resume_command", "tell_resumed"]
 

@@ -107,7 +107,7 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple
 def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     from dataclasses import replace
 
-    from pytest_rageval.analysis.misses import missed
+    from pytest_rageval.analysis.missed import missed
     from pytest_rageval.datasets.source import place_below
     from pytest_rageval.llm.secrets import redacted
     from pytest_rageval.model.codec import encode_instance, encode_outcome

@@ -14,7 +14,7 @@ import pytest_rageval
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.given import Options, ini_value
 from pytest_rageval.hooks.model_options import ModelSetting
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.request import Request
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Testbed

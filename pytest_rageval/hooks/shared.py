@@ -57,7 +57,7 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bo
     except RagEvalError:
         return  # the worker meets the same error where it is told
     if options.record_mode is not None:
-        from pytest_rageval.llm.cassettes import existing
+        from pytest_rageval.llm.recordings.cassettes import existing
 
         if _FOUND not in config.stash:  # a worker that takes a crashed one's place starts later than the session
             config.stash[_FOUND] = existing(options.cassettes)

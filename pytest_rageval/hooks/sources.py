@@ -12,7 +12,7 @@ from pytest_rageval.errors import DataError, SettingError, ascii_safe, found
 
 if TYPE_CHECKING:
     from pytest_rageval.datasets import Loader
-    from pytest_rageval.engine.recorded import RecordedAnswers
+    from pytest_rageval.engine.recorded_answers import RecordedAnswers
     from pytest_rageval.model.case import Instance
     from pytest_rageval.registry import Registry
 
@@ -128,7 +128,7 @@ def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:
     answers = getattr(loader, "answers", None)
     if answers is None:
         return None
-    from pytest_rageval.engine.recorded import RecordedAnswers
+    from pytest_rageval.engine.recorded_answers import RecordedAnswers
 
     return RecordedAnswers(answers(path))
 

@@ -16,7 +16,7 @@ from pytest_rageval.hooks.keys import COLLECTED, RECORDER, WATCHED
 from pytest_rageval.hooks.progress import watched_terminal
 
 if TYPE_CHECKING:
-    from pytest_rageval.report.standing import Standing, UnderWay
+    from pytest_rageval.report.terminal.status_line import Standing, UnderWay
 
 __all__ = ["Screen", "StatusLine", "is_watched"]
 
@@ -102,7 +102,7 @@ class Screen:
 
     def _drawn(self) -> str:
         """Return what draws the line, and goes back to where others have written to, wherever that is."""
-        from pytest_rageval.report.standing import fitted
+        from pytest_rageval.report.terminal.status_line import fitted
 
         columns, column = self._columns(), self._column()
         self.is_shown = not column or column % columns != 0
@@ -161,7 +161,7 @@ class StatusLine:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Keep of a worker that has ended or crashed what it has cost."""
-        from pytest_rageval.report.standing import UnderWay
+        from pytest_rageval.report.terminal.status_line import UnderWay
 
         cost = self._under_way.get(node.gateway.id, UnderWay()).cost
         self._under_way[node.gateway.id] = UnderWay(cost=cost)
@@ -213,13 +213,13 @@ class StatusLine:
         """Return how the session stands; None as long as there is no case."""
         recorder = self._config.stash.get(RECORDER, None)
         if self._standing is None and recorder is not None and recorder.run.plan.cases:
-            from pytest_rageval.report.standing import Standing
+            from pytest_rageval.report.terminal.status_line import Standing
 
             self._standing = Standing(recorder.run.plan)
         return self._standing
 
     def _note(self, worker: str, payload: dict[str, Any]) -> None:
-        from pytest_rageval.report.standing import UnderWay
+        from pytest_rageval.report.terminal.status_line import UnderWay
 
         self._under_way[worker] = UnderWay(*(payload.get("under_way") or ()))
 
@@ -227,7 +227,7 @@ class StatusLine:
         now, standing = time.monotonic(), self._stood()
         if self._screen is None or standing is None or self._began is None or now - self._began < AFTER:
             return
-        from pytest_rageval.report.standing import in_all
+        from pytest_rageval.report.terminal.status_line import in_all
 
         self._allowed = min(BURST, self._allowed + (now - self._asked) * RATE)
         self._asked = now

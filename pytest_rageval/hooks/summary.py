@@ -9,9 +9,9 @@ import pytest
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.recorder import Recorder
-from pytest_rageval.report.colours import colours_of, painted
-from pytest_rageval.report.lines import Line, few_of, wrapped
-from pytest_rageval.report.terminal import summary_lines, written_lines
+from pytest_rageval.report.terminal.summary import summary_lines, written_lines
+from pytest_rageval.report.text.colours import colours_of, painted
+from pytest_rageval.report.text.lines import Line, few_of, wrapped
 
 __all__ = ["print_summary"]
 

@@ -14,7 +14,7 @@ from pytest_rageval.hooks.keys import COLLECTED
 from pytest_rageval.hooks.shared import shared_folder
 
 if TYPE_CHECKING:
-    from pytest_rageval.llm.earlier import EarlierCalls
+    from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 
 __all__ = ["Suspects", "runs_alone", "suspects_of"]
 

@@ -12,7 +12,7 @@ from pytest_rageval.model.facets import FACETS, KNEW
 from pytest_rageval.testbeds.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.recorded import RecordedAnswers
+    from pytest_rageval.engine.recorded_answers import RecordedAnswers
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.metric import Metric
 

@@ -10,8 +10,8 @@ from typing import Any
 from pytest_rageval.errors import CaseError, SettingError, found
 from pytest_rageval.judges.values import is_share, worth_of
 from pytest_rageval.model.chat import ChatModel
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["FunctionJudge"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["PARTS", "material", "quoted"]
 

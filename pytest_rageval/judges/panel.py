@@ -10,8 +10,9 @@ from typing import Literal
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judges.values import Worth, worth_of
-from pytest_rageval.model.judging import Judge, Verdict, Vote
+from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.verdict import Verdict, Vote
 
 __all__ = ["Panel", "Rule", "decided", "fitted", "values_of"]
 

@@ -11,8 +11,8 @@ from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read
 from pytest_rageval.judges.values import is_share
 from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
 from pytest_rageval.model.chat import ChatModel, Message
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.text.placeholders import fill
 
 __all__ = ["PromptedJudge", "always"]

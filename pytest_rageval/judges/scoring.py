@@ -10,8 +10,9 @@ from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.prompted import always
 from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.model.judging import Judge
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
 
 __all__ = ["as_metric", "judged_metric", "judged_score"]
 

@@ -9,7 +9,7 @@ from pytest_rageval.errors import found
 from pytest_rageval.linting.finding import Finding, about, some
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.linting.wording import affirms
-from pytest_rageval.metrics.matching import fold
+from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.model.case import Instance, Passage, Role
 
 __all__ = ["gold_in_counterfactual", "gold_in_fake", "gold_in_negative", "joined_names", "positive_without_gold"]

@@ -11,7 +11,7 @@ from itertools import chain
 from pytest_rageval.errors import found
 from pytest_rageval.linting.finding import Finding, about
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.metrics.matching import fold
+from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.model.case import Instance
 from pytest_rageval.text.language import has_chinese
 

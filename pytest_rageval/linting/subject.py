@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from pytest_rageval.corpora.locating import EvidenceLocator
-from pytest_rageval.metrics.matching import slot_hits
-from pytest_rageval.metrics.rgb_compat import published_hits
+from pytest_rageval.metrics.published.rgb_compat import published_hits
+from pytest_rageval.metrics.shared.matching import slot_hits
 from pytest_rageval.model.case import Gold, Instance
 from pytest_rageval.testbeds.settings import Settings, parse_settings
 

@@ -11,7 +11,7 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Turn
 from pytest_rageval.model.facets import DIALOGUE
-from pytest_rageval.model.judging import Verdict
+from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["Outcome", "Score", "Status"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.plain import Plain, plain_number, plain_scalar, plain_text
+from pytest_rageval.model.verdict import Verdict, Vote
 
 __all__ = ["bare_score", "decode_score", "encode_score"]
 

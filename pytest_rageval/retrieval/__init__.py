@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.retrieval.parts import RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
 
 __all__ = ["BUILTIN", "FAMILIES", "RetrieverFactory", "RetrieverParts"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.asked import check_corpus, checked
 from pytest_rageval.retrieval.bm25_index import Bm25Index
-from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.build_context import RetrieverParts
+from pytest_rageval.retrieval.checks import check_corpus, checked
+from pytest_rageval.retrieval.retriever_params import Params
 from pytest_rageval.retrieval.terms import STEMMERS, Terms, terms_by, versions
 
 __all__ = ["KEPT_FROM", "Bm25Retriever", "build"]

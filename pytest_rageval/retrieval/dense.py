@@ -9,12 +9,12 @@ from pytest_rageval.errors import MissingDependencyError, SettingError, found
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.asked import check_corpus, checked
+from pytest_rageval.retrieval.build_context import RetrieverParts
+from pytest_rageval.retrieval.checks import check_corpus, checked
 from pytest_rageval.retrieval.embedding import DenseSettings, query_vector
 from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
-from pytest_rageval.retrieval.kept_vectors import KeptVectors, kept_vectors
-from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.vector_store import KeptVectors, kept_vectors
 from pytest_rageval.retrieval.vectors import VectorIndex
 
 __all__ = ["DenseRetriever", "build", "dense", "model_of"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.errors import DataError, MissingDependencyError, ascii_safe
 from pytest_rageval.retrieval import diskann_process
 from pytest_rageval.retrieval.diskann_process import MATRIX, NUMBER, resident
-from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.retriever_params import Params
 
 if TYPE_CHECKING:
     from pytest_rageval.retrieval.vectors import Matrix, Positions, Vectors

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import DataError, MissingDependencyError
-from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.retriever_params import Params
 from pytest_rageval.retrieval.vectors import resident_bytes
 
 if TYPE_CHECKING:

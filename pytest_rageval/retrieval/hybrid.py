@@ -10,10 +10,10 @@ from dataclasses import replace
 from pytest_rageval.errors import SettingError, did_you_mean, found
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.adapters import adapted
-from pytest_rageval.retrieval.asked import checked
-from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.parts import RetrieverParts
+from pytest_rageval.retrieval.adapt_retriever import adapted
+from pytest_rageval.retrieval.build_context import RetrieverParts
+from pytest_rageval.retrieval.checks import checked
+from pytest_rageval.retrieval.retriever_params import Params
 
 __all__ = ["HybridRetriever", "build", "fused"]
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, found
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.asked import checked
+from pytest_rageval.retrieval.build_context import RetrieverParts
+from pytest_rageval.retrieval.checks import checked
 from pytest_rageval.retrieval.dense import model_of
 from pytest_rageval.retrieval.embedding import query_vector
 from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
-from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.parts import RetrieverParts
 from pytest_rageval.retrieval.postgres import (
     DISTANCES,
     Table,
@@ -29,6 +28,7 @@ from pytest_rageval.retrieval.postgres import (
     statement_of,
     table_of,
 )
+from pytest_rageval.retrieval.retriever_params import Params
 
 if TYPE_CHECKING:
     from psycopg import Connection

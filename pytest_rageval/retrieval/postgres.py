@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, found
-from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.retriever_params import Params
 
 if TYPE_CHECKING:
     from psycopg import Connection, sql

@@ -10,14 +10,14 @@ from typing import ClassVar
 from pytest_rageval.datasets.runs import load_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import CaseError, DataError, SettingError, found
-from pytest_rageval.metrics.retrieved import by_rank
+from pytest_rageval.metrics.rankings.retrieved import by_rank
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.asked import checked
-from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.parts import RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.checks import checked
+from pytest_rageval.retrieval.retriever_params import Params
 
 __all__ = ["RunFile", "family"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.ranking import Ranking
-from pytest_rageval.retrieval.found import ranking_of
+from pytest_rageval.retrieval.adapt_results import ranking_of
 
 __all__ = ["answer_of_library"]
 

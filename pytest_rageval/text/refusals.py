@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import lru_cache
 
 from pytest_rageval.text.language import has_chinese
+from pytest_rageval.text.refusal_wording import Wording
 
-__all__ = ["LANGUAGES", "Wording", "refuses"]
+__all__ = ["LANGUAGES", "refuses"]
 
 LANGUAGES = ("en", "zh")
 """The languages whose refusals are known."""
@@ -22,32 +22,6 @@ _MARKUP = re.compile(r"[*#`>|]+")
 _LABEL = re.compile(
     r"\A\s*(?:(?:final )?(?:answer|response)|(?:最终)?(?:答案|回答|答复|回复|答|结论))\s*[:：]", re.IGNORECASE
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """How one language refuses and answers; the patterns are searched in single clauses.
-
-    Attributes:
-        clauses: splits a text into clauses.
-        refusal: says that the question cannot be answered, or that the sources do not say.
-        verdict: begins a text that answers yes or no.
-        aside: neither answers nor refuses: an apology, advice, an offer, a need, a method, what the
-            sources are about, that they are wrong.
-        turn: turns from a refusal to an answer, or concludes or estimates one.
-        value: holds a figure that may be an answer.
-        elsewhere: quotes another source than the first: it answers.
-        closing: concludes that the question cannot be answered.
-    """
-
-    clauses: Callable[[str], list[str]]
-    refusal: re.Pattern[str]
-    verdict: re.Pattern[str]
-    aside: re.Pattern[str]
-    turn: re.Pattern[str]
-    value: re.Pattern[str]
-    elsewhere: re.Pattern[str]
-    closing: re.Pattern[str]
 
 
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_rageval.text.refusals import Wording
+from pytest_rageval.text.refusal_wording import Wording
 from pytest_rageval.text.sentences import sentences
 
 __all__ = ["ENGLISH", "clauses"]

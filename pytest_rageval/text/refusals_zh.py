@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import zip_longest
 
-from pytest_rageval.text.refusals import Wording
+from pytest_rageval.text.refusal_wording import Wording
 
 __all__ = ["CHINESE", "clauses"]
 

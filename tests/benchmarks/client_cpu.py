@@ -23,8 +23,8 @@ from statistics import median
 import httpx
 from measuring import table
 
-from pytest_rageval.llm.importing import litellm
-from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.litellm_import import litellm
 
 SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
 MODEL = "gpt-4o-mini"

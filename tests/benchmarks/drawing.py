@@ -21,16 +21,16 @@ from statistics import median
 
 from measuring import table
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.colours import painted
-from pytest_rageval.report.markdown import markdown_of
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import summary_lines
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.export.markdown import markdown_of
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.terminal.summary import summary_lines
+from pytest_rageval.report.text.colours import painted
 
 TESTBED = "test_town.py::test_town"
 WISHED = {1_000: 0.3, 11_400: 2.0}

@@ -52,7 +52,7 @@ def main() -> None:
 
 def results_of_size(n: int) -> dict[str, Any]:
     """Return results of ``n`` cases as a session holds them, outcomes and instances as JSON text."""
-    from pytest_rageval.report.json_text import to_json
+    from pytest_rageval.report.run.json_text import to_json
 
     dice = random.Random(7)
     instances = {f"case-{number:05}": to_json(_instance(dice)) for number in range(n // 2)}
@@ -133,7 +133,7 @@ def _draw(n: int, path: Path, rounds: int) -> None:
     import resource
 
     from pytest_rageval.report.html.page import write_html
-    from pytest_rageval.report.json_text import plain
+    from pytest_rageval.report.run.json_text import plain
 
     results = results_of_size(n)
     write_html(path.with_suffix(".warm"), results_of_size(10))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pytest_rageval.analysis.family import adjusted, smallest_p
 from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.planning import least_drop
+from pytest_rageval.analysis.power import least_drop
 
 __all__ = ["METHODS", "Session", "detected", "red"]
 

@@ -28,7 +28,7 @@ from measuring import Cost, pytest_command, run, table
 
 SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
 RAG = ("-p", "pytest_rageval.plugin")
-IMPORTING = "from pytest_rageval.llm.importing import litellm; litellm()"
+IMPORTING = "from pytest_rageval.llm.backends.litellm_import import litellm; litellm()"
 INI = "[pytest]\ntestpaths = test_cases.py\n"  # the folder also holds the byte code
 TESTS = """
 from pytest_rageval import rag_case
@@ -40,10 +40,10 @@ def test_case(rag):
 """
 GATHER = """
 import asyncio, json, sys
-from pytest_rageval.llm.client import Client
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.litellm_backend import LiteLLM
-from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.systems.prompting import load_prompts, messages_for
 

@@ -22,8 +22,8 @@ from measuring import table
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 NAMES = ("nDCG@10", "AP", "RR", "P@5", "R@5", "Success@5", "Rprec")
 CORPUS, JUDGED = 100_000, 10

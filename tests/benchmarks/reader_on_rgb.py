@@ -21,7 +21,8 @@ from pytest_rageval.datasets.rgb import load
 from pytest_rageval.metrics import BUILTIN
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Query
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.registry import Registry
 from pytest_rageval.systems.extractive import extractive
 from pytest_rageval.testbeds.expand import expand

@@ -24,12 +24,12 @@ from pathlib import Path
 from many_gates import share
 from measuring import pytest_command, table
 
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import ALPHA_PER
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.gating import evaluated
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.gate_results import evaluated
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 
 GATE = "accuracy >= baseline"
 GATES = (10, 20)

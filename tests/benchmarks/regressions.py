@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.planning import least_drop
+from pytest_rageval.analysis.power import least_drop
 
 ALPHA = 0.05
 CELLS = 80

@@ -18,10 +18,10 @@ from typing import TypeVar
 
 from measuring import table
 
-from pytest_rageval.metrics import rouge
+from pytest_rageval.metrics.answers import rouge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.words import tokens
 
 warnings.simplefilter("ignore")  # jieba's own

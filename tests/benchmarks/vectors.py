@@ -24,7 +24,7 @@ from measuring import table
 
 from pytest_rageval.retrieval.diskann import DiskAnn
 from pytest_rageval.retrieval.hnsw import Hnsw
-from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.retriever_params import Params
 from pytest_rageval.retrieval.vectors import FILE, Searcher, Vectors
 
 CLUSTERS, INNER = 200, 16

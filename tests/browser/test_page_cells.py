@@ -15,9 +15,9 @@ from written import NOISE, case, failed, outcome, results
 from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.paired import paired
 from pytest_rageval.analysis.statistics import bonett_price_interval
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.tables import value_text
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.read_results import run_of
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.text.tables import value_text
 
 
 def test_the_matrices_of_a_run_are_those_of_the_page(opened: Opener, golden: dict[str, Any]) -> None:

@@ -16,8 +16,8 @@ from shown_cells import cells_of, choose, rows_of, same
 from written import NOISE, TOWN, Row, case, failed, gate, instance, outcome, results
 
 from pytest_rageval.model.codec import without_texts
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.files.read_results import run_of
+from pytest_rageval.report.files.results_json import schema
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,7 +14,7 @@ from pages import Opener, violations
 from written import gate, instance, outcome, results
 
 from pytest_rageval.analysis.statistics import wilson_interval
-from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.files.results_json import schema
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -260,7 +260,7 @@ def test_without_script_the_verdict_and_the_gates_still_stand(opened: Opener, go
 
 
 def test_gold_is_found_as_accuracy_finds_it(opened: Opener) -> None:
-    from pytest_rageval.metrics.matching import contains
+    from pytest_rageval.metrics.shared.matching import contains
 
     pairs = [
         ("It was 70.", "70"), ("170", "70"), ("70.5", "70"), (".70", "70"), ("2.3%", "2.3%"), ("12.3%", "2.3%"),

@@ -12,9 +12,9 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.evidence import EvidenceUnit
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.retrieval.adapters import AsyncCalling, Calling, adapted
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.retrieval.adapt_retriever import AsyncCalling, Calling, adapted
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures, whose values ours shall equal, is not installed")
 

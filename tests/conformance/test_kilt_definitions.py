@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.matching import contains
+from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 CASES = 2000
 WORDS = ["the", "The", "a", "an", "cat", "Cat.", "sat", "12.5", "...", "an-d", "on", ".", "mat,", "é", "“on”", "", " "]

@@ -13,8 +13,8 @@ from pytest_rageval.datasets import kilt
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 THIRD = 1 / 3
 

@@ -7,7 +7,7 @@ import pytest
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 
 NAMES = ("omnieval_em_compat", "omnieval_f1_compat", "rouge_1", "rouge_2", "rouge_l")
 METRICS = [Catalog().metrics.get(name) for name in NAMES]

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.metrics.containment import ACCURACY, HAS_ANSWER, SLOT_RECALL
-from pytest_rageval.metrics.quantities import has_numeric_gold, numerical_verdict
+from pytest_rageval.metrics.answers.containment import ACCURACY, HAS_ANSWER, SLOT_RECALL
+from pytest_rageval.metrics.shared.quantities import has_numeric_gold, numerical_verdict
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 
 SYSTEMS = ("gpt-4-1106-preview", "claude-2")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pytest_rageval.metrics.rejection import REJECTION_RATE
-from pytest_rageval.metrics.rgb_compat import REJECTION_RATE_RGB_COMPAT
+from pytest_rageval.metrics.answers.rejection import REJECTION_RATE
+from pytest_rageval.metrics.published.rgb_compat import REJECTION_RATE_RGB_COMPAT
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
 
 FILES = ("claude-2_inContext", "gpt-4-1106-preview_inContext")
 

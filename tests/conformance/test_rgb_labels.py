@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.metrics.counterfactual import FAKE_ANSWER_RATE
-from pytest_rageval.metrics.detection import flags_error
-from pytest_rageval.metrics.matching import contains, meets
-from pytest_rageval.metrics.rgb_compat import RGB_ALL_RATE_COMPAT, published_labels
+from pytest_rageval.metrics.answers.counterfactual import FAKE_ANSWER_RATE
+from pytest_rageval.metrics.published.rgb_compat import RGB_ALL_RATE_COMPAT, published_labels
+from pytest_rageval.metrics.shared.detection import flags_error
+from pytest_rageval.metrics.shared.matching import contains, meets
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.phrases import RGB_MARKERS
+from pytest_rageval.model.sample import Sample
 
 FILES = {"en_base": "en", "en_fact": "en", "zh_fact": "zh", "zh_refine": "zh"}
 

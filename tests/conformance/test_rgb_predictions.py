@@ -14,7 +14,8 @@ from pytest_rageval.cli import main
 from pytest_rageval.datasets import jsonl
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.metrics import BUILTIN
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.registry import Registry
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings

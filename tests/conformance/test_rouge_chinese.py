@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L
+from pytest_rageval.metrics.answers.rouge import ROUGE_1, ROUGE_2, ROUGE_L
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.words import tokens
 

@@ -10,11 +10,11 @@ import pytest
 
 from pytest_rageval.datasets.qrels import read_qrels
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.retrieved import by_rank
+from pytest_rageval.metrics.rankings.retrieved import by_rank
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 FAMILIES = {"P": "P", "R": "recall", "AP": "map_cut", "nDCG": "ndcg_cut"}

@@ -23,7 +23,7 @@ import wcwidth  # noqa: F401
 from jsonschema import Draft202012Validator
 
 import pytest_rageval
-from pytest_rageval.report.results_json import schema
+from pytest_rageval.report.files.results_json import schema
 
 for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
     import_module(module.name)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from pytest_rageval.analysis.comparison import Comparison, compare
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.pairing import pair_up
 from pytest_rageval.analysis.regression import Against, regressions
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.baseline_file import read_baseline, write_baseline
+from pytest_rageval.report.files.baseline_file import read_baseline, write_baseline
 
 METRICS = {"accuracy": MetricInfo(binary=True), "f1": MetricInfo(), "lies": MetricInfo(higher_is_better=False)}
 TESTBEDS = ("test_a.py::test_a", "test_b.py::test_b")

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.request import Request
-from pytest_rageval.llm.tagged import decode, encode
+from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
+from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.recordings.request import Request
 
 TEXTS = st.text(st.characters(exclude_categories=())).map(lambda text: json.loads(json.dumps(text)))
 """Any text, halves of surrogate pairs too; two halves that meet are the character, as everywhere in JSON."""

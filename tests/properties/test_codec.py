@@ -10,9 +10,9 @@ from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import decode_instance, decode_outcome, encode_instance, encode_outcome, without_texts
-from pytest_rageval.model.judging import Verdict, Vote
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.verdict import Verdict, Vote
 
 MARK = "§"
 """A character that stands in every text of the data and of the answers, and nowhere else."""

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.metrics.judged_quality import ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION
-from pytest_rageval.metrics.numerical import NUMERICAL_ACCURACY
+from pytest_rageval.metrics.judges.numerical import NUMERICAL_ACCURACY
+from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.testing import ScriptedLLM
 
 FIVE = (ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, NUMERICAL_ACCURACY, UTILIZATION)

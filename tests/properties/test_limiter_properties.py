@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.limiter import Limiter
+from pytest_rageval.llm.client.rate_limiter import Limiter
 
 Ending = str | None
 """How a request ends: the kind of its `ModelError`, None with a reply."""

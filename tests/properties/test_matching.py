@@ -9,7 +9,7 @@ from decimal import Decimal
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_rageval.metrics.matching import contains, fold, meets, occurrences, slot_hits
+from pytest_rageval.metrics.shared.matching import contains, fold, meets, occurrences, slot_hits
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 PADS = st.text("aZß É-_()/.,;。，“中文 \t\n")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_rageval.analysis.matrix import Matrix, matrix_of
 from pytest_rageval.model.outcome import Outcome, Score, Status
-from pytest_rageval.report.matrix_lines import matrix_blocks
+from pytest_rageval.report.sections.matrices import matrix_blocks
 
 VALUES = st.one_of(st.none(), st.just("parse_error"), st.floats(0, 1))
 NAMES = st.sampled_from(["A", "B", "主题", "10", "9"])

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 RANKED = ("AP", "AP@2", "Judged", "Judged@2", "P@2", "R@2", "RR", "RR@2", "Rprec", "Success@2", "nDCG", "nDCG@2")
 PAGED = ("page_P@2", "page_R@2", "page_Rprec", "page_Success@2")

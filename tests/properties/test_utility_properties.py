@@ -10,9 +10,10 @@ from pytest_rageval.analysis.correlation import rank_correlation
 from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.registry import Registry
 
 METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)

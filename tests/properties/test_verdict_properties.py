@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.replies import UnreadableReplyError, read_reply
 from pytest_rageval.judges.scoring import judged_metric
-from pytest_rageval.metrics.closed_book import CLOSED_BOOK_ACCURACY
-from pytest_rageval.metrics.containment import ACCURACY
-from pytest_rageval.metrics.judged import (
+from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
+from pytest_rageval.metrics.answers.containment import ACCURACY
+from pytest_rageval.metrics.judges.rgb_judged import (
     ERROR_CORRECTION_RATE_JUDGED,
     ERROR_DETECTION_RATE_JUDGED,
     REJECTION_RATE_JUDGED,
 )
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.systems.prompting import load_prompts, messages_for
 from pytest_rageval.testing import ScriptedLLM
 

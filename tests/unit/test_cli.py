@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.cli import main
-from pytest_rageval.llm.cassette import read
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassette import read
+from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.recordings.request import Request
 
 if sys.version_info >= (3, 11):
     import tomllib

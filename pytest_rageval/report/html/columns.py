@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_rageval.report.html.pairing import BaselineCases
-from pytest_rageval.report.json_text import from_json
+from pytest_rageval.report.html.case_pairs import BaselineCases
+from pytest_rageval.report.run.json_text import from_json
 
 __all__ = ["columns_of"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.comparison_lines import p_text
-from pytest_rageval.report.html.against import delta_text
-from pytest_rageval.report.lines import counted, in_units, interval, number
+from pytest_rageval.report.html.comparison import delta_text
+from pytest_rageval.report.sections.comparison import p_text
+from pytest_rageval.report.text.lines import counted, in_units, interval, number
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.analysis.partial import is_not_decided
+from pytest_rageval.report.files.plan_json import decode_wishes
 from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided
-from pytest_rageval.report.html.linking import Cases, listed
-from pytest_rageval.report.lines import counted, dollars
-from pytest_rageval.report.plan_json import decode_wishes
-from pytest_rageval.report.verdict import RunVerdict, verdict_of
-from pytest_rageval.report.warned import warned
+from pytest_rageval.report.html.links import Cases, listed
+from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
+from pytest_rageval.report.run.warnings import warned
+from pytest_rageval.report.text.lines import counted, dollars
 
 __all__ = ["conclusion_of", "failed_tests_of", "notes_of", "tiles_of"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_rageval.report.dialogue_lines import CONVERSATIONS, dialogue_columns
-from pytest_rageval.report.repeat_lines import REPEATS, flip_texts, repeat_columns
-from pytest_rageval.report.sections_json import decode_dialogues, decode_repeats, decode_trust
-from pytest_rageval.report.tables import labels_of
-from pytest_rageval.report.trust_lines import JUDGES, trust_columns, trust_texts
+from pytest_rageval.report.files.sections_json import decode_dialogues, decode_repeats, decode_trust
+from pytest_rageval.report.sections.conversations import CONVERSATIONS, dialogue_columns
+from pytest_rageval.report.sections.judge_trust import JUDGES, trust_columns, trust_texts
+from pytest_rageval.report.sections.repeats import REPEATS, flip_texts, repeat_columns
+from pytest_rageval.report.text.tables import labels_of
 
 __all__ = ["Overview", "overviews_of"]
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
-from pytest_rageval.report.html.against import alpha_of, comparison_of
+from pytest_rageval.report.html.baseline_answers import Earlier, read_earlier
+from pytest_rageval.report.html.case_pairs import BaselineCases, paired_of
 from pytest_rageval.report.html.columns import columns_of
-from pytest_rageval.report.html.earlier import Earlier, read_earlier
+from pytest_rageval.report.html.comparison import alpha_of, comparison_of
 from pytest_rageval.report.html.gate_rows import gates_of
-from pytest_rageval.report.html.linking import Cases
+from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
-from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack, parcels_of
-from pytest_rageval.report.html.pairing import BaselineCases, paired_of
+from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
-from pytest_rageval.report.html.visible import UNSEEN, in_address, shown
-from pytest_rageval.report.json_text import from_json, to_json
+from pytest_rageval.report.html.visible_text import UNSEEN, in_address, shown
+from pytest_rageval.report.run.json_text import from_json, to_json
 
 if TYPE_CHECKING:
     from jinja2 import Template

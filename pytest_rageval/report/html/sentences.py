@@ -7,12 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.analysis.partial import is_not_decided
-from pytest_rageval.report.comparison_lines import ALL_NOISE, NO_PAIR, causes_text, moved_text, row_text, unchanged_text
-from pytest_rageval.report.html.against import alpha_of, is_beyond_noise, is_primary
+from pytest_rageval.report.html.comparison import alpha_of, is_beyond_noise, is_primary
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
-from pytest_rageval.report.html.linking import Cases, Piece, Sentence
-from pytest_rageval.report.lines import counted
-from pytest_rageval.report.spending import kinds_text
+from pytest_rageval.report.html.links import Cases, Piece, Sentence
+from pytest_rageval.report.sections.comparison import (
+    ALL_NOISE,
+    NO_PAIR,
+    causes_text,
+    moved_text,
+    row_text,
+    unchanged_text,
+)
+from pytest_rageval.report.sections.model_usage import kinds_text
+from pytest_rageval.report.text.lines import counted
 
 __all__ = ["sentences_of"]
 

@@ -32,7 +32,7 @@ VECTORS = """
     from pytest_rageval.retrieval.dense import dense
     from pytest_rageval.retrieval.embedding import DenseSettings
     from pytest_rageval.retrieval.hnsw import Hnsw
-    from pytest_rageval.retrieval.params import Params
+    from pytest_rageval.retrieval.retriever_params import Params
 
     class Encoder:
         digest = "lengths"

@@ -13,10 +13,10 @@ from rag_project import Project, Row, Run
 import pytest_rageval.hooks.answering
 import pytest_rageval.hooks.models
 import pytest_rageval.judges.scoring
-import pytest_rageval.llm.cassettes
-import pytest_rageval.llm.client
-import pytest_rageval.llm.scripted
-import pytest_rageval.metrics.judged
+import pytest_rageval.llm.backends.scripted
+import pytest_rageval.llm.client.chat
+import pytest_rageval.llm.recordings.cassettes
+import pytest_rageval.metrics.judges.rgb_judged
 import pytest_rageval.systems.closed_book  # noqa: F401
 
 Asked = list[dict[str, Any]]

@@ -12,8 +12,8 @@ from rag_project import Mode, Project, case
 from scripted_projects import NOTED, asked_of, conftest, refused, values
 
 import pytest_rageval.analysis.correlation
-import pytest_rageval.metrics.utility
-import pytest_rageval.report.reread
+import pytest_rageval.metrics.rankings.utility
+import pytest_rageval.report.files.read_results
 import pytest_rageval.retrieval.bm25  # noqa: F401
 from pytest_rageval.cli import main
 

@@ -8,7 +8,7 @@ import pytest
 from rag_project import Mode, Project, case
 from scripted_projects import NOTED, SAYS_WHAT_IT_IS_TOLD, asked_of, conftest, contents, judged, values
 
-from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.llm.client.retry import RetryPolicy
 
 RATE = "rejection_rate_judged"
 

@@ -97,7 +97,7 @@ def test_a_failed_gate_tells_worse_from_flaky(project: Project, mode: Mode) -> N
 
 BY_REPEAT = """
     import pytest
-    from pytest_rageval.llm.meter import current
+    from pytest_rageval.llm.client.usage_meter import current
 
     @pytest.fixture(scope="session")
     def rag_system():

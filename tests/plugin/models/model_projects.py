@@ -19,13 +19,13 @@ from rag_project import Project, Row, Run
 import pytest_rageval.engine.estimate
 import pytest_rageval.hooks.answering
 import pytest_rageval.hooks.models
+import pytest_rageval.llm.backends.scripted
 import pytest_rageval.llm.budget
-import pytest_rageval.llm.cassettes
-import pytest_rageval.llm.client
-import pytest_rageval.llm.embedder
-import pytest_rageval.llm.scripted
+import pytest_rageval.llm.client.chat
+import pytest_rageval.llm.client.embedder
+import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.systems.closed_book  # noqa: F401
-from pytest_rageval.llm.importing import preload
+from pytest_rageval.llm.backends.litellm_import import preload
 
 NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 FILE = "cassettes/model-openai--m.jsonl"

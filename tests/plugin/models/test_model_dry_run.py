@@ -82,7 +82,7 @@ def test_a_mode_that_forbids_asking_is_no_error(
 
 
 def test_the_tokens_are_those_that_are_sent(project: Project, openai_server: OpenAIServer) -> None:
-    from pytest_rageval.llm.prices import count_tokens
+    from pytest_rageval.llm.backends.prices import count_tokens
 
     asks(project, openai_server.base_url, numbered(3), model="openai/gpt-4o-mini", params={"max_tokens": 5})
     told = table(project.run("--rag-dry-run"))["llm", "answer"]

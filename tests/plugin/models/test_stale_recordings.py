@@ -8,7 +8,7 @@ import pytest
 from model_projects import refused, rows
 from rag_project import Mode, Project
 
-import pytest_rageval.llm.recorded  # noqa: F401 - what a run within this process imports first, it also takes away
+import pytest_rageval.llm.recorded_functions.recorded  # noqa: F401 - what a run within this process imports first, it also takes away
 
 FILE = "cassettes/system-desk.system.answer.jsonl"
 

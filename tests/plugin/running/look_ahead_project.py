@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_project import Project, Row, case
 
-import pytest_rageval.llm.client  # pytester forgets what a run imports; two copies do not know each other
+import pytest_rageval.llm.client.chat  # pytester forgets what a run imports; two copies do not know each other
 import pytest_rageval.testing  # noqa: F401
 
 WATCHED = """

@@ -8,7 +8,7 @@ import pytest
 from rag_project import Mode, Project, cases
 
 from pytest_rageval.cli import main
-from pytest_rageval.report import step_summary
+from pytest_rageval.report.export import step_summary
 
 SETS_STATUS = """
 def pytest_sessionfinish(session):

@@ -140,7 +140,7 @@ def test_a_rootdir_that_cannot_be_written_is_one_warning(project: Project) -> No
 
 
 def test_a_disk_that_fills_up_is_one_warning(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_rageval.report.folder import RunFolder
+    from pytest_rageval.report.files.run_folder import RunFolder
 
     def full(self: RunFolder, record: object) -> None:
         raise OSError(28, "No space left on device")

@@ -11,9 +11,9 @@ from rag_project import Project, Run, bare
 import pytest_rageval.hooks.answering
 import pytest_rageval.hooks.models
 import pytest_rageval.judges.scoring
-import pytest_rageval.llm.client
-import pytest_rageval.llm.scripted
-import pytest_rageval.metrics.judged
+import pytest_rageval.llm.backends.scripted
+import pytest_rageval.llm.client.chat
+import pytest_rageval.metrics.judges.rgb_judged
 import pytest_rageval.systems.loading  # noqa: F401
 from pytest_rageval.cli import main
 

@@ -16,7 +16,7 @@ import pytest
 from rag_project import Project, cases
 
 from pytest_rageval.cli import main
-from pytest_rageval.report.markdown import MARKER
+from pytest_rageval.report.export.markdown import MARKER
 
 WORKFLOW = Path(__file__).parents[3] / "example_project" / ".github" / "workflows" / "rag.yml"
 BODY = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.analysis.attribution import cause_of, cause_text, causes_of, n_by_answer
+from pytest_rageval.analysis.failure_cause import cause_of, cause_text, causes_of, n_by_answer
 from pytest_rageval.analysis.measured import Measured
 from pytest_rageval.analysis.pairing import Pair
 

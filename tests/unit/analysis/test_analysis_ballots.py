@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from outcome_samples import outcome
 
-from pytest_rageval.analysis.ballots import Ballots, Pairs, ballots_of
-from pytest_rageval.model.judging import Verdict, Vote
+from pytest_rageval.analysis.vote_agreement import Ballots, Pairs, ballots_of
 from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.verdict import Verdict, Vote
 
 NOTHING = Pairs(0, 0)
 

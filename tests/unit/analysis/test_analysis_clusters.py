@@ -12,6 +12,7 @@ from pytest_rageval.analysis.clusters import by_case, case_names
 from pytest_rageval.analysis.decisions import evaluate
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import (
     Interval,
     Mean,
@@ -22,7 +23,6 @@ from pytest_rageval.analysis.statistics import (
     mean_of_cases,
     wilson_interval,
 )
-from pytest_rageval.analysis.verdicts import MetricInfo
 
 
 def test_a_mean_is_of_the_cases_means_with_the_bootstraps_interval_over_them() -> None:

@@ -4,7 +4,7 @@ import pytest
 from outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.misses import missed
+from pytest_rageval.analysis.missed import missed
 
 
 def is_missed(value: float, *gates: str, higher: bool = True) -> bool:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from pytest_rageval.analysis.multiplicity import holm
 from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.planning import chance_share, least_drop, power_of
+from pytest_rageval.analysis.power import chance_share, least_drop, power_of
 from pytest_rageval.analysis.statistics import bootstrap_interval
 
 

@@ -7,9 +7,10 @@ from outcome_samples import outcome, repeats
 
 from pytest_rageval.analysis.decisions import evaluate
 from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import Against
 from pytest_rageval.analysis.stale import has_stale_score
-from pytest_rageval.analysis.verdicts import GateResult, MetricInfo
+from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.model.outcome import Outcome
 
 STALE = "stale_labels"

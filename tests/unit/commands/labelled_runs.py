@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.folder import write_atomically
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.files.run_folder import write_atomically
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"

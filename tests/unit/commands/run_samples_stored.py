@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.folder import write_atomically
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.files.run_folder import write_atomically
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 __all__ = ["FORMULA", "NOISE", "PLAIN", "STARTED", "stored", "stored_run", "take", "written"]
 

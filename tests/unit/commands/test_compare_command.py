@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.cli import main
-from pytest_rageval.report.baseline_file import write_baseline
-from pytest_rageval.report.tables import MOST
+from pytest_rageval.report.files.baseline_file import write_baseline
+from pytest_rageval.report.text.tables import MOST
 
 TESTBED = "test_a.py::test_a"
 N = 24

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import clustered_interval
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.folder import write_atomically
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.files.run_folder import write_atomically
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 ONE, TWO, JUDGE = "t.py::one", "t.py::two", "t.py::judge"
 TESTBEDS = {

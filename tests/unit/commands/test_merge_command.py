@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.cli import main
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.folder import write_atomically
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
-from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.results_json import results_of, schema
+from pytest_rageval.report.files.run_folder import write_atomically
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"

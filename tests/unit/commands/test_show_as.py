@@ -16,9 +16,9 @@ from run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take
 from pytest_rageval.cli import main
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.outcome_table import outcome_table
-from pytest_rageval.report.results_json import schema
-from pytest_rageval.report.run import Run
+from pytest_rageval.report.export.outcome_table import outcome_table
+from pytest_rageval.report.files.results_json import schema
+from pytest_rageval.report.run.run import Run
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 METRICS = Catalog().metrics
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import CaseError, SystemContractError
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope, current
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query

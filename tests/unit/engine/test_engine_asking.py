@@ -14,19 +14,21 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import CaseError, ModelError
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.panel import Panel
-from pytest_rageval.llm.client import Client
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.meter import Meter, current
-from pytest_rageval.llm.retrying import RetryPolicy
-from pytest_rageval.llm.scripted import ScriptedLLM
+from pytest_rageval.llm.backends.scripted import ScriptedLLM
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RetryPolicy
+from pytest_rageval.llm.client.usage_meter import Meter, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.chat import ChatModel
-from pytest_rageval.model.judging import Judge, Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.systems.threads import Bound
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {"repeat": "3"})

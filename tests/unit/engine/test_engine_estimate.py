@@ -11,15 +11,16 @@ import pytest
 from pytest_rageval.engine.asking import Task
 from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, Planned, Pricing, estimates
 from pytest_rageval.judges.panel import Panel
-from pytest_rageval.metrics.closed_book import CLOSED_BOOK_ACCURACY
-from pytest_rageval.metrics.containment import ACCURACY
-from pytest_rageval.metrics.utility import erag_metric
+from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
+from pytest_rageval.metrics.answers.containment import ACCURACY
+from pytest_rageval.metrics.rankings.utility import erag_metric
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.model.chat import Message
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.systems.prompting import closed_book_messages, load_prompts, messages_for
 
 PROMPTS = load_prompts()

@@ -13,7 +13,7 @@ import pytest
 from pytest_rageval.engine.asking import Asked
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 

@@ -12,13 +12,13 @@ import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.document_answers import Readings
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.readings import Readings
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import CaseError
-from pytest_rageval.llm.meter import Meter
-from pytest_rageval.metrics.containment import ACCURACY
-from pytest_rageval.metrics.utility import erag_metric
+from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.metrics.answers.containment import ACCURACY
+from pytest_rageval.metrics.rankings.utility import erag_metric
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn

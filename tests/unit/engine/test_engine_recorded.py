@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.datasets.recorded import Recorded
-from pytest_rageval.engine.recorded import RecordedAnswerer, RecordedAnswers
+from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.errors import CaseError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance

@@ -13,13 +13,14 @@ from pytest_rageval.engine.asking import Desk, Task
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.errors import CaseError, SystemContractError
-from pytest_rageval.llm.meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case, Instance, Passage, Query
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.phrases import RGB_MARKERS, Markers
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 POOL = (Passage("p0", "evidence", role="positive"), Passage("n0", "noise", role="negative"))
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),), POOL), (POOL[1], POOL[0]), {"topic": "A"})

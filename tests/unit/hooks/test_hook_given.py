@@ -5,7 +5,7 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.given import Options, read_options
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
-from pytest_rageval.report.pruning import Keep
+from pytest_rageval.report.files.pruning import Keep
 
 
 def given(pytester: pytest.Pytester, *args: str) -> Options:

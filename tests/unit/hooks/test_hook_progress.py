@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.hooks import progress
 from pytest_rageval.hooks.progress import Progress, in_terminal
-from pytest_rageval.retrieval.parts import unwatched
+from pytest_rageval.retrieval.build_context import unwatched
 
 
 class Clock:

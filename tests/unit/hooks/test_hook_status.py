@@ -17,7 +17,7 @@ from _pytest.terminal import TerminalReporter
 from pytest_rageval.hooks import status
 from pytest_rageval.hooks.keys import RECORDER
 from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
-from pytest_rageval.report.standing import UnderWay
+from pytest_rageval.report.terminal.status_line import UnderWay
 
 
 class Terminal:

@@ -11,11 +11,11 @@ import pytest
 
 from pytest_rageval.hooks.alone import exit_of
 from pytest_rageval.hooks.suspects import Suspects
-from pytest_rageval.llm.earlier import SYSTEM, EarlierCalls
-from pytest_rageval.llm.journal import Journal
+from pytest_rageval.llm.client.earlier_calls import SYSTEM, EarlierCalls
+from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.report.journals import journal_path, open_cases
-from pytest_rageval.report.paid import paid_by
+from pytest_rageval.report.files.journals import journal_path, open_cases
+from pytest_rageval.report.files.paid_answers import paid_by
 
 ROW = {"nodeid": "t.py::test[q2]", "kind": SYSTEM, "key": "", "value": {"text": "Paris"}, "calls": asdict(Calls(1))}
 

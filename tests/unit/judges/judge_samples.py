@@ -8,8 +8,9 @@ import json
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage, Turn
-from pytest_rageval.model.judging import Judge, Verdict
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 POLITE = PromptedJudge(

@@ -13,8 +13,9 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.metrics import BUILTIN
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.chat import Message
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.registry import Registry
 from pytest_rageval.testing import ScriptedLLM
 

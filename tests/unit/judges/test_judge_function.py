@@ -12,8 +12,8 @@ from judge_samples import sample
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.model.chat import ChatModel
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 

@@ -12,8 +12,10 @@ from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.panel import Panel, Rule, decided, fitted
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_metric, judged_score
-from pytest_rageval.model.judging import Judge, Verdict, Vote
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict, Vote
 
 UNREAD = "parse_error: the reply is empty"
 GRADED: dict[str, float | None] = {"full": 1, "half": 0.5, "none": 0, "aside": None}

@@ -11,8 +11,8 @@ from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Passage, Turn
-from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 

@@ -11,9 +11,10 @@ from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import as_metric, judged_metric
 from pytest_rageval.model.chat import ChatModel
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 

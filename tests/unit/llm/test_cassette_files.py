@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.llm.cassette import append, read, settle
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.records import to_line
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassette import append, read, settle
+from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.recordings.records import to_line
+from pytest_rageval.llm.recordings.request import Request
 
 NAME = "model-m.jsonl"
 SHORT_KEY = b'{"key": "abc", "params": {}, "response": {"text": "a long text that is as long as a key"}}'

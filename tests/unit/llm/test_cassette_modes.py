@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import ModelError, SettingError
-from pytest_rageval.llm.cassettes import MODES, Cassettes, existing
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassettes import MODES, Cassettes, existing
+from pytest_rageval.llm.recordings.request import Request
 
 SYSTEM = {"role": "system", "content": "Answer briefly.\nSay nothing else."}
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.llm.cassette import read
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassette import read
+from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.recordings.request import Request
 
 RECORDER = """
 import sys
 from pathlib import Path
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.recordings.request import Request
 
 folder, first, last, step = Path(sys.argv[1]), *map(int, sys.argv[2:])
 cassettes = Cassettes(folder, "new_episodes", ())
@@ -95,8 +95,8 @@ def test_a_kill_at_any_moment_loses_at_most_the_record_in_flight(tmp_path: Path)
 REPLAYER = """
 import sys
 from pathlib import Path
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.recordings.request import Request
 
 assert Cassettes(Path(sys.argv[1]), "none").find(Request("model", "m", {}, "question 1" * 20, 1)) is not None
 print(*sorted(sys.modules.keys() & {"filelock", "litellm", "asyncio", "socket", "pytest", "difflib"}))

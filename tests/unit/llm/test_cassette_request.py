@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.llm.cassettes import file_name
-from pytest_rageval.llm.request import Request
+from pytest_rageval.llm.recordings.cassettes import file_name
+from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.llm.secrets import mask, masked
 
 MESSAGES = [{"role": "user", "content": "Who wrote it?"}]

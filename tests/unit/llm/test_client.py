@@ -14,14 +14,14 @@ from openai_server import OpenAIServer, shares
 
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.prices import UNSAID
 from pytest_rageval.llm.budget import Budget
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.client import Client
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.litellm_backend import LiteLLM
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.prices import UNSAID
-from pytest_rageval.llm.retrying import RETRIED, RetryPolicy
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RETRIED, RetryPolicy
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.chat import ChatModel, Completion, Message

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm import kept
 from pytest_rageval.llm.budget import Budget
-from pytest_rageval.llm.client import Client
-from pytest_rageval.llm.kept import Kept
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.llm.client import reply_cache
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.reply_cache import Kept
+from pytest_rageval.llm.client.retry import RetryPolicy
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.chat import Completion
@@ -93,7 +93,7 @@ def test_params_that_no_recording_could_hold_are_asked_with() -> None:
 
 
 def test_what_was_wanted_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST", 2)
+    monkeypatch.setattr(reply_cache, "MOST", 2)
     backend = ScriptedLLM({"": "yes"})
     model = judge(backend)
     asked = []

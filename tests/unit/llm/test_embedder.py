@@ -16,13 +16,13 @@ import pytest
 from openai_server import Fault, OpenAIServer, embedding
 
 from pytest_rageval.errors import ModelError, SystemContractError
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.llm.budget import Budget
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.embedder import Embedder
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.litellm_backend import LiteLLM
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.llm.client.embedder import Embedder
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RetryPolicy
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.chat import EmbeddingModel, Embeddings

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.faults import is_of_http, model_error, retry_after
+from pytest_rageval.llm.backends.faults import is_of_http, model_error, retry_after
 
 
 class _Response:

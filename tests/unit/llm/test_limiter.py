@@ -7,8 +7,8 @@ import pytest
 from virtual_time import run_virtually
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.limiter import Limiter, Turn
-from pytest_rageval.llm.retrying import RetryPolicy, Tries
+from pytest_rageval.llm.client.rate_limiter import Limiter, Turn
+from pytest_rageval.llm.client.retry import RetryPolicy, Tries
 
 REFUSAL = ModelError("rate_limited", "too many requests")
 PATIENT = RetryPolicy(attempts=1000, deadline_s=1e6)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from openai_server import OpenAIServer
 
-from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.model.chat import ChatModel, Completion
 
 T = TypeVar("T")
@@ -129,7 +129,7 @@ def test_calls_overlap_and_keep_their_connections(openai_server: OpenAIServer) -
 
 
 def test_a_callback_of_the_users_is_still_called(openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_rageval.llm.importing import litellm
+    from pytest_rageval.llm.backends.litellm_import import litellm
 
     told: list[str] = []
 

@@ -12,7 +12,7 @@ import pytest
 from openai_server import Fault, OpenAIServer
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.model.chat import Completion
 
 KEY = "sk-test-0123456789abcdef"

@@ -24,7 +24,7 @@ def watch(event, args):
 
 sys.addaudithook(lambda event, args: watch(event, args))
 thresholds = gc.get_threshold()
-from pytest_rageval.llm.importing import litellm, preload
+from pytest_rageval.llm.backends.litellm_import import litellm, preload
 lazy = "litellm" not in sys.modules
 preload()
 found = []
@@ -37,8 +37,8 @@ during = len(connected)
 
 import asyncio
 from openai_server import OpenAIServer
-from pytest_rageval.llm.litellm_backend import LiteLLM
-from pytest_rageval.llm.prices import count_tokens
+from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.prices import count_tokens
 
 async def ask(base_url):
     model = LiteLLM("hosted_vllm/some-model")  # litellm's own way to a server loads its tokenizer
@@ -67,7 +67,7 @@ print(json.dumps({
 """
 
 FAILS = """
-from pytest_rageval.llm.importing import litellm, preload
+from pytest_rageval.llm.backends.litellm_import import litellm, preload
 preload()
 try:
     litellm()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from pytest_rageval.llm.meter import SCOPE, TEST, Meter, Scope, current
+from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope, current
 from pytest_rageval.model.calls import Calls
 
 

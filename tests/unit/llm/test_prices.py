@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from pytest_rageval.llm.encodings import encoding, encoding_of
-from pytest_rageval.llm.prices import UNSAID, Prices, count_tokens
+from pytest_rageval.llm.backends.encodings import encoding, encoding_of
+from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens
 
 
 def test_a_price_of_the_map() -> None:

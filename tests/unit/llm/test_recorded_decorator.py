@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import ModelError, SettingError
-from pytest_rageval.llm.cassettes import Cassettes
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.recorded import is_recorded, record_call, recorded
-from pytest_rageval.llm.source_digest import read_source
-from pytest_rageval.llm.tagged import decode, encode
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
+from pytest_rageval.llm.recorded_functions.recorded import is_recorded, record_call, recorded
+from pytest_rageval.llm.recorded_functions.source_digest import read_source
+from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
+from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Passage, Query, Turn

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.llm.dependencies import Dependencies, differences
+from pytest_rageval.llm.recorded_functions.dependencies import Dependencies
+from pytest_rageval.llm.recordings.stale import differences
 
 FILES = {
     "ragdemo/__init__.py": "",

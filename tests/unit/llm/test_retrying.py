@@ -9,8 +9,8 @@ import pytest
 from virtual_time import run_virtually
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.retrying import RETRIED, RetryPolicy, Tries
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RETRIED, RetryPolicy, Tries
 
 FINAL = ("auth", "not_found", "bad_request", "context_length", "content_filter", "not_recorded", "cancelled", "budget")
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval import testing
 from pytest_rageval.errors import ModelError, RagEvalError
-from pytest_rageval.llm import scripted
+from pytest_rageval.llm.backends import scripted
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, Message
 from pytest_rageval.testing import Asked, ScriptedLLM

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.llm.source_digest import Import, content_digest, read_source
+from pytest_rageval.llm.recorded_functions.source_digest import Import, content_digest, read_source
 
 CODE = '''
 """Answers."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
+from pytest_rageval.model.sample import Sample
 
 POSITIVE = Passage("p0", "The evidence.", role="positive")
 NEGATIVE = Passage("n0", "Noise.", role="negative")

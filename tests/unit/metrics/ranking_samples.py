@@ -8,8 +8,8 @@ from metric_samples import slots
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 NOTHING: Mapping[str, int] = {}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.answer_seen import answer_seen
+from pytest_rageval.metrics.rankings.answer_seen import answer_seen
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 GOLD = (("Paris", "the French capital"), ("1889",))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.closed_book import CLOSED_BOOK_ACCURACY
+from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Gold
 

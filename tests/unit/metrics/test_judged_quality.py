@@ -11,13 +11,14 @@ from metric_samples import sample, slots, value
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.metrics.aspects import has_several_aspects
-from pytest_rageval.metrics.judged_quality import ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION
+from pytest_rageval.metrics.judges.aspects import has_several_aspects
+from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGED, COMPLETENESS, HALLUCINATION, UTILIZATION
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Gold
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 SEVERAL = slots("salt", "rice")

@@ -9,8 +9,8 @@ import pytest
 from metric_samples import sample, slots, value
 
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.metrics.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE
-from pytest_rageval.metrics.judged import (
+from pytest_rageval.metrics.answers.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE
+from pytest_rageval.metrics.judges.rgb_judged import (
     ERROR_CORRECTION_RATE_JUDGED,
     ERROR_DETECTION_JUDGE,
     ERROR_DETECTION_RATE_JUDGED,
@@ -18,8 +18,9 @@ from pytest_rageval.metrics.judged import (
     REJECTION_RATE_JUDGED,
 )
 from pytest_rageval.model.case import Passage
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 GOLD = slots("Rome")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE, FAKE_ANSWER_RATE
+from pytest_rageval.metrics.answers.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE, FAKE_ANSWER_RATE
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Gold, Passage
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.metrics.detection import flags_error, rejects
+from pytest_rageval.metrics.shared.detection import flags_error, rejects
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.phrases import DEFAULT_MARKERS, ERROR_SENTENCE, REJECTION_SENTENCE, RGB_MARKERS, Markers
 

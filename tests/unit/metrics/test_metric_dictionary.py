@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.omnieval_compat import OMNIEVAL_F1_COMPAT
-from pytest_rageval.metrics.rouge import ROUGE_1
-from pytest_rageval.metrics.squad import TOKEN_F1
+from pytest_rageval.metrics.answers.rouge import ROUGE_1
+from pytest_rageval.metrics.answers.squad import TOKEN_F1
+from pytest_rageval.metrics.published.omnieval_compat import OMNIEVAL_F1_COMPAT
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.text.dictionary import use_dictionaries
 

@@ -6,11 +6,11 @@ import pytest
 from metric_samples import slots
 from ranking_samples import ranking, retrieved
 
-from pytest_rageval.metrics.evidence import evidence_of
+from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Relevance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 POOL = (
     Passage("p0", "Paris was founded by the Parisii tribe long ago.", role="positive", group=0),

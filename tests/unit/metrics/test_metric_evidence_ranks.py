@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.evidence import evidence_of
+from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Relevance
 from pytest_rageval.model.evidence import Chunk, Evidence, EvidencePlace, EvidenceUnit, LocatedEvidence
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 DOCUMENT = "Welcome. The museum opens at nine. The shop closes at six. Dogs are not allowed."
 NINE, SIX = EvidenceUnit("visit", "The museum opens at nine"), EvidenceUnit("visit", "The shop closes at six")

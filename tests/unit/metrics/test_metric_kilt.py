@@ -6,12 +6,12 @@ from ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError
-from pytest_rageval.metrics.kilt import HOTPOT_F1, KILT_ACCURACY
-from pytest_rageval.metrics.kilt_compat import KILT_HAS_ANSWER_COMPAT
+from pytest_rageval.metrics.answers.kilt import HOTPOT_F1, KILT_ACCURACY
+from pytest_rageval.metrics.published.kilt_compat import KILT_HAS_ANSWER_COMPAT
 from pytest_rageval.model.case import Gold
-from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.verdict import Verdict
 
 HIT, HALF, MISS = ranking("a", "b"), ranking("a", "c"), ranking("c")
 SET = [["a", "b"]]

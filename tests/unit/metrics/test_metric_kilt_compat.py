@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.kilt_compat import (
+from pytest_rageval.metrics.answers.squad import EXACT_MATCH, TOKEN_F1
+from pytest_rageval.metrics.published.kilt_compat import (
     KILT_EM_COMPAT,
     KILT_F1_COMPAT,
     KILT_HAS_ANSWER_COMPAT,
     KILT_ROUGE_L_COMPAT,
 )
-from pytest_rageval.metrics.squad import EXACT_MATCH, TOKEN_F1
 from pytest_rageval.model.case import Gold
 from pytest_rageval.model.metric import Metric
 

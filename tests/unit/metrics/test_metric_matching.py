@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from metric_samples import slots
 
-from pytest_rageval.metrics.matching import contains, fold, meets, occurrences, slot_hits
+from pytest_rageval.metrics.shared.matching import contains, fold, meets, occurrences, slot_hits
 
 
 @pytest.mark.parametrize(

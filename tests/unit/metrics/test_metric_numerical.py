@@ -8,10 +8,10 @@ import pytest
 from metric_samples import sample, slots, value
 
 from pytest_rageval.errors import CaseError
-from pytest_rageval.metrics.numerical import NUMERICAL_ACCURACY, NUMERICAL_JUDGE
+from pytest_rageval.metrics.judges.numerical import NUMERICAL_ACCURACY, NUMERICAL_JUDGE
 from pytest_rageval.model.case import Gold
-from pytest_rageval.model.judging import Verdict
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.testing import ScriptedLLM
 
 FIVE = slots("5.2%")

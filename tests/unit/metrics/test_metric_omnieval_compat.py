@@ -5,7 +5,7 @@ from metric_samples import value
 from ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.metrics.omnieval_compat import OMNIEVAL_MAP_COMPAT
+from pytest_rageval.metrics.published.omnieval_compat import OMNIEVAL_MAP_COMPAT
 
 AP = Catalog().metrics.get("AP")
 

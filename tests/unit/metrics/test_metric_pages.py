@@ -8,7 +8,7 @@ from ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError, SettingError
-from pytest_rageval.metrics.pages import PAGE_RPREC, evidence_sets
+from pytest_rageval.metrics.rankings.pages import PAGE_RPREC, evidence_sets
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.ranking import Ranking, ScoredPassage, page_of
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.metrics.quantities import has_numeric_gold, numerical_verdict
+from pytest_rageval.metrics.shared.quantities import has_numeric_gold, numerical_verdict
 from pytest_rageval.model.case import Instance
 
 

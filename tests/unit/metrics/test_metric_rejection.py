@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.rejection import CORRECT_WITHOUT_EVIDENCE, OVER_REJECTION_RATE, REJECTION_RATE
+from pytest_rageval.metrics.answers.rejection import CORRECT_WITHOUT_EVIDENCE, OVER_REJECTION_RATE, REJECTION_RATE
 
 REJECTION = "I can not answer the question because of the insufficient information in documents."
 GOLD = slots("Rome")

@@ -7,11 +7,11 @@ from metric_samples import slots, value
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError
-from pytest_rageval.metrics.relevance import judgements, overlap
+from pytest_rageval.metrics.rankings.relevance import judgements, overlap
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance, Passage, Relevance
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.sample import Sample
 
 METRICS = Catalog().metrics
 GOLD = (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.rgb_compat import (
+from pytest_rageval.metrics.published.rgb_compat import (
     CORRECT_RATE_COMPAT,
     FACT_CHECK_RATE_COMPAT,
     REJECTION_RATE_RGB_COMPAT,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.metrics.matching import slot_hits
-from pytest_rageval.metrics.right import answer_hits, is_right
+from pytest_rageval.metrics.shared.matching import slot_hits
+from pytest_rageval.metrics.shared.right_answer import answer_hits, is_right
 from pytest_rageval.model.case import Instance
 
 

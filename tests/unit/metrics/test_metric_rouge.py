@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L
+from pytest_rageval.metrics.answers.rouge import ROUGE_1, ROUGE_2, ROUGE_L
 from pytest_rageval.model.metric import Metric
 
 NEAR_1 = pytest.approx(0.999999995, abs=1e-12)

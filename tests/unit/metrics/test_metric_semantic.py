@@ -7,8 +7,8 @@ import pytest
 from metric_samples import sample, slots, value
 
 from pytest_rageval.errors import CaseError
-from pytest_rageval.metrics.semantic import SEMANTIC_SIMILARITY
-from pytest_rageval.model.metric import Sample
+from pytest_rageval.metrics.answers.semantic import SEMANTIC_SIMILARITY
+from pytest_rageval.model.sample import Sample
 
 VECTORS = {
     "east": (2.0, 0.0),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_samples import sample, slots, value
 
-from pytest_rageval.metrics.squad import EXACT_MATCH, TOKEN_F1, normalize
+from pytest_rageval.metrics.answers.squad import EXACT_MATCH, TOKEN_F1, normalize
 from pytest_rageval.model.case import Gold
 
 ASCII = st.one_of(

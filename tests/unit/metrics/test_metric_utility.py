@@ -13,12 +13,13 @@ from ranking_samples import ranking, retrieved
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError
 from pytest_rageval.judges.scoring import as_metric
 from pytest_rageval.metrics import BUILTIN, FAMILIES
-from pytest_rageval.metrics.downstream import downstream_of
-from pytest_rageval.metrics.trec import TrecEval
+from pytest_rageval.metrics.rankings.downstream import downstream_of
+from pytest_rageval.metrics.rankings.trec import TrecEval
 from pytest_rageval.model.case import Relevance
-from pytest_rageval.model.metric import Metric, Sample
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.registry import Registry
 
 METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
@@ -181,7 +182,7 @@ def test_only_what_trec_eval_computes_needs_it(monkeypatch: pytest.MonkeyPatch) 
     def missing(self: object) -> None:
         raise MissingDependencyError("a ranking metric", "ranking")
 
-    monkeypatch.setattr("pytest_rageval.metrics.trec.TrecEval.prepare", missing)
+    monkeypatch.setattr("pytest_rageval.metrics.rankings.trec.TrecEval.prepare", missing)
     fresh: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
     assert fresh.get("erag:P@2").compute(labelled(1, 0.5)) == Score(0.75)
     assert fresh.get("erag:Success@2").compute(labelled(0.25, 0.5)) == Score(0.5)
@@ -207,7 +208,7 @@ def test_all_measures_of_a_sample_are_one_evaluation(monkeypatch: pytest.MonkeyP
 
 
 def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:
-    from pytest_rageval.metrics.in_context import answer_in_context
+    from pytest_rageval.metrics.rankings.in_context import answer_in_context
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.ranking import ScoredPassage
 

@@ -10,11 +10,11 @@ import pytest
 
 import pytest_rageval.model
 from pytest_rageval.model.chat import Embeddings
-from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE, RGB_MARKERS, Markers
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.verdict import Verdict
 
 CLASSES = [
     value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score, Status
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import Run
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 FINISHED = STARTED + timedelta(seconds=1.5)

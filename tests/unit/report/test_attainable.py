@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.report.attainable import never_failing
-from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.unfailable_gates import never_failing
 
 TESTBED = "test_a.py::test_a"
 

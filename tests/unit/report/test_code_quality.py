@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_rageval.cli import main
-from pytest_rageval.report.code_quality import code_quality_of
-from pytest_rageval.report.reread import run_of
+from pytest_rageval.report.export.code_quality import code_quality_of
+from pytest_rageval.report.files.read_results import run_of
 
 Results = dict[str, Any]
 

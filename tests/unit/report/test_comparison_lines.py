@@ -8,9 +8,9 @@ import pytest
 
 from pytest_rageval.analysis.comparison import compare
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
-from pytest_rageval.analysis.verdicts import MetricInfo
-from pytest_rageval.report.comparison_lines import comparison_lines
-from pytest_rageval.report.lines import wrapped
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.report.sections.comparison import comparison_lines
+from pytest_rageval.report.text.lines import wrapped
 
 SETTINGS = ("0.2", "0.4", "0.6")
 

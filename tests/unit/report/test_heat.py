@@ -6,13 +6,13 @@ import pytest
 from run_samples import NOISE
 
 from pytest_rageval.analysis.matrix import Matrix, matrix_of
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.colours import colours_of, painted
-from pytest_rageval.report.heat import levels_of, worst_lines
-from pytest_rageval.report.lines import Line, Mark
-from pytest_rageval.report.matrix_lines import matrix_lines
+from pytest_rageval.report.sections.matrices import matrix_lines
+from pytest_rageval.report.text.colours import colours_of, painted
+from pytest_rageval.report.text.heat import levels_of, worst_lines
+from pytest_rageval.report.text.lines import Line, Mark
 
 INFOS = {"accuracy": MetricInfo(), "fake_rate": MetricInfo(higher_is_better=False)}
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_rageval.report.html.against import comparison_of
+from pytest_rageval.report.files.results_json import schema
+from pytest_rageval.report.html.case_pairs import paired_of
+from pytest_rageval.report.html.comparison import comparison_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.page import html_of
-from pytest_rageval.report.html.pairing import paired_of
-from pytest_rageval.report.results_json import schema
 
 Results = dict[str, Any]
 OTHERS = "data or settings have changed since"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.report.html.earlier import Earlier, read_earlier
-from pytest_rageval.report.html.pairing import BaselineCases, paired_of
+from pytest_rageval.report.html.baseline_answers import Earlier, read_earlier
+from pytest_rageval.report.html.case_pairs import BaselineCases, paired_of
 
 T = "t.py::t"
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.report.html.against import comparison_of
 from pytest_rageval.report.html.columns import columns_of
+from pytest_rageval.report.html.comparison import comparison_of
 from pytest_rageval.report.html.headline import tiles_of
-from pytest_rageval.report.html.packing import INSTANCES, OUTCOMES, pack
 from pytest_rageval.report.html.page import html_of
-from pytest_rageval.report.html.visible import shown
-from pytest_rageval.report.json_text import to_json
+from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack
+from pytest_rageval.report.html.visible_text import shown
+from pytest_rageval.report.run.json_text import to_json
 
 CALLS = ("calls", "replayed", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "spent_usd")
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.headline import failed_tests_of, notes_of
-from pytest_rageval.report.html.linking import Cases, Sentence
+from pytest_rageval.report.html.links import Cases, Sentence
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.sentences import sentences_of
-from pytest_rageval.report.html.visible import in_address
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.html.visible_text import in_address
+from pytest_rageval.report.terminal.summary import summary_lines
 
 DESK = "tests/museum.rag.toml::desk"
 

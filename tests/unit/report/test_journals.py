@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.llm.journal import CaseJournal, Journal, JournaledCall
+from pytest_rageval.llm.client.journal import CaseJournal, Journal, JournaledCall
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.whole_answer import decode_whole_answer, encode_whole_answer
-from pytest_rageval.report.journals import in_flight, journal_path, journals_of, read_journal
+from pytest_rageval.report.files.journals import in_flight, journal_path, journals_of, read_journal
 
 PAID = Calls(1, 0, 1, 10, 5, 0.01, 0.01)
 

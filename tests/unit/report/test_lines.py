@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from pytest_rageval.report.lines import Line, wrapped
+from pytest_rageval.report.text.lines import Line, wrapped
 
 FACTS = "    FAILED  accuracy[topic=*] >= 0.3  0.1667  n 6  [0.03, 0.56]  worst at topic=Loans, system=careful"
 

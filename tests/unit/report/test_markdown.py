@@ -11,14 +11,14 @@ import pytest
 from markdown_it import MarkdownIt
 from run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.markdown import MARKER, MOST, markdown_of
-from pytest_rageval.report.markdown_text import LONGEST, Part, code, parts_within, plain
-from pytest_rageval.report.plan import Plan, Shard, TestbedPlan
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.export.markdown import MARKER, MOST, markdown_of
+from pytest_rageval.report.export.markdown_text import LONGEST, Part, code, parts_within, plain
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 HOSTILE = [
     "a|b", "a\\|b", "\\", "\\\\|", "||", "`code`", "``a`b``", "|`|`|", "*bold*", "__init__", "~~gone~~", "a_b_c",

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.mlflow_names import metric_name
-from pytest_rageval.report.mlflow_runs import SystemRun, system_runs
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.export.mlflow.names import metric_name
+from pytest_rageval.report.export.mlflow.runs import SystemRun, system_runs
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 TAKEN = re.compile(r"[/\w.\- ]{1,250}")
 """Names that MLflow takes on every system, as its messages say them."""

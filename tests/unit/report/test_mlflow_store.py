@@ -16,10 +16,10 @@ import pytest
 from run_samples import FINISHED, finished_run
 
 from pytest_rageval.errors import MissingDependencyError, SettingError
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.mlflow_store import experiment_of, send, without_password
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, of the extra mlflow, is not installed")
 

@@ -12,20 +12,20 @@ import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.loop import NoLoop
-from pytest_rageval.engine.remembered import Remembered
+from pytest_rageval.engine.once_cache import Remembered
 from pytest_rageval.errors import CaseError
-from pytest_rageval.llm.client import Client
-from pytest_rageval.llm.earlier import EarlierCalls
-from pytest_rageval.llm.journal import CaseJournal, Journal
-from pytest_rageval.llm.limiter import Limiter
-from pytest_rageval.llm.meter import SCOPE, Meter, Scope
-from pytest_rageval.llm.retrying import RetryPolicy
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.earlier_calls import EarlierCalls
+from pytest_rageval.llm.client.journal import CaseJournal, Journal
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RetryPolicy
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.chat import Completion, Message
-from pytest_rageval.report.journals import journal_path
-from pytest_rageval.report.paid import Paid, paid_of, paid_since, unclaimed_of
+from pytest_rageval.report.files.journals import journal_path
+from pytest_rageval.report.files.paid_answers import Paid, paid_of, paid_since, unclaimed_of
 
 PRICE = Calls(1, 0, 1, 10, 5, 0.5, 0.5)
 CASE = Case("q1", Instance("q1", "Which city?", (("Paris",),), ()), None, {})

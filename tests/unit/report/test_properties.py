@@ -8,10 +8,10 @@ from typing import Any
 from run_samples import FINISHED, NOISE, PLAIN, finished_run, outcome
 
 from pytest_rageval.model.answer import Usage
-from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.properties import case_properties, gate_properties, run_properties
-from pytest_rageval.report.results_json import described, encode_gate
+from pytest_rageval.model.verdict import Verdict
+from pytest_rageval.report.export.junit_properties import case_properties, gate_properties, run_properties
+from pytest_rageval.report.files.results_json import described, encode_gate
 
 
 def told(each: Outcome, *unweighed: str, texts: bool = True) -> dict[str, str]:

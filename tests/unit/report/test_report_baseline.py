@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.report.baseline_file import read_baseline, refuse_to_replace, write_baseline
+from pytest_rageval.report.files.baseline_file import read_baseline, refuse_to_replace, write_baseline
 
 TESTBED = "test_a.py::test_a"
 CASES = (

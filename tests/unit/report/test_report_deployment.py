@@ -13,13 +13,13 @@ from wcwidth import wcswidth
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.codec import encode_facts, encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.reread import run_of as read_again
-from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import summary_lines
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.read_results import run_of as read_again
+from pytest_rageval.report.files.results_json import results_of, schema
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.terminal.summary import summary_lines
 
 TESTBED = "t.py::test_a"
 BM25 = {"retriever": "bm25", "passages": 12_000, "build_s": 1.234, "disk_bytes": 4_560_000, "resident_bytes": 999}

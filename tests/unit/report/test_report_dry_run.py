@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from pytest_rageval.engine.estimate import Estimate
-from pytest_rageval.report.dry_run import dry_run_lines
+from pytest_rageval.report.terminal.dry_run import dry_run_lines
 
 HEAD = "testbed system asked model cases calls recorded prompt tokens reply tokens USD"
 NAMES = {"t.py::one": "one"}

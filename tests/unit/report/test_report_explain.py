@@ -4,7 +4,7 @@ from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.explain import explain_check
+from pytest_rageval.report.text.miss_reason import explain_check
 
 GATE = parse_gate("accuracy >= 0.5")
 

@@ -11,8 +11,8 @@ from threading import Barrier
 
 import pytest
 
-from pytest_rageval.report.folder import RunFolder, write_atomically
-from pytest_rageval.report.json_text import to_json
+from pytest_rageval.report.files.run_folder import RunFolder, write_atomically
+from pytest_rageval.report.run.json_text import to_json
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import AlphaPer
-from pytest_rageval.analysis.verdicts import MetricInfo
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.gating import evaluated
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.gate_results import evaluated
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 
 GATES, CASES, SESSIONS = 10, 30, 20
 

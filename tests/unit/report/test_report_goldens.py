@@ -14,14 +14,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from wcwidth import wcswidth
 
-from pytest_rageval.report.colours import painted
+from pytest_rageval.report.export.markdown import markdown_of
+from pytest_rageval.report.files.read_results import run_of
+from pytest_rageval.report.files.results_json import results_of, schema
 from pytest_rageval.report.html.headline import conclusion_of
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.lines import Line
-from pytest_rageval.report.markdown import markdown_of
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.terminal import summary_lines
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.terminal.summary import summary_lines
+from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.lines import Line
 
 Results = dict[str, Any]
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_samples import NOISE, plan
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
 
 TEXTS = st.text(max_size=10)
 MANY = st.lists(TEXTS, max_size=3).map(tuple)

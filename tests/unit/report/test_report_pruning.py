@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.folder import run_age
-from pytest_rageval.report.pruning import Going, Keep, keep_of, prune
+from pytest_rageval.report.files.pruning import Going, Keep, keep_of, prune
+from pytest_rageval.report.files.run_folder import run_age
 
-HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.pruning import Going;"
+HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import Going;"
 HOLD += "going = Going(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
 
 

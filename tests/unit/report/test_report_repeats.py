@@ -9,16 +9,16 @@ import jsonschema
 from run_samples import FINISHED, STARTED
 from wcwidth import wcswidth
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.gate_lines import gate_failure
-from pytest_rageval.report.json_text import plain, to_json
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import summary_lines
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.results_json import results_of, schema
+from pytest_rageval.report.run.json_text import plain, to_json
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.sections.gates import gate_failure
+from pytest_rageval.report.terminal.summary import summary_lines
 
 TESTBED = "t.py::test_a"
 RUNS = {"good": [1.0, 1.0, 1.0], "flaky": [1.0, 0.0, 1.0], "bad": [0.0, 0.0, 0.0]}

@@ -10,16 +10,16 @@ import jsonschema
 import pytest
 from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.plan import Shard
-from pytest_rageval.report.reread import run_of
-from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import summary_lines
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.read_results import run_of
+from pytest_rageval.report.files.results_json import results_of, schema
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.plan import Shard
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.terminal.summary import summary_lines
 
 VIEWS = [MatrixChoice(), MatrixChoice("token_f1", "task", "topic"), MatrixChoice("n")]
 

@@ -9,17 +9,17 @@ import jsonschema
 import pytest
 from run_samples import FINISHED, MARK, NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.codec import encode_instance, encode_outcome
-from pytest_rageval.model.judging import Verdict
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.plan import Plan
-from pytest_rageval.report.results_json import results_of, schema
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.model.verdict import Verdict
+from pytest_rageval.report.files.results_json import results_of, schema
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 
 def results(run: Run, *, run_id: str = "r1") -> dict[str, Any]:

@@ -6,11 +6,11 @@ from run_samples import NOISE, PLAIN, STARTED, finished_run, instance, outcome, 
 
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.gating import NamedGate, ungated
-from pytest_rageval.report.json_text import to_json
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.run.gate_results import NamedGate, ungated
+from pytest_rageval.report.run.json_text import to_json
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 
 
 def test_outcomes_stand_in_the_order_of_the_data_however_they_came() -> None:

@@ -10,12 +10,12 @@ from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.json_text import plain
-from pytest_rageval.report.results_json import results_of
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.spending import spent_text
-from pytest_rageval.report.terminal import summary_lines
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.sections.model_usage import spent_text
+from pytest_rageval.report.terminal.summary import summary_lines
 
 CALLS = Calls(120, 100, 25, 40_000, 3_000, 0.5, 0.02)
 

@@ -9,8 +9,8 @@ from run_samples import NOISE, PLAIN, outcome, plan
 
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.legible import SPARKS, cut, legible, sparkline
-from pytest_rageval.report.standing import Pace, Standing, UnderWay, duration, fitted, in_all
+from pytest_rageval.report.terminal.status_line import Pace, Standing, UnderWay, duration, fitted, in_all
+from pytest_rageval.report.text.fit_text import SPARKS, cut, legible, sparkline
 
 
 def told(standing: Standing, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:

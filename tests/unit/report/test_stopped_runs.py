@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.folder import ENDED, HEAD, OUTCOMES
-from pytest_rageval.report.stopped import Head, mismatch, newest_unfinished, read_head, stopped_run
+from pytest_rageval.report.files.interrupted_run import Head, mismatch, newest_unfinished, read_head, stopped_run
+from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES
 
 IDENTITY = {"data": {"jsonl:a.jsonl": "sha256:1"}}
 

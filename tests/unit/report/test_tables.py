@@ -9,8 +9,8 @@ from wcwidth import wcswidth
 
 from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.matrix_lines import matrix_blocks
-from pytest_rageval.report.tables import curve_lines, table_lines
+from pytest_rageval.report.sections.matrices import matrix_blocks
+from pytest_rageval.report.text.tables import curve_lines, table_lines
 
 
 def outcome(number: int, value: float | None = 1.0, **facets: str) -> Outcome:

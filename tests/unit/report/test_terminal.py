@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
-from pytest_rageval.analysis.verdicts import MetricInfo
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.gate_lines import gate_failure
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.run import Run
-from pytest_rageval.report.terminal import summary_lines
-from pytest_rageval.report.views import MatrixChoice
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.sections.gates import gate_failure
+from pytest_rageval.report.terminal.summary import summary_lines
 
 TESTBED = "t.py::test_noise"
 

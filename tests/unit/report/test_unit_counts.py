@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.report.lines import in_units
+from pytest_rageval.report.text.lines import in_units
 
 
 @pytest.mark.parametrize(

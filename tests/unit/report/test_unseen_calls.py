@@ -7,8 +7,8 @@ from dataclasses import replace
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.plan import Plan, TestbedPlan
-from pytest_rageval.report.unseen_calls import unseen_at_end, unseen_at_start
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.sections.unseen_calls import unseen_at_end, unseen_at_start
 
 NODE, OTHER = "t.py::one", "t.py::other"
 TO_SEE = "return an Answer with its usage (tokens and cost_usd), or ask the model of the fixture rag_llm"

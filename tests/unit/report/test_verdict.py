@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.report.html.headline import conclusion_of
-from pytest_rageval.report.verdict import verdict_of
+from pytest_rageval.report.run.verdict import verdict_of
 
 NOTHING: dict[str, Any] = {
     "gates": {}, "inconclusive": 0, "tests": 0, "errors": 0, "cases": 4, "interrupted": False, "shard": "",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_rageval.retrieval.store import IndexStore
+from pytest_rageval.retrieval.index_store import IndexStore
 
 __all__ = ["MADE_OF"]
 

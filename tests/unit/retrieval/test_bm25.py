@@ -113,7 +113,7 @@ def test_the_order_does_not_depend_on_the_hash_seed() -> None:
     program = (
         "from pytest_rageval.model.case import Passage\n"
         "from pytest_rageval.retrieval.bm25 import build\n"
-        "from pytest_rageval.retrieval.parts import RetrieverParts\n"
+        "from pytest_rageval.retrieval.build_context import RetrieverParts\n"
         "corpus = tuple(Passage(str(i), f'word{i % 7} other{i % 3} shared text {i % 2}') for i in range(60))\n"
         "print([(s.doc_id, s.score) for s in build(RetrieverParts(corpus)).search('word1 other2 shared 1 text', 30)])\n"
     )
@@ -126,7 +126,7 @@ def test_the_order_does_not_depend_on_the_hash_seed() -> None:
 
 def test_importing_the_module_imports_no_numpy() -> None:
     program = (
-        "import sys, pytest_rageval.retrieval.bm25, pytest_rageval.retrieval.store\n"
+        "import sys, pytest_rageval.retrieval.bm25, pytest_rageval.retrieval.index_store\n"
         "print({'numpy', 'bm25s', 'rjieba', 'filelock', 'Stemmer'} & set(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout.strip() == b"set()"

@@ -13,8 +13,8 @@ from pytest_rageval.errors import DataError, MissingDependencyError, SettingErro
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.retrieval import bm25, terms
-from pytest_rageval.retrieval.parts import RetrieverParts, digest_of
-from pytest_rageval.retrieval.store import IndexStore
+from pytest_rageval.retrieval.build_context import RetrieverParts, digest_of
+from pytest_rageval.retrieval.index_store import IndexStore
 
 CORPUS = tuple(Passage(f"d{i}", f"twin text w{i % 7} w{i % 3}", f"Title {i}") for i in range(30))
 

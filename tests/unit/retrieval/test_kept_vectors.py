@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from vector_making import WordEncoder, sentences
 
-from pytest_rageval.retrieval import kept_vectors
+from pytest_rageval.retrieval import vector_store
+from pytest_rageval.retrieval.build_context import RetrieverParts
 from pytest_rageval.retrieval.embedding import DenseSettings
-from pytest_rageval.retrieval.params import Params
-from pytest_rageval.retrieval.parts import RetrieverParts
-from pytest_rageval.retrieval.store import IndexStore
+from pytest_rageval.retrieval.index_store import IndexStore
+from pytest_rageval.retrieval.retriever_params import Params
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def diskann() -> Any:
 
 def recall(store: IndexStore, index: Any) -> object:
     parts = RetrieverParts(sentences(30), store=store)
-    return kept_vectors.kept_vectors(parts, DenseSettings("words"), WordEncoder(), index).told["recall@10"]
+    return vector_store.kept_vectors(parts, DenseSettings("words"), WordEncoder(), index).told["recall@10"]
 
 
 @pytest.mark.parametrize("of", [hnsw, diskann])
@@ -44,7 +44,7 @@ def test_another_version_of_the_library_builds_its_index_anew_of_the_same_vector
     store: IndexStore, monkeypatch: pytest.MonkeyPatch, of: Any
 ) -> None:
     recall(store, of())
-    monkeypatch.setattr(kept_vectors, "version", lambda library: f"next {library}")
+    monkeypatch.setattr(vector_store, "version", lambda library: f"next {library}")
     recall(store, of())
     assert [index.built for index in store.given] == [True, True, False, True]
     assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", of().name}
@@ -54,7 +54,7 @@ def test_recall_is_measured_once_for_the_settings_of_a_search_and_is_no_index(
     store: IndexStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = iter((0.5, 0.75, 1.0))
-    monkeypatch.setattr(kept_vectors, "recall_at_10", lambda *_: next(measured))
+    monkeypatch.setattr(vector_store, "recall_at_10", lambda *_: next(measured))
     assert [recall(store, hnsw(ef_search=size)) for size in (64, 64, 8, 64)] == [0.5, 0.5, 0.75, 0.5]
     assert len(store.folders()) == 2
     for note in store.folder.glob("hnsw-*/recall-*"):

@@ -22,9 +22,9 @@ from pytest_rageval.model.ranking import ScoredPassage
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import BUILTIN, RetrieverFactory, RetrieverParts
 from pytest_rageval.retrieval.encoder import SentenceEncoder
-from pytest_rageval.retrieval.params import Params
 from pytest_rageval.retrieval.pgvector import PgVector
 from pytest_rageval.retrieval.postgres import Table, dsn_of, table_of
+from pytest_rageval.retrieval.retriever_params import Params
 
 MADE = """
 CREATE EXTENSION vector;

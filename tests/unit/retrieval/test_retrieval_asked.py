@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.errors import CaseError, SettingError
-from pytest_rageval.retrieval.asked import checked
+from pytest_rageval.retrieval.checks import checked
 
 
 def test_a_question_may_be_asked() -> None:

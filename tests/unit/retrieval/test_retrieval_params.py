@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.retriever_params import Params
 
 anything = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers()))
 

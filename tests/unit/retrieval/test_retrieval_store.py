@@ -17,7 +17,7 @@ import pytest
 from index_building import MADE_OF
 
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.retrieval.store import FACTS, IndexStore, name_of, stored
+from pytest_rageval.retrieval.index_store import FACTS, IndexStore, name_of, stored
 
 
 class Builder:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.retrieval.params import Params
+from pytest_rageval.retrieval.retriever_params import Params
 from pytest_rageval.retrieval.vectors import Vectors, recall_at_10, resident_bytes
 
 VALUES = st.integers(-40, 40).map(lambda value: value / 16)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.datasets.rgb import load
-from pytest_rageval.metrics.containment import ACCURACY
+from pytest_rageval.metrics.answers.containment import ACCURACY
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.metric import Sample
 from pytest_rageval.model.phrases import ERROR_SENTENCE
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.systems.extractive import extractive
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings

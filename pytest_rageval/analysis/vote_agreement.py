@@ -1,0 +1,100 @@
+"""How far judges agree: with one another, with themselves when they are asked again, and in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.verdict import Vote
+
+__all__ = ["Ballots", "Pairs", "ballots_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How many of ``n`` pairs of labels are two of the same."""
+
+    n: int
+    same: int
+
+    @property
+    def share(self) -> float | None:
+        """Their share; None of no pairs."""
+        return self.same / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Ballots:
+    """The votes by which one metric was judged.
+
+    Attributes:
+        metric: its name.
+        models: who voted.
+        n_votes: how many votes there are.
+        n_unread: how many of them gave no label.
+        n_answers: how many answers got two labels or more.
+        n_split: how many of those got labels that are not all the same.
+        judges: pairs of two models, asked in the same order for the same time.
+        repeats: pairs of one model, asked the same twice.
+        swapped: pairs of one model, asked for the first time in the one order and in the other.
+    """
+
+    metric: str
+    models: tuple[str, ...]
+    n_votes: int
+    n_unread: int
+    n_answers: int
+    n_split: int
+    judges: Pairs
+    repeats: Pairs
+    swapped: Pairs
+
+    @property
+    def split(self) -> float | None:
+        """The share of answers on which the votes disagree; None where none got two labels."""
+        return self.n_split / self.n_answers if self.n_answers else None
+
+
+def ballots_of(outcomes: Iterable[Outcome]) -> list[Ballots]:
+    """Return the votes by metric, in the order in which the outcomes have them; nothing of what one vote decided."""
+    found: dict[str, list[tuple[Vote, ...]]] = {}
+    for outcome in outcomes:
+        for metric, score in outcome.scores.items():
+            if score.verdict is not None and score.verdict.votes:
+                found.setdefault(metric, []).append(score.verdict.votes)
+    return [_ballots(metric, answers) for metric, answers in found.items()]
+
+
+def _ballots(metric: str, answers: Sequence[tuple[Vote, ...]]) -> Ballots:
+    read = [[vote for vote in votes if vote.verdict.label is not None] for votes in answers]
+    several = [votes for votes in read if len(votes) > 1]
+    return Ballots(
+        metric=metric,
+        models=tuple(dict.fromkeys(vote.model for votes in answers for vote in votes)),
+        n_votes=sum(map(len, answers)),
+        n_unread=sum(map(len, answers)) - sum(map(len, read)),
+        n_answers=len(several),
+        n_split=sum(len({vote.verdict.label for vote in votes}) > 1 for votes in several),
+        judges=_pairs(several, _are_of_two_judges),
+        repeats=_pairs(several, _are_repeats),
+        swapped=_pairs(several, _are_swapped),
+    )
+
+
+def _pairs(answers: Iterable[Sequence[Vote]], is_pair: Callable[[Vote, Vote], bool]) -> Pairs:
+    pairs = [pair for votes in answers for pair in combinations(votes, 2) if is_pair(*pair)]
+    return Pairs(len(pairs), sum(one.verdict.label == other.verdict.label for one, other in pairs))
+
+
+def _are_of_two_judges(one: Vote, other: Vote) -> bool:
+    return one.model != other.model and (one.repeat, one.swapped) == (other.repeat, other.swapped)
+
+
+def _are_repeats(one: Vote, other: Vote) -> bool:
+    return one.model == other.model and one.swapped == other.swapped and one.repeat != other.repeat
+
+
+def _are_swapped(one: Vote, other: Vote) -> bool:
+    return one.model == other.model and one.swapped != other.swapped and one.repeat == other.repeat

@@ -1,0 +1,82 @@
+"""A call of a system, written to the journal, or taken over from an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import Token
+from dataclasses import replace
+from types import TracebackType
+
+from pytest_rageval.llm.client.earlier_calls import SYSTEM
+from pytest_rageval.llm.client.journal import JournaledCall
+from pytest_rageval.llm.client.usage_meter import SCOPE, Scope, current
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.whole_answer import decode_whole_answer, encode_whole_answer
+
+__all__ = ["SystemCall", "judging"]
+
+
+class SystemCall:
+    """One call of a system under the current scope.
+
+    Args:
+        journaled: False writes nothing and takes nothing over.
+
+    Attributes:
+        answer: what an earlier run was given, charged to the scope's meter; None if the system has to be asked.
+    """
+
+    def __init__(self, *, journaled: bool) -> None:
+        self._scope = current()
+        self._journal = self._scope.journal if journaled else None
+        self._call = JournaledCall(self._journal, SYSTEM)
+        self._outer: Token[Scope | None] | None = None
+        self.answer: Answer | None = self._earlier()
+
+    def __enter__(self) -> SystemCall:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._outer is not None:
+            SCOPE.reset(self._outer)
+        self._call.charge(self._scope.meter.calls)
+        self._call.__exit__(kind, error, trace)
+
+    def start(self) -> None:
+        """Write that the system is asked; what it asks itself is written as part of that."""
+        inside = self._call.start()
+        if inside is not None:
+            self._outer = SCOPE.set(replace(self._scope, journal=inside))
+
+    def end(self, answer: Answer) -> Answer:
+        """Write down the answer, and return it."""
+        if self._journal is not None:
+            self._call.charge(self._scope.meter.calls)
+            self._call.end(encode_whole_answer(answer), self._scope.meter.keys)
+        return answer
+
+    def _earlier(self) -> Answer | None:
+        found = None if self._journal is None else self._journal.take(SYSTEM)
+        if found is None:
+            return None
+        meter = self._scope.meter
+        meter.add(found.calls)
+        for key in found.recordings:
+            meter.use(key)
+        return decode_whole_answer(found.value)
+
+
+@contextmanager
+def judging() -> Iterator[None]:
+    """Write that a case's answer is judged, and by what calls."""
+    scope = current()
+    with JournaledCall(scope.journal, "judging") as call:
+        outer = SCOPE.set(replace(scope, journal=call.start()))
+        try:
+            yield
+        finally:
+            SCOPE.reset(outer)
+        call.end(None)

@@ -1,0 +1,131 @@
+"""Answers that are asked for once, however many want them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_rageval.engine.answerers import SystemAnswerer
+from pytest_rageval.engine.shared_answers import SharedAnswers
+from pytest_rageval.errors import CaseError
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, current
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["Remembered"]
+
+
+class Remembered:
+    """A system that is asked the same query once in each repeat, also when it is wanted twice at the same time.
+
+    An answer is kept for as long as the system lasts. What it takes is charged to the case that asked first.
+
+    Args:
+        answerer: asks the system.
+        shared: where processes that ask the same system leave their answers for each other; None where none does.
+        known: what the system has answered to a case, in a repeat, before.
+    """
+
+    def __init__(
+        self,
+        answerer: SystemAnswerer,
+        shared: SharedAnswers | None = None,
+        known: Iterable[tuple[Case, int, Answer]] = (),
+    ) -> None:
+        self._answerer = answerer
+        self._shared = shared
+        self._known = {_key(case, repeat): answer for case, repeat, answer in known}
+        self._asking: dict[str, asyncio.Future[None]] = {}
+
+    @property
+    def overlap(self) -> bool:
+        """Whether several are asked for on the event loop at a time: the system is async."""
+        return self._answerer.waits
+
+    def __call__(self, case: Case, why: str = "") -> Answer:
+        """Return the answer to a case, asked for in this thread; where that fails ``why`` ends the message."""
+        key = _key(case, current().repeat)
+        if key not in self._known:
+            with nullcontext() if self._shared is None else self._shared.held(key):
+                answer = self._told(key)
+                if answer is None:
+                    with _asked_for(why, self._journal_key(key)):
+                        answer = self._answerer(case)
+                self._keep(key, answer)
+        return self._known[key]
+
+    async def ahead(self, case: Case, why: str = "") -> Answer:
+        """Return the same, asked for on the event loop."""
+        import asyncio
+
+        key = _key(case, current().repeat)
+        while key not in self._known:
+            if key in self._asking:
+                await asyncio.shield(self._asking[key])  # who waited for one that failed asks for itself
+                continue
+            ended = self._asking[key] = asyncio.get_running_loop().create_future()
+            try:
+                async with nullcontext() if self._shared is None else self._shared.held_ahead(key):
+                    answer = self._told(key)
+                    if answer is None:
+                        with _asked_for(why, self._journal_key(key)):
+                            answer = await self._answerer.ahead(case)
+                    self._keep(key, answer)
+            finally:
+                del self._asking[key]
+                ended.set_result(None)
+        return self._known[key]
+
+    def forget(self, case: Case) -> None:
+        """Ask anew when the answer to a case is wanted again."""
+        key = _key(case, current().repeat)
+        self._known.pop(key, None)
+        if self._shared is not None:
+            self._shared.forget(key)
+
+    def _journal_key(self, key: str) -> str:
+        """Return what identifies a question to this system in the journal."""
+        return f"{self._answerer.origin}-{key}"
+
+    def _told(self, key: str) -> Answer | None:
+        return None if self._shared is None else self._shared.find(key)
+
+    def _keep(self, key: str, answer: Answer) -> None:
+        self._known[key] = answer
+        if self._shared is not None:
+            self._shared.keep(key, answer)
+
+
+def _key(case: Case, repeat: int) -> str:
+    """Return what tells a query from every other, in a repeat."""
+    said = repr(case.query).encode("utf-8", "surrogatepass")
+    return f"{hashlib.sha256(said).hexdigest()}-{repeat}"
+
+
+@contextmanager
+def _asked_for(why: str, key: str) -> Iterator[None]:
+    """Charge a meter of its own first, as an answerer knows by its meter what its system has asked; tell why it did.
+
+    Raises:
+        CaseError: the system has failed.
+    """
+    outer, own = current(), Meter()
+    journal = None if outer.journal is None else outer.journal.asking(key)
+    before = SCOPE.set(replace(outer, meter=own, journal=journal))
+    try:
+        yield
+    except CaseError as error:
+        if not why:
+            raise
+        raise CaseError(error.kind, f"{error}\n({why})") from error
+    finally:
+        SCOPE.reset(before)
+        outer.meter.add(own.calls)
+        for key in own.keys:
+            outer.meter.use(key, replayed=own.replayed)

@@ -1,0 +1,91 @@
+"""Answers from a file instead of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pytest_rageval.datasets.recorded import Recorded
+from pytest_rageval.errors import CaseError, found
+from pytest_rageval.llm.client.usage_meter import charge
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.facets import matches
+
+__all__ = ["RecordedAnswerer", "RecordedAnswers"]
+
+UNNAMED = "recorded"
+"""The system of rows that do not name one."""
+
+
+class RecordedAnswers:
+    """Recorded answers by system and case id."""
+
+    def __init__(self, rows: Sequence[Recorded]) -> None:
+        self._facets: frozenset[str] | None = None
+        self._rows: dict[tuple[str, str], list[Recorded]] = {}
+        for row in rows:
+            self._rows.setdefault((row.system or UNNAMED, row.id), []).append(row)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that were recorded, in the order in which the files name them."""
+        return tuple(dict.fromkeys(system for system, _ in self._rows))
+
+    def find(self, system: str, case: Case, name: str) -> Answer | None:
+        """Return the answer to a case, named with its setting (``q1-noise_rate=0.4``) or by its id alone.
+
+        Of several rows for one id the one that names the most of the case's facets is taken.
+        """
+        for key in (name, case.instance.id):
+            rows = [row for row in self._rows.get((system, key), ()) if matches(case.facets, self._narrowing(row))]
+            if rows:
+                return max(rows, key=lambda row: len(row.where)).answer
+        return None
+
+    def ignore_but(self, facets: Collection[str]) -> set[str]:
+        """Let only these facets narrow a row; return the other keys, which are no facet of any case."""
+        self._facets = frozenset(facets)
+        return {key for rows in self._rows.values() for row in rows for key in row.where} - self._facets
+
+    def _narrowing(self, row: Recorded) -> dict[str, str]:
+        return {key: value for key, value in row.where.items() if self._facets is None or key in self._facets}
+
+    def unused(self, names: set[str]) -> list[str]:
+        """Return the ids of rows that no case of the session bears."""
+        return sorted({case_id for _, case_id in self._rows} - names)
+
+
+class RecordedAnswerer:
+    """Answers one case from the record; a case without an answer is a `CaseError`, not a zero."""
+
+    def __init__(self, answers: RecordedAnswers, system: str, name: str, axes: Sequence[str] = ()) -> None:
+        """Find the answer of ``system``.
+
+        Args:
+            answers: what is recorded.
+            system: who is to have answered.
+            name: the case's parameter id.
+            axes: the facets that tell settings of one record apart.
+        """
+        self._answers = answers
+        self._system = system
+        self._name = name
+        self._axes = axes
+
+    overlaps = False
+    light = True
+
+    async def ahead(self, case: Case, /) -> Answer:
+        """Return the same on the event loop."""
+        return self(case)
+
+    def __call__(self, case: Case, /) -> Answer:
+        """Return the recorded answer to ``case``."""
+        answer = self._answers.find(self._system, case, self._name)
+        if answer is None:
+            setting = ", ".join(f"{axis}={case.facets[axis]}" for axis in self._axes)
+            named = f"{found(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
+            message = f"no answer of system {self._system!r} is recorded for case {named}; add one or deselect it"
+            raise CaseError("no_recorded_answer", message)
+        charge(answer.usage, replayed=True)
+        return answer

@@ -1,0 +1,1 @@
+"""One attempt to reach a model, and why it failed."""

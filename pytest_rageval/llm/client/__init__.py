@@ -1,0 +1,1 @@
+"""Models as the session asks them: within limits, retried, replayed, charged."""

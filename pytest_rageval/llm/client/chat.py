@@ -1,0 +1,69 @@
+"""A model as the session asks it: messages to a completion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.backends.faults import no_longest
+from pytest_rageval.llm.client.asker import Asker
+from pytest_rageval.llm.client.empty_replies import raise_if_empty
+from pytest_rageval.llm.secrets import mask
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import ChatModel, Completion, Message
+
+__all__ = ["Client"]
+
+
+class Client(Asker[ChatModel, Completion]):
+    """A `ChatModel` that replays, asks within limits, records and charges, as an `Asker` does.
+
+    Its kind is "model" or "judge".
+    """
+
+    KIND = "model"
+    METHOD = "complete(messages, **params)"
+    RETURNS = "a Completion"
+    RATES = "input_cost_per_token and output_cost_per_token"
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        """Return the model's reply.
+
+        Secrets in it are masked, so that a live reply scores as its recording does. Raises `ModelError` when there is
+        none, or when the reply of a model that answers has no text (the reply is
+        recorded and charged before); what else the backend raises goes through. Judges read their replies themselves.
+        """
+        reply = await self._reply(messages, params)
+        reply = replace(reply, text=mask(reply.text))
+        if self.kind == self.KIND:
+            raise_if_empty(reply, self.name, {**self._params, **params})
+        return reply
+
+    def _sent(self, asked: Sequence[Message], params: Mapping[str, object]) -> object:
+        return self._backend.complete(asked, **params)
+
+    def _is_reply(self, reply: object, asked: Sequence[Message]) -> bool:
+        return isinstance(reply, Completion)
+
+    def _recorded(self, reply: Completion) -> dict[str, Any]:
+        told = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
+        return {**told, "refused": True} if reply.refused else told
+
+    def _replayed(self, response: Mapping[str, Any], usage: Usage) -> Completion:
+        text, reason, model = response["text"], response["finish_reason"], response["model"]
+        refused = bool(response.get("refused"))
+        return Completion(text, usage, reason, model, attempts=0, replayed=True, refused=refused)
+
+    def _priced(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
+        if self._most is None:
+            return None, ""
+        from pytest_rageval.llm.backends.prices import UNSAID
+
+        said = params.get("max_completion_tokens") or params.get("max_tokens")
+        most_usd = self._most(asked, {**params, "max_tokens": said or UNSAID})
+        if most_usd is None and not said and self._most(asked, {**params, "max_tokens": 1}) is not None:
+            raise ModelError("budget", no_longest(self.name, self._setting), attempts=0)
+        longest = f"the longest reply of {self.name} was reckoned with; give a lower max_tokens in {self._setting}"
+        return most_usd, "" if said else longest

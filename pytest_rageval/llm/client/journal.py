@@ -1,0 +1,207 @@
+"""The journal of a process: the calls it starts and what they return, on disk as they happen."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+from pytest_rageval.llm.client.earlier_calls import EarlierCalls, PaidCall
+from pytest_rageval.llm.secrets import redacted_json
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import encode_calls
+from pytest_rageval.model.plain import Plain
+
+__all__ = ["CaseJournal", "Journal", "JournaledCall"]
+
+
+class Journal:
+    """An append-only file with a line before each call and a line after it. Threads may share it.
+
+    Each line goes to the operating system in one write, so it survives when the process is killed. It is not synced
+    to the disk, so it may be lost when the machine stops.
+
+    Args:
+        path: the file, whose folder exists; None writes nothing.
+        earlier: what an earlier run paid for, and this run takes over.
+        texts: False leaves out what calls return, because reports keep no texts.
+
+    Attributes:
+        fault: one sentence if a line could not be written; no line follows then.
+    """
+
+    def __init__(self, path: Path | None = None, earlier: EarlierCalls | None = None, *, texts: bool = True) -> None:
+        self.fault: str | None = None
+        self.earlier = earlier or EarlierCalls()
+        self._path = path
+        self._texts = texts
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        self._file: int | None = None
+
+    def runs(self, nodeid: str) -> None:
+        """Write which test the process runs now."""
+        self._write(f'{{"runs": {json.dumps(nodeid)}}}\n')
+
+    def start(self, nodeid: str, kind: str, *, within: int = 0, key: str = "", waits: bool = False) -> int:
+        """Write that a call starts, and return its number.
+
+        Args:
+            nodeid: the test whose case needs it.
+            kind: "system", "judging", or the kind of a model ("model", "judge", "embedding").
+            within: the call that makes it, 0 for none.
+            key: what is asked; "" if the test says it.
+            waits: whether it waits for a slot first. `sent` ends that.
+        """
+        number = next(self._numbers)
+        extras = f', "within": {within}' * bool(within) + f', "key": {json.dumps(key)}' * bool(key)
+        waiting = ', "waits": true' if waits else ""
+        self._write(f'{{"start": {number}, "kind": "{kind}", "nodeid": {json.dumps(nodeid)}{extras}{waiting}}}\n')
+        return number
+
+    def sent(self, number: int) -> None:
+        """Write that a call that waited is on its way."""
+        self._write(f'{{"sent": {number}}}\n')
+
+    def end(self, number: int, value: Plain | None, calls: Calls, recordings: Sequence[str] = ()) -> None:
+        """Write that a call ended well.
+
+        Args:
+            number: of the call.
+            value: what it returned, as builtins; None if nothing could use it again.
+            calls: what it took.
+            recordings: keys of the recordings that it read or wrote.
+        """
+        parts: Plain = {"end": number, "calls": _stored(calls)}
+        if recordings:
+            parts["recordings"] = list(recordings)
+        if value is not None and self._texts:
+            parts["value"] = value
+        self._write(redacted_json(parts) + "\n")
+
+    def fail(self, number: int, *, cancelled: bool, calls: Calls) -> None:
+        """Write that a call raised, or that it was cancelled on its way."""
+        word = "cancelled" if cancelled else "failed"
+        self._write(f'{{"end": {number}, "{word}": true, "calls": {json.dumps(_stored(calls))}}}\n')
+
+    def close(self) -> None:
+        """Close the file. A call that ends later is not written."""
+        with self._lock:
+            self._close()
+
+    def _write(self, line: str) -> None:
+        with self._lock:
+            if self._path is None:
+                return
+            try:
+                if self._file is None:
+                    self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                written = os.write(self._file, data := line.encode("utf-8", "backslashreplace"))
+                if written < len(data):
+                    raise OSError(None, "the disk is full")
+            except OSError as error:
+                why = error.strerror or error
+                self.fault = f"answers that no test has taken yet are not stored in {self._path.parent}: {why}"
+                self._close()
+
+    def _close(self) -> None:
+        self._path = None
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def _stored(calls: Calls) -> Plain:
+    """Return calls as builtins, with what is known of those that were cancelled on their way."""
+    plain = encode_calls(replace(calls, on_their_way=0))
+    return plain | {"on_their_way": calls.on_their_way} if calls.on_their_way else plain
+
+
+@dataclass(frozen=True, slots=True)
+class CaseJournal:
+    """The journal as one case uses it.
+
+    Attributes:
+        journal: of this process.
+        nodeid: the case's test.
+        within: the call that is running, 0 for none.
+        key: what the system is asked, where several cases may share its answer; "" for the case's own question.
+    """
+
+    journal: Journal
+    nodeid: str
+    within: int = 0
+    key: str = ""
+
+    def start(self, kind: str, *, key: str = "", waits: bool = False) -> int:
+        """Write that a call starts, and return its number."""
+        return self.journal.start(self.nodeid, kind, within=self.within, key=key or self.key, waits=waits)
+
+    def inside(self, number: int) -> CaseJournal:
+        """Return the journal for what a call itself calls."""
+        return replace(self, within=number, key="")
+
+    def asking(self, key: str) -> CaseJournal:
+        """Return the journal for a question whose answer several cases may share."""
+        return replace(self, key=key)
+
+    def take(self, kind: str, key: str = "") -> PaidCall | None:
+        """Return what an earlier run was given to the same call, once; None if that call has to be made."""
+        return self.journal.earlier.take(self.nodeid, kind, key or self.key)
+
+
+class JournaledCall:
+    """A call and its two lines. As a context manager it writes that the call failed, if nothing else was written.
+
+    Args:
+        journal: of the case that makes the call; None writes nothing.
+        kind: as in `Journal.start`.
+        key: as there.
+    """
+
+    def __init__(self, journal: CaseJournal | None, kind: str, key: str = "") -> None:
+        self._journal = journal
+        self._kind = kind
+        self._key = key
+        self._number = 0
+        self._waits = False
+        self._calls = Calls()
+
+    def __enter__(self) -> JournaledCall:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._number and self._journal is not None and error is not None:
+            cut = not isinstance(error, Exception) or getattr(error, "kind", "") == "cancelled"
+            self._journal.journal.fail(self._number, cancelled=cut, calls=self._calls)
+
+    def start(self, *, waits: bool = False) -> CaseJournal | None:
+        """Write that the call starts, and return the journal for what it calls itself."""
+        if self._journal is None:
+            return None
+        self._waits = waits
+        self._number = self._journal.start(self._kind, key=self._key, waits=waits)
+        return self._journal.inside(self._number)
+
+    def sent(self) -> None:
+        """Write that the call no longer waits."""
+        if self._waits and self._journal is not None:
+            self._waits = False
+            self._journal.journal.sent(self._number)
+
+    def charge(self, calls: Calls) -> None:
+        """Note what the call took, whether it ends well or not."""
+        self._calls = calls
+
+    def end(self, value: Plain | None, recordings: Sequence[str] = ()) -> None:
+        """Write that the call ended well, and what it returned."""
+        if self._number and self._journal is not None:
+            self._journal.journal.end(self._number, value, self._calls, recordings)
+            self._number = 0

@@ -1,0 +1,139 @@
+"""Trying a model call again: which failures, after how long, and for how long in all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, TypeVar
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.client.rate_limiter import Limiter
+
+__all__ = ["RETRIED", "RetryPolicy", "Tries"]
+
+T = TypeVar("T")
+
+RETRIED = frozenset({"rate_limited", "timeout", "connection", "server_error", "malformed_response", "truncated"})
+"""The kinds of `ModelError` that another try may mend."""
+
+_random = Random()  # noqa: S311 - its own, so that a seed the user sets gives the user's numbers
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How long to keep trying.
+
+    Attributes:
+        attempts: the most requests that one call sends, at least 1.
+        deadline_s: seconds from a call's first request after which it has failed.
+        base_s: the longest wait after the first failure, in seconds; it doubles with each.
+        cap_s: the longest wait after any failure, in seconds, unless the provider asks for more.
+    """
+
+    attempts: int = 8
+    deadline_s: float = 300.0
+    base_s: float = 0.1
+    cap_s: float = 30.0
+
+    def wait_s(self, failures: int, retry_after: float | None) -> float:
+        """Return how many seconds to wait: random from 0 to the longest, but no less than the provider asks for."""
+        longest = min(self.cap_s, self.base_s * 2 ** min(failures - 1, 64))
+        return max(_random.uniform(0.0, longest), retry_after or 0.0)
+
+
+class Tries:
+    """The tries of one call.
+
+    Attributes:
+        sent: how many requests were sent.
+        pending: whether one is in flight; after a cancellation, whether one was.
+        reply: what the last one brought, also where a cancellation keeps `run` from returning it.
+    """
+
+    def __init__(self, policy: RetryPolicy, limiter: Limiter) -> None:
+        self.sent = 0
+        self.pending = False
+        self.reply: Any = None
+        self._policy = policy
+        self._turn = limiter.turn()
+        self._clock: asyncio.TimerHandle | None = None
+        self._over = False
+        self._last: ModelError | None = None
+
+    async def run(self, send: Callable[[], Awaitable[T]]) -> T:
+        """Return what ``send`` returns, called again after failures that another try may mend.
+
+        A slot of the limiter is held only while ``send`` runs. Raises the last `ModelError` once the policy is used
+        up, with how often it was tried; one of kind ``timeout`` when the deadline cuts a request; others at once.
+        """
+        task = asyncio.ensure_future(self._repeat(send))
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            self._over = True
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            raise
+        finally:
+            if self._clock is not None:
+                self._clock.cancel()
+        if task.cancelled() and self._over:
+            raise self._past_deadline()
+        return task.result()
+
+    async def _repeat(self, send: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                async with self._turn:
+                    return await self._once(send)
+            except ModelError as error:
+                self._last = error
+                wait_s = self._wait_s(error)
+            await asyncio.sleep(wait_s)
+
+    async def _once(self, send: Callable[[], Awaitable[T]]) -> T:
+        if self._clock is None:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            self._clock = loop.call_later(self._policy.deadline_s, self._cut, task)
+        self.sent += 1
+        self.pending = True
+        try:
+            self.reply = reply = await send()
+        except Exception:
+            self.pending = False
+            raise
+        self.pending = False
+        return reply
+
+    def _cut(self, task: asyncio.Task[object] | None) -> None:
+        self._over = True
+        if task is not None:
+            task.cancel()
+
+    def _wait_s(self, error: ModelError) -> float:
+        """Return how long to wait before the next try; where there is none, raise the last error."""
+        if self._over or error.kind not in RETRIED or self.sent >= self._policy.attempts:
+            raise self._final(error)
+        wait_s = self._policy.wait_s(self.sent, error.retry_after)
+        if self._clock is None or wait_s >= self._clock.when() - asyncio.get_running_loop().time():
+            asked = "" if error.retry_after is None else f", as the provider asks to be left alone for {wait_s:,.3g} s"
+            raise self._final(error, f"another try would pass the deadline of {self._policy.deadline_s:,.6g} s{asked}")
+        return wait_s
+
+    def _past_deadline(self) -> ModelError:
+        after = f"the deadline of {self._policy.deadline_s:,.6g} s"
+        if self._last is None or self.pending:
+            return self._final(ModelError("timeout", f"there was no reply within {after}"))
+        return self._final(self._last, f"{after} has passed")
+
+    def _final(self, error: ModelError, why: str = "") -> ModelError:
+        """Return ``error`` with how often the call was tried, and why not again."""
+        if self.sent == error.attempts < 2 and not why:
+            return error
+        tried = {1: "once", 2: "twice"}.get(self.sent, f"{self.sent} times")
+        text = f"{error} (tried {tried}; {why})" if why else f"{error} (tried {tried})"
+        final = ModelError(error.kind, text, retry_after=error.retry_after, attempts=self.sent)
+        final.__cause__ = error.__cause__
+        return final.with_traceback(error.__traceback__)

@@ -1,0 +1,1 @@
+"""Recordings of a user's own functions."""

@@ -1,0 +1,1 @@
+"""Recordings of model calls, and the files that hold them."""

@@ -1,0 +1,143 @@
+"""The recorded request that is most like one that was not found."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.llm.recordings.records import Line, as_json, record_of, to_line
+from pytest_rageval.llm.recordings.request import Request
+
+__all__ = ["Neighbours"]
+
+MOST = 300
+"""Recordings that are compared with a request."""
+
+FEW = 30
+"""Recordings that share a piece of text, as long as that says something."""
+
+PIECES = 8
+"""Pieces of a request that recordings are found by."""
+
+SHORTEST_PIECE = 12
+"""Bytes."""
+
+MOST_LINES = 40
+MOST_CHARACTERS = 200
+
+_LINE_END = re.compile(rb'\\n|"')
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+
+
+class Neighbours:
+    """The recordings of one file, to be compared with requests that it does not hold."""
+
+    def __init__(self, path: Path, lines: Sequence[Line]) -> None:
+        self._path = path
+        self._lines = lines
+        self._read: dict[Line, tuple[dict[str, Any], frozenset[str]]] = {}
+        self._having: dict[bytes, list[Line]] = {}
+        for line in lines:
+            for piece in _pieces(_asked(line.text)):
+                self._having.setdefault(piece, []).append(line)
+
+    def difference(self, request: Request) -> str:
+        """Return how the nearest recording differs from ``request``: a unified diff of at most 40 lines.
+
+        Nearest is the one with the largest share of common words (Dice's coefficient over sets of words). Returns ""
+        when there are no recordings.
+        """
+        wanted = _words(request.params, request.messages)
+        candidates = [self._record(line) for line in self._candidates(request)]
+        if not candidates:
+            return ""
+        nearest, _ = max(candidates, key=lambda candidate: _likeness(wanted, candidate[1]))
+        if (nearest["params"], nearest["messages"]) == (request.params, request.messages):
+            return f"only the repeat differs: {nearest['repeat']} is recorded, {request.repeat} was asked for"
+        return "the nearest recording differs so:\n" + _diff(nearest, request)
+
+    def _candidates(self, request: Request) -> Sequence[Line]:
+        """Return the lines that share a rare piece of text with a request, else all, else those about as long."""
+        told = as_json(request.messages).encode()
+        for piece in _pieces(told):
+            having = self._having.get(piece, ())
+            if 0 < len(having) <= FEW:
+                return having
+        if len(self._lines) <= MOST:
+            return self._lines
+        length = len(_asked(to_line(request, {})))
+        return heapq.nsmallest(MOST, self._lines, key=lambda line: abs(len(_asked(line.text)) - length))
+
+    def _record(self, line: Line) -> tuple[dict[str, Any], frozenset[str]]:
+        if line not in self._read:
+            if len(self._read) >= MOST:
+                self._read.clear()
+            record = record_of(self._path, line)
+            self._read[line] = record, _words(record["params"], record["messages"])
+        return self._read[line]
+
+
+def _asked(line: bytes) -> bytes:
+    """Return what stands in a line before the repeat and the response, which may be thousands of numbers."""
+    return line.rpartition(b', "repeat": ')[0]
+
+
+def _pieces(told: bytes) -> list[bytes]:
+    """Return the last lines of the texts in a piece of JSON, each once, the last first: what is asked comes last."""
+    pieces = dict.fromkeys(piece for piece in reversed(_LINE_END.split(told)) if len(piece) >= SHORTEST_PIECE)
+    return list(pieces)[:PIECES]
+
+
+def _words(params: Mapping[str, Any], messages: object) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", as_json([params, messages])))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return 2 * len(one & other) / ((len(one) + len(other)) or 1)
+
+
+def _diff(recorded: Mapping[str, Any], request: Request) -> str:
+    from difflib import unified_diff
+
+    before = list(_readable(recorded["params"], recorded["messages"], recorded["repeat"]))
+    after = list(_readable(request.params, request.messages, request.repeat))
+    lines = list(unified_diff(before, after, "recorded", "asked for", lineterm="", n=2))
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = [f"... and {len(lines) - MOST_LINES + 1} lines more"]
+    return "\n".join(lines)
+
+
+def _readable(params: Mapping[str, Any], messages: object, repeat: int) -> Iterator[str]:
+    """Yield a request as lines a person can compare: a line a param, and a line a sentence."""
+    yield f"repeat: {repeat}"
+    for name, value in sorted(params.items()):
+        yield _inert(f"{name}: {as_json(value)}")
+    for where, text in _texts(messages, ""):
+        yield _inert(f"[{where}]")
+        for line in text.splitlines():
+            yield from (f"  {_inert(sentence)}" for sentence in _SENTENCE_END.split(line) if sentence)
+
+
+def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
+    """Yield each text in messages with the place it stands at: a role, or the keys and indices that lead there."""
+    if isinstance(value, Mapping):
+        if value.keys() == {"role", "content"} and isinstance(value["content"], str):
+            yield str(value["role"]), value["content"]
+            return
+        items: Iterator[tuple[object, object]] = iter(sorted(value.items()))
+    elif isinstance(value, list):
+        items = iter(enumerate(value))
+    else:
+        yield where, value if isinstance(value, str) else as_json(value)
+        return
+    for key, item in items:
+        yield from _texts(item, f"{where}.{key}" if where else str(key))
+
+
+def _inert(line: str) -> str:
+    line = ascii_safe(line)
+    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}..."

@@ -1,0 +1,104 @@
+"""Counterfactual robustness: errors in the documents detected, corrected, or believed."""
+
+from __future__ import annotations
+
+from pytest_rageval.metrics.answers.containment import NO_GOLD
+from pytest_rageval.metrics.shared.detection import flags_error, rejects
+from pytest_rageval.metrics.shared.matching import contains, meets
+from pytest_rageval.metrics.shared.right_answer import is_right
+from pytest_rageval.model.case import Case, Gold
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = [
+    "ERROR_CORRECTION_RATE",
+    "ERROR_DETECTION_RATE",
+    "FAKE_ANSWER_RATE",
+    "NOTHING_FALSE",
+    "error_correction_rate",
+    "error_detection_rate",
+    "fake_answer_rate",
+    "nothing_false",
+]
+
+
+NOTHING_FALSE = Score.not_applicable("no_counterfactual_passage")
+
+
+def error_detection_rate(sample: Sample) -> Score:
+    """Score whether the answer says that the documents have factual errors.
+
+    Formula: 1 when an error marker occurs that is not negated (`detection.flags_error` is the rule), else 0.
+    Not applicable where `nothing_false` finds that no passage is false: there is nothing to detect.
+    Range: 0 or 1, higher is better. Empty input: an empty answer scores 0.
+    Source: RGB (Chen et al., AAAI 2024), error detection rate (ED), which counts negated markers too.
+    """
+    if nothing_false(sample.case):
+        return NOTHING_FALSE
+    return Score(float(flags_error(sample.answer.text, sample.markers)))
+
+
+def error_correction_rate(sample: Sample) -> Score:
+    """Score whether an answer that flags an error also gives the right answer.
+
+    Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that flag an
+    error, not applicable to the others, so that the mean is "corrected / detected"; nor where `nothing_false` finds
+    that no passage is false.
+    Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing, not applicable; nor is no gold.
+    Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
+    """
+    gold, text = sample.case.instance.gold, sample.answer.text
+    if nothing_false(sample.case):
+        return NOTHING_FALSE
+    if not gold:
+        return NO_GOLD
+    if not flags_error(text, sample.markers):
+        return Score.not_applicable("no_error_flagged")
+    return Score(float(is_right(sample.case.instance, text) and not rejects(sample.answer, sample.markers)))
+
+
+def fake_answer_rate(sample: Sample) -> Score:
+    """Score whether the answer repeats what the counterfactual passages tell.
+
+    Formula: 1 when every slot of the fake answer is contained, some gold slot is not, and no error is flagged; else 0.
+    Not applicable where `nothing_false` finds that no passage is false, without a fake answer, and where saying the
+    fake answer means saying the gold one: for every gold slot there is a fake slot whose aliases all contain an alias
+    of it.
+    Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
+    Source: this package, over RGB's counterfactual records (Chen et al., AAAI 2024).
+    """
+    gold, fake, text = sample.case.instance.gold, sample.case.instance.fake, sample.answer.text
+    if nothing_false(sample.case):
+        return NOTHING_FALSE
+    if not fake:
+        return Score.not_applicable("no_fake_answer")
+    if not gold:
+        return NO_GOLD
+    if _implies(fake, gold):
+        return Score.not_applicable("fake_contains_gold")
+    return Score(float(meets(fake, text) and not meets(gold, text) and not flags_error(text, sample.markers)))
+
+
+def nothing_false(case: Case) -> bool:
+    """Return whether every passage supplied is known to be true: each has a role, and none is counterfactual.
+
+    A passage without a role may be false, so a case that has one is scored. So is a case whose system retrieves. No
+    passages at all hold nothing false.
+    """
+    return case.supplied is not None and all(p.role not in ("", "counterfactual") for p in case.supplied)
+
+
+def _implies(fake: Gold, gold: Gold) -> bool:
+    """Return whether every text that contains the fake answer contains the gold answer with it."""
+    return all(any(all(_says(alias, slot) for alias in lies) for lies in fake) for slot in gold)
+
+
+def _says(text: str, slot: tuple[str, ...]) -> bool:
+    """Return whether ``text`` contains an alias of the slot."""
+    return any(contains(text, alias) for alias in slot)
+
+
+ERROR_DETECTION_RATE = Metric("error_detection_rate", error_detection_rate, binary=True)
+ERROR_CORRECTION_RATE = Metric("error_correction_rate", error_correction_rate, binary=True)
+FAKE_ANSWER_RATE = Metric("fake_answer_rate", fake_answer_rate, higher_is_better=False, binary=True)

@@ -1,0 +1,44 @@
+"""Metrics of an answer as KILT and HotpotQA define them."""
+
+from __future__ import annotations
+
+from pytest_rageval.metrics.answers.squad import f1, is_chinese, nearest, normalize
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["HOTPOT_F1", "KILT_ACCURACY", "hotpot_f1", "kilt_accuracy"]
+
+_VERDICTS = frozenset({"yes", "no", "noanswer"})
+
+
+def kilt_accuracy(sample: Sample) -> Score:
+    """Score whether the answer is a reference, letter by letter.
+
+    Formula: 1 when the answer equals a reference, space around both apart, else 0; references as in
+    `squad.exact_match`.
+    Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
+    Source: KILT (Petroni et al., NAACL 2021), accuracy.
+    """
+    return nearest(sample, lambda answer, reference: float(answer.strip() == reference.strip() != ""))
+
+
+def hotpot_f1(sample: Sample) -> Score:
+    """Score the overlap of tokens, where yes, no and noanswer are right or wrong as a whole.
+
+    Formula: max over the references of `squad.token_f1`, 0 for a reference that differs from the answer when one of the
+    two is yes, no or noanswer after SQuAD's normalisation.
+    Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
+    Source: HotpotQA's evaluation script (Yang et al., EMNLP 2018).
+    """
+    chinese = is_chinese(sample)
+    return nearest(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
+
+
+def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
+    said, wanted = normalize(answer), normalize(reference)
+    return 0.0 if said != wanted and _VERDICTS & {said, wanted} else f1(answer, reference, chinese)
+
+
+KILT_ACCURACY = Metric("kilt_accuracy", kilt_accuracy, binary=True)
+HOTPOT_F1 = Metric("hotpot_f1", hotpot_f1)

@@ -1,0 +1,56 @@
+"""How near an answer is in meaning: the cosine of embeddings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import mul
+
+from pytest_rageval.errors import CaseError
+from pytest_rageval.metrics.answers.containment import NO_GOLD
+from pytest_rageval.metrics.answers.squad import references
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["SEMANTIC_SIMILARITY", "semantic_similarity"]
+
+
+def semantic_similarity(sample: Sample) -> Score:
+    """Score how near the answer's embedding is to that of the nearest reference.
+
+    Formula: max over the references of max(0, cos), cos the cosine of the embeddings of the answer and the reference by
+    the session's embedding model. Negative cosines are 0: unlike (1 + cos) / 2 this leaves texts that have nothing
+    to do with each other, whose cosine is about 0, at the lower end. References as in `squad.exact_match`.
+    Range: 0..1, higher is better; how high an answer that is right comes out differs from model to model. Empty input:
+    a blank answer, or none but blank references, 0; no gold is not applicable.
+    Source: Risch et al., 2021 (semantic answer similarity, its bi-encoder).
+    """
+    if not sample.case.instance.gold:
+        return NO_GOLD
+    answer, *others = _texts(sample) or [""]
+    if not others:
+        return Score(0.0)
+    if sample.vectors is None:
+        return Score(reason="embedder_unavailable")
+    vectors = sample.vectors
+    return Score(max(_similarity(vectors[answer], vectors[other]) for other in others))
+
+
+def _texts(sample: Sample) -> list[str]:
+    """Return the answer and the references, or nothing where one side has but blank texts."""
+    answer = sample.answer.text
+    if not sample.case.instance.gold or not answer.strip():
+        return []
+    others = [other for other in references(sample) if other.strip()]
+    return [answer, *others] if others else []
+
+
+def _similarity(one: Sequence[float], other: Sequence[float]) -> float:
+    length = math.hypot(*one) * math.hypot(*other)
+    if not 0 < length < math.inf:
+        raise CaseError("embedder_error", "the embedding model gave a vector without a direction")
+    return min(1.0, max(0.0, math.fsum(map(mul, one, other)) / length))
+
+
+SEMANTIC_SIMILARITY = Metric("semantic_similarity", semantic_similarity, texts=_texts)

@@ -1,0 +1,190 @@
+"""Exact match and token F1 with the normalisation of SQuAD, and jieba's tokens for Chinese."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+
+from pytest_rageval.metrics.answers.containment import NO_GOLD
+from pytest_rageval.metrics.shared.matching import fold_spaces
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.text.language import has_chinese
+from pytest_rageval.text.notation import join_thousands, join_wide_thousands, mark_negatives
+from pytest_rageval.text.unicode import nfkc
+from pytest_rageval.text.words import once_a_text, words
+
+__all__ = [
+    "EXACT_MATCH",
+    "TOKEN_F1",
+    "exact_match",
+    "f1",
+    "is_chinese",
+    "nearest",
+    "normalize",
+    "published_normal",
+    "references",
+    "shared",
+    "token_f1",
+]
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+
+_IN_NUMBERS = ".%‰"
+_MINUS = "\x01"
+# Each looks behind only from a character that it may take, which `re` finds faster than what it looks behind for.
+_APART = re.compile(r" (?<=\d ) *(?=[%‰])")
+_POINT = re.compile(r"\.(?<![^\W_]\.)(?<!\.\.)(?=\d)")
+_BETWEEN = re.compile(r"[^\w\s.%‰](?<=\d.)(?=\d)")
+_OF_NO_NUMBER = re.compile(r"[.%‰](?:(?<!\d.)|(?<=\.)(?!\d))")
+
+
+class _WithoutPunctuation(dict[int, int | None]):
+    """A table for ``str.translate`` that drops punctuation but ``kept`` and learns one character at a time."""
+
+    def __init__(self, kept: str = "") -> None:
+        super().__init__((ord(character), ord(character)) for character in kept)
+
+    def __missing__(self, code: int) -> int | None:
+        character = chr(code)
+        drop = character in string.punctuation or unicodedata.category(character).startswith("P")
+        self[code] = None if drop else code
+        return self[code]
+
+
+_PUNCTUATION, _PUNCTUATION_BUT_OF_NUMBERS = _WithoutPunctuation(), _WithoutPunctuation(_IN_NUMBERS)
+
+
+@once_a_text
+def normalize(text: str, *, chinese: bool = False) -> str:
+    """Return ``text`` as SQuAD compares it: lower case, no punctuation, no English articles, single spaces.
+
+    NFKC comes first, and Unicode's punctuation (category P) goes with ASCII's; on ASCII it is SQuAD's script exactly,
+    to which 1.5% and 15% are the same, and 5 and -5; U+2212 is a hyphen. Not so for Chinese: numbers keep their minus
+    (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of their thousands, and
+    stay apart if other punctuation stands between them (5-10% is not 510%).
+    """
+    bare = _chinese_numbers(text) if chinese else nfkc(text).lower().replace("\u2212", "-").translate(_PUNCTUATION)
+    if "a" in bare or "the" in bare:
+        bare = _ARTICLE.sub(" ", bare)
+    return " ".join(bare.split())
+
+
+def _chinese_numbers(text: str) -> str:
+    """Return a text in lower case without punctuation but that of its numbers."""
+    bare = join_thousands(nfkc(join_wide_thousands(text)).lower().replace("\u2212", "-").replace(_MINUS, " "))
+    bare = mark_negatives(_POINT.sub("0.", _APART.sub("", bare)), _MINUS)
+    bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", bare)).translate(_PUNCTUATION_BUT_OF_NUMBERS)
+    return bare.replace(_MINUS, "-")
+
+
+@once_a_text
+def published_normal(text: str) -> str:
+    """Return ``text`` as SQuAD's script normalises it: lower case, no ASCII punctuation, no articles, single spaces."""
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
+
+
+def exact_match(sample: Sample) -> Score:
+    """Score whether the answer equals a reference after SQuAD's normalisation.
+
+    Formula: 1 when normalize(answer) equals normalize(reference) for any reference, spaces beside Han characters apart.
+    One slot: each alias is a reference. Several slots: one reference, made of the alias of each slot that shares most
+    tokens with the answer (the first of equals), in slot order, joined with a space. Where the record is Chinese or
+    answer or reference has a Han character, numbers stay what they are: 1,000元 is 1000元, and neither is 1.5% 15% nor
+    -5% 5%. English follows SQuAD's script, which drops the point and the minus: 1.5 equals 15, and -5 equals 5.
+    Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
+    Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
+    """
+    chinese = is_chinese(sample)
+    return nearest(sample, lambda answer, reference: float(_equal(answer, reference, chinese)))
+
+
+def token_f1(sample: Sample) -> Score:
+    """Score the overlap of tokens between the answer and the nearest reference.
+
+    Formula: max over the references of 2PR / (P + R), P and R the share of the answer's and of the reference's tokens
+    that are in both, counted with multiplicity. References as in `exact_match`. Tokens are those between spaces after
+    SQuAD's normalisation; where the record is Chinese or answer or reference has a Han character both are cut into
+    jieba's words (after dropping the spaces beside Han characters), and never into characters, and numbers stay what
+    they are, as in `exact_match`; in English 1.5 and 15 are one token, as in SQuAD's script.
+    Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
+    Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
+    """
+    chinese = is_chinese(sample)
+    return nearest(sample, lambda answer, reference: f1(answer, reference, chinese))
+
+
+def is_chinese(sample: Sample) -> bool:
+    """Return whether a sample's texts are cut as Chinese even where they have no Han character, as 1.5% has none."""
+    return sample.case.instance.language == "zh" or has_chinese(sample.answer.text)
+
+
+def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
+    """Return the highest score of the answer, the first argument, with a reference, the second; none without gold."""
+    if not sample.case.instance.gold:
+        return NO_GOLD
+    answer = sample.answer.text
+    return Score(max((score(answer, reference) for reference in references(sample)), default=0.0))
+
+
+def references(sample: Sample) -> tuple[str, ...]:
+    """Return the texts the answer is compared with."""
+    gold, answer, chinese = sample.case.instance.gold, sample.answer.text, is_chinese(sample)
+    if len(gold) == 1:
+        return gold[0]
+    chosen = (max(slot, key=lambda alias: shared(*_bags(answer, alias, chinese)), default="") for slot in gold)
+    return (" ".join(chosen),)
+
+
+def f1(answer: str, reference: str, chinese: bool = False) -> float:
+    """Return the F1 of two texts' tokens."""
+    ours, theirs = _bags(answer, reference, chinese)
+    if not ours or not theirs:
+        return float(not ours and not theirs)
+    both = shared(ours, theirs)
+    if not both:
+        return 0.0
+    precision, recall = both / ours.total(), both / theirs.total()
+    return 2 * precision * recall / (precision + recall)
+
+
+def shared(one: Counter[str], other: Counter[str]) -> int:
+    """Return how many tokens two bags share, with multiplicity."""
+    return sum(min(count, other[token]) for token, count in one.items() if token in other)
+
+
+def _equal(answer: str, reference: str, chinese: bool) -> bool:
+    both = chinese or has_chinese(reference)
+    return fold_spaces(normalize(answer, chinese=both)) == fold_spaces(normalize(reference, chinese=both))
+
+
+def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:
+    """Return both texts' tokens with their counts, cut the same way."""
+    both = chinese or has_chinese(answer) or has_chinese(reference)
+    return _bag(answer, both), _bag(reference, both)
+
+
+@once_a_text
+def _bag(text: str, chinese: bool) -> Counter[str]:
+    """Return the tokens of ``text`` with their counts."""
+    normal = normalize(text, chinese=chinese)
+    return Counter(_signed_words(fold_spaces(normal)) if chinese else normal.split())
+
+
+def _signed_words(text: str) -> list[str]:
+    """Return jieba's words of a normalised text; a number keeps its minus, which `words` drops."""
+    first, *others = text.split("-")
+    found = words(first, chinese=True)
+    for part in others:
+        number, *more = words(part, chinese=True)
+        found += [f"-{number}", *more]
+    return found
+
+
+EXACT_MATCH = Metric("exact_match", exact_match, binary=True)
+TOKEN_F1 = Metric("token_f1", token_f1)

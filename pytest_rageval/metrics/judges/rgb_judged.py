@@ -1,0 +1,104 @@
+"""RGB's rates as a judge sees them, beside the exact ones of `rejection` and `counterfactual`."""
+
+from __future__ import annotations
+
+from pytest_rageval.judges.prompted import PromptedJudge
+from pytest_rageval.judges.scoring import judged_score
+from pytest_rageval.judges.wording import Packaged
+from pytest_rageval.metrics.answers.containment import NO_GOLD
+from pytest_rageval.metrics.answers.counterfactual import NOTHING_FALSE, nothing_false
+from pytest_rageval.metrics.shared.detection import rejects
+from pytest_rageval.metrics.shared.right_answer import is_right
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = [
+    "ERROR_CORRECTION_RATE_JUDGED",
+    "ERROR_DETECTION_JUDGE",
+    "ERROR_DETECTION_RATE_JUDGED",
+    "REJECTION_JUDGE",
+    "REJECTION_RATE_JUDGED",
+    "error_correction_rate_judged",
+    "error_detection_rate_judged",
+    "rejection_rate_judged",
+]
+
+
+def _no_error(sample: Sample) -> str | None:
+    return "no_counterfactual_passage" if nothing_false(sample.case) else None
+
+
+REJECTION_JUDGE = PromptedJudge(
+    "rejection_rate_judged",
+    Packaged("rejection", "criteria"),
+    labels={"rejected": Packaged("rejection", "rejected"), "answered": Packaged("rejection", "answered")},
+    values={"rejected": 1.0, "answered": 0.0},
+)
+ERROR_DETECTION_JUDGE = PromptedJudge(
+    "error_detection_rate_judged",
+    Packaged("error_detection", "criteria"),
+    labels={
+        "detected": Packaged("error_detection", "detected"),
+        "not_detected": Packaged("error_detection", "not_detected"),
+    },
+    values={"detected": 1.0, "not_detected": 0.0},
+    applies=_no_error,
+)
+"""As published, neither judge is shown the documents: what counts is what the answer says."""
+
+
+def rejection_rate_judged(sample: Sample) -> Score:
+    """Score whether a judge finds that the answer declines to answer, in whatever words.
+
+    Formula: 1 when the judge, from question and answer alone, chooses "rejected", 0 when it chooses "answered".
+    Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is
+    judged like any other, and the judge is told that it is no refusal; without a model the reason is judge_unavailable.
+    Source: RGB (Chen et al., AAAI 2024), Rej*, with a prompt of our own; there a judge that fails leaves the mean.
+    """
+    return judged_score(sample, REJECTION_JUDGE)
+
+
+def error_detection_rate_judged(sample: Sample) -> Score:
+    """Score whether a judge finds that the answer says the documents hold a factual error, in whatever words.
+
+    Formula: 1 when the judge, from question and answer alone, chooses "detected", 0 when it chooses "not_detected".
+    Not applicable where `error_detection_rate` is not.
+    Range: 0 or 1, higher is better. Empty input: an empty answer is judged like any other; without a model the reason
+    is judge_unavailable.
+    Source: RGB (Chen et al., AAAI 2024), ED*, with a prompt of our own.
+    """
+    return judged_score(sample, ERROR_DETECTION_JUDGE)
+
+
+def error_correction_rate_judged(sample: Sample) -> Score:
+    """Score whether an answer that a judge finds to report an error also gives the right answer.
+
+    Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that
+    `error_detection_rate_judged` scores 1, not applicable to the others, so that the mean is "corrected / detected" by
+    the judge's count. The judge is that metric's, asked once a case.
+    Range: 0 or 1, higher is better. Empty input: no gold is not applicable; without a model the reason is
+    judge_unavailable.
+    Source: RGB (Chen et al., AAAI 2024), CR as its table of counterfactual robustness has it: over ED*.
+    """
+    gold = sample.case.instance.gold
+    if nothing_false(sample.case):
+        return NOTHING_FALSE
+    if not gold:
+        return NO_GOLD
+    detected = judged_score(sample, ERROR_DETECTION_JUDGE)
+    if detected.value is None:
+        return detected
+    if not detected.value:
+        return Score(reason="not_applicable: no_error_detected", verdict=detected.verdict)
+    right = is_right(sample.case.instance, sample.answer.text) and not rejects(sample.answer, sample.markers)
+    return Score(float(right), verdict=detected.verdict)
+
+
+REJECTION_RATE_JUDGED = Metric("rejection_rate_judged", rejection_rate_judged, binary=True, judge=REJECTION_JUDGE)
+ERROR_DETECTION_RATE_JUDGED = Metric(
+    "error_detection_rate_judged", error_detection_rate_judged, binary=True, judge=ERROR_DETECTION_JUDGE
+)
+ERROR_CORRECTION_RATE_JUDGED = Metric(
+    "error_correction_rate_judged", error_correction_rate_judged, binary=True, judge=ERROR_DETECTION_JUDGE
+)

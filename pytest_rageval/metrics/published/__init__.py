@@ -1,0 +1,1 @@
+"""Metrics as published code computes them, for comparison with published numbers."""

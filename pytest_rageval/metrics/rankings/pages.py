@@ -1,0 +1,143 @@
+"""Metrics of the pages that were retrieved against a case's evidence sets, by KILT's rules.
+
+A page stands at the rank of its first passage. An evidence set is a list of pages that together prove the answer; a
+case has the pages of each alternative of its ``evidence``, else the alternative sets of its ``provenance``, else one
+set: the pages of its relevant qrels. Where the corpus holds no alternative of the evidence there is no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_rageval.metrics.rankings.cutoffs import Measure, cut
+from pytest_rageval.metrics.rankings.evidence_ranks import NOT_IN_CORPUS, known_evidence
+from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, by_rank
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.ranking import Ranking, page_of
+from pytest_rageval.model.sample import Sample
+
+__all__ = [
+    "MEASURES",
+    "NO_PROVENANCE",
+    "PAGE_RPREC",
+    "evidence_sets",
+    "page_metric",
+    "page_precision",
+    "page_r_precision",
+    "page_recall",
+    "page_success",
+]
+
+NO_PROVENANCE = Score.not_applicable("no_provenance")
+
+Sets = tuple[frozenset[str], ...]
+
+
+def page_r_precision(sample: Sample) -> Score:
+    """Score how much of an evidence set stands first.
+
+    Formula: max over the evidence sets of (its pages in the first R pages / R), R the number of its pages.
+    Range: 0..1, higher is better. Empty input: an empty ranking or evidence set scores 0; a case without provenance and
+    qrels, or an answer without a ranking, is not applicable.
+    Source: KILT (Petroni et al., NAACL 2021), R-precision.
+    """
+    return _scored(sample, lambda pages, sets: max(_r_precision(pages, each) for each in sets))
+
+
+def page_precision(sample: Sample, k: int | None) -> Score:
+    """Score the share of the first k entries that complete an evidence set.
+
+    Formula: evidence sets complete in the first k entries / k. The pages of a set are merged into one entry, at the
+    rank of the last one found; each other page is an entry of its own.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels, or an
+    answer without a ranking, is not applicable.
+    Source: KILT (Petroni et al., NAACL 2021), precision@k.
+    """
+    return _scored(sample, lambda pages, sets: _complete(pages, sets, k) / (k or 1))
+
+
+def page_recall(sample: Sample, k: int | None) -> Score:
+    """Score the share of the evidence sets that is complete in the first k entries.
+
+    Formula: evidence sets complete in the first k entries / distinct evidence sets; entries as in `page_precision`.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0, an empty set is never complete; a case
+    without provenance and qrels, or an answer without a ranking, is not applicable.
+    Source: KILT (Petroni et al., NAACL 2021), recall@k.
+    """
+    return _scored(sample, lambda pages, sets: _complete(pages, sets, k) / len(sets))
+
+
+def page_success(sample: Sample, k: int | None) -> Score:
+    """Score whether an evidence set is complete in the first k entries.
+
+    Formula: 1 when one is, else 0; entries as in `page_precision`.
+    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels, or an
+    answer without a ranking, is not applicable.
+    Source: KILT (Petroni et al., NAACL 2021), success rate@k.
+    """
+    return _scored(sample, lambda pages, sets: float(_complete(pages, sets, k) > 0))
+
+
+def evidence_sets(case: Case) -> Sets:
+    """Return the distinct evidence sets of a case, in order; none when nothing was judged."""
+    if case.instance.evidence:
+        known = known_evidence(case)
+        units = case.instance.evidence if isinstance(known, Score) else known
+        return tuple(dict.fromkeys(frozenset(unit.page for unit in each) for each in units))
+    if case.instance.provenance:
+        return tuple(dict.fromkeys(frozenset(pages) for pages in case.instance.provenance))
+    qrels = case.qrels
+    relevant = frozenset(page_of(name) for name, grade in qrels.items() if grade > 0)
+    return (relevant,) if qrels else ()
+
+
+def _scored(sample: Sample, value: Callable[[list[str], Sets], float]) -> Score:
+    if sample.case.instance.evidence and known_evidence(sample.case) is NOT_IN_CORPUS:
+        return NOT_IN_CORPUS
+    sets, ranking = evidence_sets(sample.case), sample.answer.ranking
+    if not sets:
+        return NO_PROVENANCE
+    return NO_RANKING if ranking is None else Score(value(_pages(ranking), sets))
+
+
+def _pages(ranking: Ranking) -> list[str]:
+    """Return the pages of a ranking, each at the rank of its first passage."""
+    return list(dict.fromkeys(item.page_id for item in by_rank(ranking)))
+
+
+def _r_precision(pages: list[str], evidence: frozenset[str]) -> float:
+    return len(evidence.intersection(pages[: len(evidence)])) / len(evidence) if evidence else 0.0
+
+
+def _complete(pages: list[str], sets: Sets, k: int | None) -> int:
+    """Return how many evidence sets are complete in the first k entries, each an entry where its last page stands.
+
+    A page of two sets is a page of both, and makes an entry for each.
+    """
+    entries: list[tuple[int, bool]] = []  # the set or, below 0, no set; and whether it is complete
+    missing = [set(each) for each in sets]
+    for page in pages:
+        holders = [at for at, each in enumerate(missing) if page in each]
+        for at in holders:
+            missing[at].remove(page)
+            entries = [entry for entry in entries if entry[0] != at]
+            entries.append((at, not missing[at]))
+        if not holders:
+            entries.append((-1, False))
+    return sum(complete for _, complete in entries[:k])
+
+
+MEASURES: dict[str, Measure] = {
+    "page_P": Measure(page_precision),
+    "page_R": Measure(page_recall),
+    "page_Success": Measure(page_success, binary=True),
+}
+
+PAGE_RPREC = Metric("page_Rprec", page_r_precision, of="retrieval")
+
+
+def page_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
+    """Return the metric of a name such as ``page_R@5``; a `SettingError` where the cutoff is wrong."""
+    return cut(name, head, MEASURES[head])

@@ -1,0 +1,154 @@
+"""Metrics of a ranking against the evidence or the judgements of its case: ir_measures' names, trec_eval's values.
+
+A case with evidence is scored as `evidence_ranks` defines it; its qrels and provenance are then not read.
+
+Ranks are those of `retrieved.by_rank`; a document is relevant when its grade is at least 1. An empty ranking scores 0.
+A case without qrels is not applicable ("no_qrels"), nor is an answer that does not say its ranking ("no_ranking").
+Where a testbed declares another `relevance`, `relevance.judgements` takes the place of the qrels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_rageval.metrics.rankings.cutoffs import Measure, cut
+from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
+from pytest_rageval.metrics.rankings.relevance import by_evidence, judgements
+from pytest_rageval.metrics.rankings.retrieved import by_rank
+from pytest_rageval.metrics.rankings.trec import TREC_EVAL
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = [
+    "MEASURES",
+    "average_precision",
+    "judged",
+    "ndcg",
+    "precision",
+    "r_precision",
+    "ranking_metric",
+    "recall",
+    "reciprocal_rank",
+    "success",
+]
+
+
+BY_EVIDENCE = Score.not_applicable("judged_by_evidence")
+
+
+def ndcg(sample: Sample, k: int | None = None) -> Score:
+    """Score how high the documents stand that are most relevant.
+
+    Formula: DCG of the first k ranks (of all without k) / the greatest DCG that the judged documents allow; DCG is the
+    sum of grade / log2(rank + 1).
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
+    is not applicable.
+    Source: trec_eval's ndcg and ndcg_cut; Järvelin and Kekäläinen, TOIS 2002.
+    """
+    return TREC_EVAL.score(sample, "ndcg" if k is None else "ndcg_cut", k)
+
+
+def average_precision(sample: Sample, k: int | None = None) -> Score:
+    """Score the precision at the ranks of the relevant documents.
+
+    Formula: sum of the precision at each rank (of the first k) that has a relevant document / relevant documents.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
+    is not applicable.
+    Source: trec_eval's map and map_cut.
+    """
+    return TREC_EVAL.score(sample, "map" if k is None else "map_cut", k)
+
+
+def reciprocal_rank(sample: Sample, k: int | None = None) -> Score:
+    """Score how high the first relevant document stands.
+
+    Formula: 1 / the rank of the first relevant document; 0 when there is none (in the first k ranks).
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Source: trec_eval's recip_rank; with a cutoff, MS MARCO's (Nguyen et al., 2016).
+    """
+    score = TREC_EVAL.score(sample, "recip_rank")
+    return Score(0.0) if k is not None and score.value and round(1 / score.value) > k else score
+
+
+def precision(sample: Sample, k: int | None) -> Score:
+    """Score the share of the first k ranks that has a relevant document.
+
+    Formula: relevant documents in the first k ranks / k, however short the ranking.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Source: trec_eval's P.
+    """
+    return TREC_EVAL.score(sample, "P", k)
+
+
+def recall(sample: Sample, k: int | None) -> Score:
+    """Score the share of the relevant documents that stands in the first k ranks.
+
+    Formula: relevant documents in the first k ranks / relevant documents. By evidence: units that the first k ranks
+    hold / units (`evidence_ranks`).
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
+    is not applicable.
+    Source: trec_eval's recall; by evidence ours.
+    """
+    if by_evidence(sample.case):
+        ranks = evidence_ranks(sample)
+        return ranks if isinstance(ranks, Score) else Score(max(each.recall(k) for each in ranks))
+    return TREC_EVAL.score(sample, "recall", k)
+
+
+def success(sample: Sample, k: int | None) -> Score:
+    """Score whether a relevant document stands in the first k ranks.
+
+    Formula: 1 when one does, else 0.
+    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Source: trec_eval's success.
+    """
+    return TREC_EVAL.score(sample, "success", k)
+
+
+def r_precision(sample: Sample, k: int | None = None) -> Score:
+    """Score the precision at the rank where all relevant documents could stand.
+
+    Formula: relevant documents in the first R ranks / R, the number of relevant documents.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
+    is not applicable.
+    Source: trec_eval's Rprec.
+    """
+    return TREC_EVAL.score(sample, "Rprec")
+
+
+def judged(sample: Sample, k: int | None = None) -> Score:
+    """Score the share of the first k ranks that was judged at all: how far the other metrics can be trusted.
+
+    Formula: documents of the first k ranks that have a grade, 0 included / the lesser of k and the ranking's length.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable,
+    nor is a case with evidence, which judges every passage.
+    Source: ir_measures' Judged (MacAvaney et al., ECIR 2022), with trec_eval's order of equal scores.
+    """
+    if by_evidence(sample.case):
+        return BY_EVIDENCE
+    found = judgements(sample)
+    if isinstance(found, Score):
+        return found
+    qrels, ranking = found
+    first = by_rank(ranking)[:k]
+    return Score(sum(item.doc_id in qrels for item in first) / len(first) if first else 0.0)
+
+
+MEASURES: dict[str, Measure] = {
+    "AP": Measure(average_precision, whole=True, needs_all=True),
+    "Judged": Measure(judged, whole=True),
+    "P": Measure(precision),
+    "R": Measure(recall, needs_all=True),
+    "RR": Measure(reciprocal_rank, whole=True),
+    "Rprec": Measure(r_precision, whole=True, cuts=False, needs_all=True),
+    "Success": Measure(success, binary=True),
+    "nDCG": Measure(ndcg, whole=True, needs_all=True),
+}
+
+
+def ranking_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
+    """Return the metric of a name such as ``nDCG@10`` or ``AP``; a `SettingError` where the cutoff is wrong."""
+    metric = cut(name, head, MEASURES[head])
+    TREC_EVAL.prepare()
+    return metric

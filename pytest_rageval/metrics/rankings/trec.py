@@ -1,0 +1,99 @@
+"""trec_eval's measures of one query, computed by trec_eval itself (in pytrec_eval)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from pytest_rageval.errors import CaseError, MissingDependencyError, found
+from pytest_rageval.metrics.rankings.relevance import judgement_sets
+from pytest_rageval.metrics.rankings.retrieved import by_rank, scored
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["GREATEST", "TREC_EVAL", "TrecEval"]
+
+GREATEST = 1_000
+"""The highest grade of relevance: trec_eval's memory grows with it."""
+
+
+class TrecEval:
+    """Computes all measures that were asked for in one go, as that costs little more than computing one.
+
+    A value depends on the sample alone; what is kept, the values of the latest sample, only saves time.
+    """
+
+    def __init__(self) -> None:
+        self._cutoffs: dict[str, set[int]] = {}
+        self._measures: set[str] = set()
+        self._latest: tuple[Sample | None, Mapping[str, float]] = (None, {})
+        self._evaluator: Any = None
+
+    def prepare(self) -> None:
+        """Load the implementation; a `MissingDependencyError` where it is not installed."""
+        if self._evaluator is None:
+            try:
+                # What pytrec_eval wraps; the wrapper reads the names of the measures anew for every evaluator.
+                self._evaluator = import_module("pytrec_eval_ext").RelevanceEvaluator
+            except ImportError:
+                raise MissingDependencyError("a ranking metric", "ranking") from None
+
+    def score(self, sample: Sample, measure: str, k: int | None = None) -> Score:
+        """Return the score of a sample by a measure of trec_eval, as "P" with a cutoff or "map" without one."""
+        name = measure if k is None else f"{measure}_{k}"
+        latest, values = self._latest
+        if latest is not sample or name not in values:
+            judged = judgement_sets(sample)
+            if isinstance(judged, Score):
+                return judged
+            alternatives, ranking = judged
+            if not ranking:
+                return Score(0.0)  # trec_eval says nothing of a query without results
+            self._asks(measure, k)
+            values = _greatest([self._values(_grades(qrels), ranking) for qrels in alternatives])
+            self._latest = (sample, values)
+        return Score(values[name])
+
+    def _asks(self, measure: str, k: int | None) -> None:
+        """Compute a measure from now on, too."""
+        cutoffs = self._cutoffs.setdefault(measure, set())
+        if k is not None:
+            cutoffs.add(k)
+        self._measures = {f"{m}.{','.join(map(str, sorted(ks)))}" if ks else m for m, ks in self._cutoffs.items()}
+
+    def _values(self, qrels: dict[str, int], ranking: Ranking) -> Mapping[str, float]:
+        self.prepare()
+        run = scored(ranking)
+        ids = "".join(run) + "".join(qrels)
+        if not ids.isascii() or "\0" in ids:
+            qrels, run = _numbered(qrels, ranking)
+        values: Mapping[str, float] = self._evaluator({"q": qrels}, self._measures).evaluate({"q": run})["q"]
+        return values
+
+
+def _greatest(alternatives: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    """Return the greatest value of each measure."""
+    first, *others = alternatives
+    return {name: max(value, *(other[name] for other in others)) for name, value in first.items()} if others else first
+
+
+def _grades(judged: Mapping[str, int]) -> dict[str, int]:
+    """Return judgements, none below 0; a grade beyond `GREATEST` is a `CaseError`."""
+    qrels = {name: max(int(grade), 0) for name, grade in judged.items()}
+    for name, grade in qrels.items():
+        if grade > GREATEST:
+            problem = f"the grade of {found(name)} is {found(grade)}, wanted one of at most {GREATEST:,}"
+            raise CaseError("bad_qrels", problem)
+    return qrels
+
+
+def _numbered(qrels: Mapping[str, int], ranking: Ranking) -> tuple[dict[str, int], dict[str, float]]:
+    """Return judgements and scores of documents by their ranks: not every str can be a string of C."""
+    ranks = {item.doc_id: rank for rank, item in enumerate(by_rank(ranking), 1)}
+    judged = {str(ranks.get(name, -at)): grade for at, (name, grade) in enumerate(qrels.items(), 1)}
+    return judged, {str(rank): float(-rank) for rank in ranks.values()}
+
+
+TREC_EVAL = TrecEval()

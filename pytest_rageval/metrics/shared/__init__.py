@@ -1,0 +1,1 @@
+"""What several metrics are computed from."""

@@ -1,0 +1,86 @@
+"""Whether an answer rejects the question, or says that the documents are wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pytest_rageval.metrics.shared.matching import contains, fold, occurrences
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.phrases import Markers
+from pytest_rageval.text.refusals import refuses
+
+__all__ = ["flags_error", "rejects"]
+
+_LINE_START = re.compile(r"\n(?![ \t]*[a-z\n])")
+
+_WINDOW = 80
+_NEGATED_EN = re.compile(
+    r"""
+    (?: \b(?:no|not|cannot|never|neither|nor|none) | n['’]t | (?<!not\ )\b(?:without|free\ of|free\ from) )
+    (?:
+        \ (?!(?:although|and|as|because|but|by|despite|due|free|given|if|just|only|owing|since|so|though|when|while
+            |with|without)\b)
+        [\w'’-]+
+    ){0,5}
+    \ ?["'“‘]?\Z
+    """,
+    re.VERBOSE,
+)
+_NEGATED_ZH = re.compile(
+    r"""
+    (?: 不存在 | 不包含 | 不包括 | 不含 | 不是 | 找不到 | 并非 | 没 | 未 | 无(?!论) )
+    (?: (?!由于|[因但而且并却]) \w ){0,10}
+    ["“‘「]?\Z
+    """,
+    re.VERBOSE,
+)
+
+
+def rejects(answer: Answer, markers: Markers) -> bool:
+    """Return whether the answer declines to answer.
+
+    ``answer.abstained`` decides if the system set it. Otherwise the answer declines if it is a plain refusal in one of
+    the languages of ``markers.rules`` (see `text.refusals.refuses`), or holds a rejection marker of any language, found
+    as `matching.contains` finds an alias.
+    """
+    if answer.abstained is not None:
+        return answer.abstained
+    if refuses(answer.text, markers.rules):
+        return True
+    return any(contains(answer.text, phrase) for phrase in _phrases(markers.rejection))
+
+
+def flags_error(text: str, markers: Markers) -> bool:
+    """Return whether the text says that the documents have factual errors.
+
+    It does when an error marker of any language occurs in it at least once without being negated. An occurrence is
+    negated by a negator before it, in the same clause, in either language:
+
+    - English: no, not, cannot, n't, never, neither, nor, none, without, free of, free from; then at most five words.
+      None of these may be a word that opens a clause or turns the sense (although, and, as, because, but, by, despite,
+      due, free, given, if, just, only, owing, since, so, though, when, while, with, without).
+    - Chinese: 不存在, 不包含, 不包括, 不含, 不是, 找不到, 并非, 没, 未, 无 (not 无论); then at most ten characters,
+      without 由于, 因, 但, 而, 且, 并 or 却 among them.
+
+    Punctuation ends a clause, and so does a line break unless the next line begins with a small letter.
+    A negation that follows its marker ("factual errors were not found") is not seen.
+    """
+    clauses = fold(_LINE_START.sub("\n. ", text))
+    return any(
+        not _negated(clauses, position)
+        for phrase in _phrases(markers.error)
+        for position in occurrences(clauses, phrase)
+    )
+
+
+def _negated(text: str, position: int) -> bool:
+    """Return whether what stands at ``position`` of the folded text is negated by what comes before it."""
+    begin = max(0, position - _WINDOW)
+    return any(pattern.search(text, begin, position) for pattern in (_NEGATED_EN, _NEGATED_ZH))
+
+
+def _phrases(by_language: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield every language's markers: a system may answer in another language than it was asked in."""
+    for phrases in by_language.values():
+        yield from phrases

@@ -1,0 +1,174 @@
+"""Whether an answer's numbers are those of the gold answer, by rule: decided only where there is one reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+from pytest_rageval.metrics.shared.matching import contains, fold
+from pytest_rageval.metrics.shared.same_quantity import as_written, read, relation
+from pytest_rageval.model.case import Instance
+from pytest_rageval.text.numerals import in_digits
+from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, Quantity, in_names
+from pytest_rageval.text.unicode import nfkc
+
+__all__ = ["alias_verdict", "has_numeric_gold", "numerical_verdict"]
+
+_LONGEST_PLAIN = 60
+"""Characters of the longest alias whose number is what is asked for, and not something said in passing."""
+
+_LONGEST_ANSWER = 10_000
+"""Characters of the longest answer that is looked at."""
+
+_VAGUE = re.compile(
+    r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
+    r"|(?:an?|few|several|some|many) (?:hundred|thousand|million|billion|percent)"
+    r"|(?:hundred|thousand|million|billion)s)\b"
+    r"|(?-i:[IVX]{2,})\b|[零〇二三四五六七八九十两半几]|一[成共半百千万亿]|分之|翻[番倍]"
+    r"|(?<![\d百千万亿])(?:百(?!分)|千(?![克米瓦卡])|[万亿])"
+    r"|\A[^=]*\d ?[+*×÷/] ?\d[^=]*\Z",
+    re.IGNORECASE,
+)
+"""Numbers in words, and sums without a result, that `quantities` does not read."""
+
+_NONE = re.compile(
+    r"\b(?:no|none|nothing|nobody|never|neither|nil|free|without|waived)\b"
+    r"|(?:\bnot|n't)\b(?! (?:have access|provided)\b)|[不没沒未无無非免]",
+    re.IGNORECASE,
+)
+"""What says of a quantity that it is zero, or may say so."""
+
+_QUALIFIERS = {
+    "unable": r"\b(?:cannot|can ?not|can't|unable|unknown|insufficient)\b|无法|不能|不足以|不详",
+    "not": r"\b(?:not|never|neither|nor|without|instead|rather than|incorrect|wrong)\b|n't\b|不|没|未|非|无",
+    "more": r"\b(?:at least|more than|over|above|exceed\w*|greater|higher|minimum)\b|[>≥]|至少|以上|超|高于|大于|多于"
+    r"|最低|[\d%万亿千百十][多余]",
+    "less": r"\b(?:at most|less than|under|below|up to|fewer|lower|maximum)\b|[<≤]|至多|以下|以内|低于|小于|少于|不足"
+    r"|最多|最高",
+    "down": r"\b(?:decreas|declin|fell|fall|drop|down|loss|lost|reduc|shr[aiu]nk|negative|minus)|下降|下跌|下滑"
+    r"|[减降亏跌负]",
+}
+_QUALIFIED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _QUALIFIERS.items()}
+
+
+def has_numeric_gold(instance: Instance) -> bool:
+    """Return whether ``numerical_accuracy`` applies: some alias states a quantity that the question does not give.
+
+    An alias of up to three words and 20 characters counts even where the question gives it. It is a property of the
+    record, the same for every system.
+    """
+    return any(_asked(instance.question, alias) for slot in instance.gold for alias in slot)
+
+
+def numerical_verdict(instance: Instance, answer: str) -> float | None:
+    """Return 1.0 for an answer with the numbers of the gold answer, 0.0 for one with others, None for undecided.
+
+    Every slot must be met, each by one of its aliases; slots without numbers are not looked at, and None is returned
+    where no slot has any. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan); a
+    unit that one side leaves out is taken as the other's, but for ratios, where only 5% and 0.05 are the same. A word
+    behind a number that is no known unit is a unit of its own: 5 votes and 5 seats are undecided.
+    A date may say more than the gold one. Numbers are the same when they are equal, or when the gold one has three
+    digits or more and is the answer's, rounded: 24.26% is met by 24.258%, and 5.2% against 5.21% is undecided, as 4.2%
+    against 4.15% and 12,300 against 12,345 are.
+
+    It is decided for the answer only where no other quantity of the unit stands beside the gold one ("rose from 5% to
+    7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where
+    no number of it, whatever its unit, sign or power of ten, could be the gold one, rounded. Several quantities of one
+    unit in the gold answer, and answers that put numbers in words, signs (¼, Ⅻ), names or ordinals that are not read,
+    or in sums without a result, are undecided, and so is a "no" or "free" where the gold number is 0; nothing is
+    decided against by an alias of more than 60 characters, whose number may be said in passing, and nothing of an
+    answer of more than 10,000.
+    """
+    slots = [slot for slot in instance.gold if any(_asked(instance.question, alias) for alias in slot)]
+    if not slots or len(answer) > _LONGEST_ANSWER:
+        return None
+    verdicts = [_slot(instance.question, slot, answer) for slot in slots]
+    if 0.0 in verdicts:
+        return 0.0
+    return None if None in verdicts else 1.0
+
+
+def _slot(question: str, slot: Iterable[str], answer: str) -> float | None:
+    verdicts = {alias_verdict(question, alias, answer) for alias in slot}
+    return 1.0 if 1.0 in verdicts else None if None in verdicts else 0.0
+
+
+def alias_verdict(question: str, alias: str, answer: str) -> float | None:
+    """Return 1.0 for an answer with the numbers of one alias, 0.0 for one with others, None for undecided."""
+    if len(answer) > _LONGEST_ANSWER:
+        return None
+    gold = _asked(question, alias)
+    if fold(alias) == fold(answer):
+        return 1.0
+    if not gold:
+        return None if contains(answer, alias) else 0.0
+    if any(relation(one, other) != "apart" for one, other in combinations(gold, 2)):
+        return None
+    given = read(question)
+    said = [one for one in dict.fromkeys(read(answer)) if one in gold or one not in given]
+    verdicts = [_quantity(one, said, answer) for one in gold]
+    if all(verdict == 1.0 for verdict in verdicts):
+        return 1.0 if _same_qualifiers(question, alias, answer) else None
+    return 0.0 if len(alias) <= _LONGEST_PLAIN and all(verdict == 0.0 for verdict in verdicts) else None
+
+
+def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None:
+    relations = [(one, relation(gold, one)) for one in said]
+    of_unit = [found for one, found in relations if one.unit in (gold.unit, UNKNOWN)]
+    deciding = of_unit if "same" in of_unit else [found for _, found in relations if found != "apart"]
+    if "same" in deciding:
+        return 1.0 if set(deciding) == {"same"} else None
+    could_be = any(
+        relation(replace(gold, unit=""), replace(one, unit="")) != "other"
+        or relation(as_written(gold), as_written(one)) != "other"
+        for one, found in relations
+        if found == "apart"
+    )
+    if "near" in deciding or could_be or _has_unread(gold, answer):
+        return None
+    if gold.low == gold.high == 0 and _NONE.search(answer):
+        return None
+    if deciding:
+        return 0.0
+    return None if said or gold.unit in (DATE, TIME) else 0.0
+
+
+def _has_unread(gold: Quantity, answer: str) -> bool:
+    """Return whether the gold number may be in what an answer has in digits or words and none of its quantities is."""
+    named = in_names(answer)
+    if named and not read(answer):
+        return True
+    if any(_same_digits(wanted, one.low) for one in named for wanted in (gold.low, as_written(gold).low)):
+        return True
+    signs = (c for c in in_digits(answer) if c.isnumeric() and not c.isdigit() and c not in "一百千万亿")
+    return any(signs) or _VAGUE.search(in_digits(nfkc(answer))) is not None
+
+
+def _same_digits(one: Fraction, other: Fraction) -> bool:
+    """Return whether two numbers differ by a power of ten alone, as 5T and 5 trillion do."""
+    if not one or not other:
+        return one == other
+    return {str(part).rstrip("0") for part in abs(one / other).as_integer_ratio()} == {"1"}
+
+
+def _asked(question: str, alias: str) -> list[Quantity]:
+    """Return the distinct quantities of an alias that the question does not give."""
+    stated = dict.fromkeys(read(alias))
+    new = [one for one in stated if one not in read(question)]
+    return new if new or not _is_bare(alias) else list(stated)
+
+
+def _is_bare(alias: str) -> bool:
+    return len(alias) <= 20 and len(alias.split()) <= 3
+
+
+def _same_qualifiers(question: str, alias: str, answer: str) -> bool:
+    in_question, in_gold, in_answer = _qualifiers(question), _qualifiers(alias), _qualifiers(answer)
+    return in_gold ^ in_answer <= in_question
+
+
+def _qualifiers(text: str) -> frozenset[str]:
+    return frozenset(name for name, pattern in _QUALIFIED.items() if pattern.search(nfkc(text)))

@@ -1,0 +1,177 @@
+"""Whether an answer has the words of a gold answer, where its numbers alone do not say what they are about."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_rageval.metrics.shared.matching import fold
+from pytest_rageval.text.language import has_chinese
+from pytest_rageval.text.quantities import without_numbers
+from pytest_rageval.text.stems import STOP_WORDS, stem
+from pytest_rageval.text.words import once_a_text, words
+
+__all__ = ["says_words"]
+
+_WORD = re.compile(r"[^\W\d_]+")
+_CAPITAL = re.compile("[A-Z]")
+_MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]*y|[a-z]*ber|ch|il|e|ust)?")
+_MONEY = frozenset({"CNY", "EUR", "GBP", "HK", "HKD", "JPY", "RMB", "US", "USD"})
+_NO_WORD = frozenset(
+    [
+        "共有",
+        "共计",
+        "一共",
+        "总共",
+        "大约",
+        "约为",
+        "达到",
+        *"的了是在有和与或及也为就都被由从对按将把之其该这那约共达于至到年月日元上个",
+    ]
+)
+"""Chinese words that need not be in the answer."""
+
+_PARTS = frozenset("ast")
+"""Letters that are words of no meaning: an article, and what stands behind an apostrophe."""
+
+_CHOICE = re.compile(r"\b(?:or|versus|vs)\b|还是|或|抑或", re.IGNORECASE)
+"""What says that a question names more than one answer."""
+
+_EDGE = re.compile(r"\b(from|to|since|until|till)(?= (?:[a-z]+ )?[^\w\s]?\d)")
+"""What stands before a number and says whether something begins or ends with it."""
+
+_OPPOSITES = tuple(
+    frozenset(map(stem, group.split()))
+    for group in (
+        "first second third fourth fifth sixth seventh eighth ninth tenth last",
+        "half quarter",
+        "deficit surplus",
+        "profit loss",
+        "gain loss",
+        "north south east west northern southern eastern western",
+        "top bottom",
+        "left right",
+        "before after",
+        "for against",
+        "on off",
+        "with without",
+        "in ago",
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "older younger",
+        "higher lower",
+        "highest lowest",
+        "largest smallest",
+        "most least",
+        "best worst",
+        "better worse",
+        "cheaper dearer",
+        "men women",
+        "male female",
+        "buy sell",
+        "morning afternoon evening night",
+        "hour day week month quarter year",
+        "hourly daily weekly monthly quarterly annually yearly annual",
+        "hour hourly day daily week weekly month monthly year yearly annual",
+        "increase decrease rise fall grow decline shrink",
+    )
+)
+_CHINESE_OPPOSITES = (
+    ("上半年", "下半年"),
+    ("东", "南", "西", "北"),
+    ("左", "右"),
+    ("最多", "最少"),
+    ("最高", "最低"),
+    ("最大", "最小"),
+    ("盈利", "亏损"),
+    ("增长", "下降"),
+    ("上涨", "下跌"),
+    ("男", "女"),
+    ("前", "后"),
+)
+
+
+def says_words(question: str, alias: str, answer: str) -> bool:
+    """Return whether ``answer`` has the words of ``alias``, but for its numbers, units and stop words.
+
+    English words are compared by their stems, and a word with a capital letter may be the beginning of another. A word
+    of the question need not be in the answer, unless the question offers a choice ("A or B?") or the answer has the
+    opposite: north and south, first and second, monthly and annually. Two names or more must come in the same order, as
+    "Acme paid Bolt" is not "Bolt paid Acme".
+    """
+    asked = "" if _CHOICE.search(question) else question
+    said = fold(f"{asked}\n{answer}")
+    latin, names, chinese = _words(alias)
+    if not all(word in said for word in chinese) or not all(_begins(name, said) for name in names):
+        return False
+    in_answer = _stems(answer)
+    if not latin <= in_answer | _stems(asked):
+        return False
+    if not _agree(_edges(alias), _edges(answer)):
+        return False
+    return _no_opposite(_stems(alias), in_answer) and _no_chinese_opposite(alias, answer) and _in_order(names, answer)
+
+
+@once_a_text
+def _words(alias: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    """Return the stems of an alias's words in lower case, its words with a capital letter, and its Chinese words."""
+    plain = without_numbers(alias)
+    latin, names = [], []
+    for match in _WORD.finditer(plain):
+        word = match[0]
+        if has_chinese(word) or word in _MONEY or _MONTH.fullmatch(word):
+            continue
+        if word.lower() in STOP_WORDS and word[1:] == word[1:].lower() and not _is_sign(match, alias):
+            continue
+        if _CAPITAL.search(word):
+            names.append(fold(word))
+        elif word not in _PARTS:
+            latin.append(stem(word))
+    chinese = (
+        [word for word in words(plain) if has_chinese(word) and word not in _NO_WORD] if has_chinese(plain) else []
+    )
+    return frozenset(latin), tuple(dict.fromkeys(names)), frozenset(map(fold, chinese))
+
+
+def _is_sign(match: re.Match[str], alias: str) -> bool:
+    """Return whether a stop word is a sign of a unit, as in A$5 and 5 A."""
+    return match[0] == "A" and (f"{match[0]}$" in alias or match.start() > 0)
+
+
+@once_a_text
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _WORD.findall(fold(text)))
+
+
+def _begins(name: str, text: str) -> bool:
+    """Return whether a word of ``text`` begins with ``name``, or is it where it is short."""
+    return _place(name, text) >= 0
+
+
+def _place(name: str, text: str) -> int:
+    found = re.search(rf"\b{re.escape(name)}" + ("" if len(name) > 2 else r"(?![^\W\d_])"), text)
+    return found.start() if found else -1
+
+
+def _in_order(names: tuple[str, ...], answer: str) -> bool:
+    folded = fold(answer)
+    places = [place for place in (_place(name, folded) for name in names) if place >= 0]
+    return places == sorted(places)
+
+
+def _no_opposite(wanted: frozenset[str], there: frozenset[str]) -> bool:
+    return all(_agree(wanted & group, there & group) for group in _OPPOSITES)
+
+
+def _agree(wanted: frozenset[str], there: frozenset[str]) -> bool:
+    return not (wanted and there) or wanted <= there
+
+
+def _no_chinese_opposite(alias: str, answer: str) -> bool:
+    for group in _CHINESE_OPPOSITES:
+        wanted, there = (frozenset(word for word in group if word in text) for text in (alias, answer))
+        if not _agree(wanted, there):
+            return False
+    return True
+
+
+def _edges(text: str) -> frozenset[str]:
+    return frozenset(_EDGE.findall(fold(text)))

@@ -1,0 +1,166 @@
+"""A run in GitHub's Markdown: the verdict first, then what a reviewer wants to know, short enough for a comment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.analysis.comparison import Compared, Comparison
+from pytest_rageval.analysis.failure_cause import cause_text
+from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.partial import is_not_decided
+from pytest_rageval.report.export.markdown_gates import gate_parts, worst_parts
+from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, parts_within, plain
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.verdict import verdict_of
+from pytest_rageval.report.sections.comparison import causes_text, change_text
+from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
+from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
+from pytest_rageval.report.sections.repeats import NAMED, repeats_of
+from pytest_rageval.report.terminal.summary import counts_text
+from pytest_rageval.report.text.lines import counted, few_of, interval, number
+
+__all__ = ["MARKER", "MOST", "markdown_of"]
+
+MARKER = "<!-- pytest-rageval -->"
+"""Nobody sees it, and a workflow finds by it the comment that it is to edit."""
+
+MOST = 60_000
+"""Characters: a comment on GitHub takes 65,536."""
+
+EXCERPT = 100  # characters of an answer
+
+_VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
+
+
+def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, missing: Sequence[str] = ()) -> str:
+    """Return a run as GitHub's Markdown: verdict, cost, gates, what broke and was mended, errors, matrices.
+
+    Args:
+        run: the run, its gates evaluated.
+        choice: which matrix is wanted.
+        most: characters that it has at most, 20,000 or more, or 0 for its head alone; what does not fit is counted.
+        missing: other reports that could not be written.
+    """
+    told = [f"## {_verdict(run)}", *_head(run, choice)]
+    if missing:
+        told.append(f"warning: could not be written, as the log says why: {', '.join(map(code, missing))}")
+    text = "\n\n".join(told) + "\n"
+    end = f"\n{MARKER}\n"
+    return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
+
+
+def _verdict(run: Run) -> str:
+    gates = [gate.result for gate in run.gates]
+    verdict = verdict_of(
+        Counter(gate.status for gate in gates),
+        inconclusive=sum(bool(gate.undecided) for gate in gates),
+        not_comparable=sum(gate.status == "failed" and gate.not_comparable for gate in gates),
+        not_decided=sum(is_not_decided(gate.status, gate.reason) for gate in gates),
+        tests=len(run.failed),
+        errors=sum(outcome.status == "error" for outcome in run.outcomes.values()),
+        cases=len(run.outcomes),
+        interrupted=run.interrupted,
+        shard=str(run.plan.shard or ""),
+        exitstatus=run.exitstatus,
+    )
+    return f"{_VERDICTS[verdict.kind]} RAG tests: {plain(verdict.text)}"
+
+
+def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
+    yield plain(counts_text(run))
+    comparison = run.comparison(choice)
+    if comparison is not None:
+        yield from _changes(comparison, run.plan.alpha, failed=any(gate.result.regressed for gate in run.gates))
+    repeats = list(_repeats(run))
+    if repeats:
+        yield "\n".join(repeats)
+    for line in (*error_kinds(run), *model_calls(run)):
+        yield plain(line.text)
+
+
+def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[str]:
+    """Yield what became of the primary metrics in a sentence, and what of all that is no noise in a list.
+
+    Where a gate on the baseline failed, it is not said that all is noise.
+    """
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
+    broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
+    head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
+    against = code(comparison.before.path or comparison.before.run)
+    yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
+    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    if sure:
+        yield "\n".join(f"- {plain(_change(each, comparison))}" for each in sure[:FEW_ROWS])
+        if len(sure) > FEW_ROWS:
+            yield f"{counted(len(sure) - FEW_ROWS, 'more change')} beyond noise."
+    elif (broken or fixed) and not failed:
+        yield "No change that can be told from noise."
+
+
+def _change(each: Compared, comparison: Comparison) -> str:
+    causes = f"; broke: {causes_text(each.causes, each.by_answer)}" if each.broken else ""
+    return f"{change_text(each, comparison)}, 95 % {interval(each.found.ci95)}{causes}"
+
+
+def _repeats(run: Run) -> Iterator[str]:
+    """Yield what repeats tell of the cases of each testbed and system, as an item of a list."""
+    told = list(repeats_of(run))
+    for label, each in told[:FEW_ROWS]:
+        counts = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats"
+        counts += f", {len(each.always_missed)} never pass"
+        yield f"- {plain(f'{label} {each.metric}: {counts}')}"
+        for verb, cases in (("flip", each.flips), ("never pass", each.always_missed)):
+            if cases:
+                yield f"  - {plain(f'{verb}: {few_of(cases, NAMED)}')}"
+    if len(told) > FEW_ROWS:
+        yield f"- {counted(len(told) - FEW_ROWS, 'more testbed')} with repeats, which results.json has"
+
+
+def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
+    yield from gate_parts(run)
+    comparison = run.comparison(choice)
+    if comparison is not None:
+        yield from _cases(run, comparison)
+    yield from worst_parts(run)
+    failed = [outcome for outcome in run.ordered() if outcome.status == "error"]
+    if failed:
+        told = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
+        rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in told]
+        yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True, numbers=range(0))
+    for at, matrix in enumerate([*run.matrices(choice), *run.differences(choice), *run.gains(choice)]):
+        rows = [[plain(text) for text in row] for row in matrix_rows(matrix)]
+        title = f"{matrix_title(matrix)} - {matrix_legend(matrix)}"
+        yield Part(title, rows, at > 0 or len(rows) > FEW_ROWS, range(1, len(rows[0])))
+
+
+def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
+    """Yield the cases that broke and those that were mended, by the primary metrics."""
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
+    systems = len(comparison.after.systems) > 1
+    head = ["case", *(["system"] if systems else []), "metric", "was", "now"]
+    numbers = range(len(head) - 2, len(head))
+    more = ["cause", *(["answer"] if run.texts else [])]
+    broken = [
+        [*_case_row(pair, each, systems), cause_text(pair, each.of), *([_answer(run, pair)] if run.texts else [])]
+        for each in primary
+        for pair in each.broken
+    ]
+    if broken:
+        yield Part(f"Broken ({len(broken)})", [[*head, *more], *broken], len(broken) > FEW_ROWS, numbers)
+    fixed = [_case_row(pair, each, systems) for each in primary for pair in each.fixed]
+    if fixed:
+        yield Part(f"Mended ({len(fixed)})", [head, *fixed], folded=True, numbers=numbers)
+
+
+def _case_row(pair: Pair, each: Compared, systems: bool) -> Row:
+    before, after = (plain(number(side.scores[each.metric])) for side in (pair.before, pair.after))
+    return [code(pair.after.name), *([plain(each.system)] if systems else []), code(each.metric), before, after]
+
+
+def _answer(run: Run, pair: Pair) -> str:
+    """Return how the answer of a case's first run begins."""
+    outcome = run.outcomes.get(pair.after.name)
+    text = "" if outcome is None or outcome.answer is None else " ".join(outcome.answer.text.split())
+    return plain(text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}...")

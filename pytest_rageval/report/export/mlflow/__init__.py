@@ -1,0 +1,1 @@
+"""A run as runs of MLflow."""

@@ -1,0 +1,59 @@
+"""Files that a run is written to: which are there, and which could not be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from pytest_rageval.report.export.markdown import MOST, markdown_of
+from pytest_rageval.report.export.step_summary import SUMMARY, add_to_summary
+from pytest_rageval.report.files.run_folder import fault_of, write_text
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+
+__all__ = ["Writing"]
+
+
+class Writing:
+    """Writes files, and goes on where one cannot be written.
+
+    Attributes:
+        faults: what went wrong, a sentence each, for the summary's warnings.
+        missing: what is not where it was wanted, without a path or an address, for who reads a pull request.
+        written: the files that the summary says the place of.
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.missing: list[str] = []
+        self.written: list[Path] = []
+
+    def report(self, path: Path, write: Callable[[], object]) -> bool:
+        """Write what the summary says the place of, and return whether it went well."""
+        if not self.write(path, write):
+            self.missing.append(path.name)
+            return False
+        self.written.append(path)
+        return True
+
+    def tell(self, run: Run, choice: MatrixChoice, path: Path | None) -> bool:
+        """Write a run as Markdown, and add it to a step's summary; return whether the file that was asked for is there.
+
+        It tells what could not be written, so it comes last. The summary gets it only where there is something to
+        tell: a job may well run none of the cases.
+        """
+        summary = os.environ.get(SUMMARY)
+        draw = partial(markdown_of, run, choice, missing=self.missing)
+        written = path is None or self.report(path, lambda: write_text(path, [draw()]))
+        if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
+            run.exitstatus = run.exitstatus or int(not written)
+            self.write(Path(summary), lambda: add_to_summary(Path(summary), map(draw, (MOST, 0))))
+        return written
+
+    def write(self, path: Path, write: Callable[[], object]) -> bool:
+        """Write a file and return whether it went well."""
+        fault = fault_of(path, write)
+        self.faults += [] if fault is None else [fault]
+        return fault is None

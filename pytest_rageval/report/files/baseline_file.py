@@ -1,0 +1,209 @@
+"""The committed baseline: a run's measures as JSON, one line for each case and system, so that a diff is a review."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.folders import regular, whole_files
+from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.stored_json import parse_json
+
+__all__ = [
+    "BASELINE_SCHEMA",
+    "read_baseline",
+    "refuse_to_replace",
+    "snapshot_of",
+    "snapshot_to_plain",
+    "write_baseline",
+]
+
+BASELINE_SCHEMA = 2
+
+READABLE = (1, BASELINE_SCHEMA)
+"""Schema 1 has no digests of judged passages."""
+
+_KEY = re.compile(r'^\s*\{?\s*"(schema|outcomes)"\s*:', re.MULTILINE)
+"""Keys at the beginning of a line: in a baseline those of the whole, as a case has a line of its own."""
+
+_line = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+
+
+def write_baseline(path: Path, snapshot: Snapshot) -> None:
+    """Write a baseline, at once or not at all; the same measures give the same bytes, but for the run's own head.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(_lines(snapshot_to_plain(snapshot)))
+
+
+def read_baseline(path: Path) -> Snapshot:
+    """Return the baseline of a file.
+
+    Raises:
+        DataError: the file holds no baseline, or one of another version; it says the line where there is one.
+        SettingError: it cannot be read.
+    """
+    try:
+        text = regular(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not") from error
+    again = "resolve the conflict or write it anew with --rag-update-baseline"
+    try:
+        plain = parse_json(text)
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise DataError(f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}") from error
+    if isinstance(plain, dict) and "outcomes" in plain:
+        raise DataError(str(path), "this is a results.json and no baseline; name another file, or compare with rageval")
+    version = plain.get("schema") if isinstance(plain, dict) else None
+    if version not in READABLE:
+        wanted = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
+        raise DataError(str(path), f"the baseline's schema is {found(version)}, {wanted}")
+    try:
+        return snapshot_of(plain, path.name)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise DataError(str(path), f"this is no baseline ({why}); {again}") from error
+
+
+def refuse_to_replace(path: Path) -> None:
+    """Raise `SettingError` where a file is none that a baseline may take the place of: something else than one.
+
+    A baseline that is broken, as by a conflict, may be written anew.
+    """
+    try:
+        text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
+    keys = set(_KEY.findall(text))
+    broken = text.startswith("<<<<<<<") or not text.strip()
+    if not broken and ("schema" not in keys or "outcomes" in keys):
+        raise SettingError(f"{path} holds something else than a baseline, which is not overwritten; name another file")
+
+
+def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
+    """Return a baseline as builtins, in the shape that the file has."""
+    return {
+        "schema": BASELINE_SCHEMA,
+        "run": {"id": snapshot.run, "started": snapshot.started},
+        "fingerprint": snapshot.fingerprint,
+        "versions": dict(snapshot.versions),
+        "metrics": {name: asdict(snapshot.metrics[name]) for name in sorted(snapshot.metrics)},
+        "testbeds": {
+            nodeid: {"name": testbed.name, "metrics": list(testbed.metrics)}
+            | ({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster})
+            for nodeid, testbed in sorted(snapshot.testbeds.items())
+        },
+        **({} if snapshot.passages is None else {"passages": dict(sorted(snapshot.passages.items()))}),
+        "cases": [_plain(case) for case in snapshot.cases],
+    }
+
+
+def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
+    """Return the baseline that `snapshot_to_plain` wrote.
+
+    Raises:
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: it is not in that shape.
+    """
+    measured = plain["cases"]
+    testbeds = {
+        nodeid: MeasuredTestbed(each["name"], tuple(each["metrics"]), str(each.get("cluster", DIALOGUE)))
+        for nodeid, each in plain["testbeds"].items()
+    }
+    cases = tuple(_measured(each, testbeds) for each in measured)
+    twice = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
+    if twice is not None:
+        raise ValueError(f"the case {twice[1]!r} of {twice[0]} stands twice in it")
+    told = (plain["run"]["id"], plain["run"]["started"], plain["fingerprint"], *plain["versions"].values())
+    if not all(isinstance(text, str) for text in told):
+        raise ValueError("its head holds something else than texts")
+    return Snapshot(
+        run=plain["run"]["id"],
+        started=plain["run"]["started"],
+        fingerprint=plain["fingerprint"],
+        versions=dict(plain["versions"]),
+        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+        testbeds=testbeds,
+        cases=cases,
+        path=path,
+        passages=_passages(plain.get("passages")),
+    )
+
+
+def _lines(plain: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the file's text: one line for each case, metric, testbed and judged passage."""
+    mark = "{\n"
+    for key, value in plain.items():
+        yield f"{mark}{_line(key)}: "
+        if key in ("metrics", "testbeds", "passages") and value:
+            yield "{\n" + ",\n".join(f" {_line(name)}: {_line(each)}" for name, each in value.items()) + "\n}"
+        elif key == "cases" and value:
+            yield "[\n" + ",\n".join(map(_line, value)) + "\n]"
+        else:
+            yield _line(value)
+        mark = ",\n"
+    yield "\n}\n"
+
+
+def _plain(case: Measured) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "testbed": case.testbed,
+        "case": case.case,
+        "system": case.system,
+        "scores": {name: case.scores[name] for name in sorted(case.scores)},
+        "evidence": case.evidence,
+        "said": list(case.said),
+        "data": case.data,
+        "facets": {name: case.facets[name] for name in sorted(case.facets)},
+    }
+    if case.answer_seen is not None:
+        plain["answer_seen"] = case.answer_seen
+    return plain | ({"failed": True} if case.failed else {})
+
+
+def _passages(plain: Any) -> dict[str, str] | None:
+    if plain is None:
+        return None
+    if not isinstance(plain, dict) or not all(isinstance(digest, str) for digest in plain.values()):
+        raise ValueError("passages are no object of ids and digests")
+    return plain
+
+
+def _measured(plain: Mapping[str, Any], testbeds: Mapping[str, MeasuredTestbed]) -> Measured:
+    scores = {str(name): float(value) for name, value in plain["scores"].items()}
+    if not all(0 <= value <= 1 for value in scores.values()):
+        raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
+    return Measured(
+        testbed=str(plain["testbed"]),
+        case=str(plain["case"]),
+        system=str(plain["system"]),
+        facets={str(name): str(value) for name, value in plain["facets"].items()},
+        data=str(plain["data"]),
+        said=tuple(map(str, plain["said"])),
+        evidence=_share(plain, "evidence", plain["evidence"]),
+        scores=scores,
+        failed=bool(plain.get("failed", False)),
+        answer_seen=_share(plain, "answer_seen", plain.get("answer_seen")),
+        cluster=testbeds[plain["testbed"]].cluster if plain["testbed"] in testbeds else DIALOGUE,
+    )
+
+
+def _share(plain: Mapping[str, Any], name: str, value: Any) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(f"the {name} of the case {plain['case']!r} is not in 0..1")
+    return None if value is None else float(value)

@@ -1,0 +1,91 @@
+"""A comparison with an earlier run as builtins: in results.json, and as `rageval compare --json` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pytest_rageval.analysis.comparison import Compared, Comparison
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.regression import Regression
+from pytest_rageval.report.files.baseline_file import snapshot_to_plain
+from pytest_rageval.report.files.matrix_json import encode_units, pair_of
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+
+__all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
+
+
+def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
+    """Return the keys ``baseline`` and ``comparison`` of results.json with their values; nothing without a baseline."""
+    earlier = run.earlier()
+    if earlier is None:
+        return []
+    earlier = replace(earlier, passages=None)  # only collection compares digests
+    comparison = run.comparison(choice)
+    told = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
+    return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *told]
+
+
+def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as builtins, as the schema of results.json describes it."""
+    pairing = comparison.pairing
+    return {
+        "baseline": _told(comparison.before) | {"same_fingerprint": comparison.same_fingerprint},
+        "cases": {
+            "compared": len(pairing.pairs),
+            "new": [case.name for case in pairing.new],
+            "gone": [case.name for case in pairing.gone],
+            "changed": [pair.after.name for pair in pairing.changed],
+            "renamed": [[pair.before.name, pair.after.name] for pair in pairing.renamed],
+            "errors": [pair.after.name for pair in pairing.failed],
+            "answers_changed": comparison.answers_changed,
+            **({"unscored": unscored} if (unscored := comparison.unscored) else {}),
+        },
+        "comparisons": [_compared(each) for each in comparison.compared],
+    }
+
+
+def encode_regression(told: Regression | None) -> dict[str, Any]:
+    """Return what a gate or a cell of it says against the baseline; nulls for one that needs none."""
+    if told is None:
+        return {"baseline": None, "p_value": None, "verdict": None}
+    found = told.found
+    return {
+        "baseline": found.baseline,
+        "p_value": told.p_value,
+        "verdict": told.verdict,
+        "delta": found.delta,
+        "delta_ci95": pair_of(found.ci95),
+        "n_pairs": found.n_pairs,
+        "least_drop": found.least_drop,
+    }
+
+
+def _told(snapshot: Snapshot) -> dict[str, Any]:
+    return {"path": snapshot.path, "run": snapshot.run, "started": snapshot.started}
+
+
+def _compared(each: Compared) -> dict[str, Any]:
+    found = each.found
+    return {
+        "testbed": each.testbed,
+        "metric": each.metric,
+        "system": each.system,
+        "slice": dict(each.slice),
+        "n": each.n,
+        "n_pairs": found.n_pairs,
+        **encode_units(found.n_units if found.facet else None, found.facet),
+        "baseline": found.baseline,
+        "value": found.value,
+        "delta": found.delta,
+        "ci95": pair_of(found.ci95),
+        "p_value": found.p_value,
+        "p_holm": each.p_holm,
+        "q_value": each.q_value,
+        "least_drop": found.least_drop,
+        "broken": [pair.after.name for pair in each.broken],
+        "fixed": [pair.after.name for pair in each.fixed],
+        "causes": dict(each.causes),
+        "by_answer": each.by_answer,
+    }

@@ -1,0 +1,139 @@
+"""The plan of a run as results.json has it, written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import PurePath
+from typing import Any
+
+from pytest_rageval.analysis.labelled_answers import stand_in
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.partial import SelectedPart
+from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+
+__all__ = ["decode_plan", "decode_wishes", "encode_plan", "encode_testbed"]
+
+
+def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
+    """Return a testbed, whose node id is the key that it stands under."""
+    return {
+        "name": testbed.name,
+        "metrics": list(testbed.metrics),
+        "gates": list(testbed.gates),
+        "generated": testbed.generated,
+        "asserts": testbed.asserts,
+        "notes": list(testbed.notes),
+        "labelled": testbed.labelled,
+        **({"settings": dict(testbed.settings)} if testbed.settings else {}),
+        **({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster}),
+        **({"where": testbed.where} if testbed.where else {}),
+    }
+
+
+def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
+    """Return what was wanted of a run, and of a shard what joining it with the others takes."""
+    plan = run.plan
+    return {
+        "metrics": {name: asdict(info) for name, info in plan.metrics.items()},
+        "session_gates": list(plan.session_gates),
+        "unmatched_gates": list(plan.unmatched_gates),
+        "unselected": plan.unselected,
+        "unfinished": {node: planned[1] for node, planned in plan.cases.items() if node not in run.outcomes},
+        "notes": list(plan.notes),
+        "view": asdict(choice),
+        "part": plan.part,
+        "narrowed": plan.narrowed,
+        "alpha": plan.alpha,
+        "inconclusive": plan.inconclusive,
+        "alpha_per": plan.alpha_per,
+        "updates": plan.updates,
+        **({} if plan.min_compared is None else {"min_compared": plan.min_compared}),
+        "partial_gates": plan.partial_gates,
+        **({"partial": {node: part._asdict() for node, part in plan.partial.items()}} if plan.partial else {}),
+        **({"deselected": list(left_out)} if (left_out := run.deselected()) else {}),
+    } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
+
+
+def decode_plan(results: Mapping[str, Any]) -> Plan:
+    """Return the plan that a results.json tells of, as far as its report needs it.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+    """
+    ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
+    unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in results["plan"]["unfinished"].items()}
+    return replace(decode_wishes(results), cases=ended | unfinished, shard=_shard(results))
+
+
+def decode_wishes(results: Mapping[str, Any]) -> Plan:
+    """Return the plan that a results.json tells of, without its cases and without what part of them a shard has.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+    """
+    plain = results["plan"]
+    if not all(isinstance(note, str) for note in plain["notes"]):
+        raise TypeError("a note is not a text")
+    testbeds: dict[str, TestbedPlan] = {}
+    for nodeid, testbed in results["testbeds"].items():
+        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}
+        testbeds[nodeid] = TestbedPlan(nodeid, **fields)
+        if not (isinstance(testbed["metrics"], list) and all(isinstance(name, str) for name in testbed["metrics"])):
+            raise TypeError(f"the metrics of {nodeid} are not names")
+    return Plan(
+        testbeds=testbeds,
+        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+        session_gates=tuple(plain["session_gates"]),
+        unmatched_gates=tuple(plain["unmatched_gates"]),
+        fingerprint=results["run"]["fingerprint"],
+        notes=tuple(plain["notes"]),
+        unselected=plain["unselected"],
+        part=plain.get("part", ""),
+        narrowed=plain.get("narrowed", False),
+        alpha=plain.get("alpha", 0.05),
+        inconclusive=plain.get("inconclusive", "warn"),
+        alpha_per=plain.get("alpha_per", "gate"),
+        updates=plain.get("updates", False),
+        min_compared=plain.get("min_compared"),
+        deselected=tuple(plain.get("deselected", ())),
+        partial={node: SelectedPart(**part) for node, part in plain.get("partial", {}).items()},
+        partial_gates=plain.get("partial_gates", "decide"),
+        labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
+        least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
+        identity=plain.get("dealt", {}).get("identity", {}),
+    )
+
+
+def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
+    """Return what joining a shard with the others takes beside its outcomes."""
+    plan = run.plan
+    places = dict(zip(plan.cases, shard.places, strict=True))
+    nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
+    dealt = {
+        "cases": shard.cases,
+        "selection": shard.selection,
+        "places": [places.get(node) for node in nodes],
+        "identity": {kind: dict(plan.identity.get(kind, {})) for kind in TO_AGREE},
+    }
+    if not plan.least_kappas:
+        return dealt
+    labels = [asdict(label) | {"where": PurePath(label.where).name} for label in plan.labels]
+    if not run.texts:
+        labels = [label | {"text": "", "answer": label["answer"] and stand_in(label["answer"])} for label in labels]
+        answers = [outcome.answer and stand_in(outcome.answer.text) for outcome in run.ordered()]
+        dealt = dealt | {"answers": answers}
+    return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
+
+
+def _shard(results: Mapping[str, Any]) -> Shard | None:
+    if "shard" not in results["run"]:
+        return None
+    told, dealt = results["run"]["shard"], results["plan"]["dealt"]
+    if len(dealt["places"]) != len(results["outcomes"]) + len(results["plan"]["unfinished"]):
+        raise ValueError("a place is wanted of each outcome and of each unfinished case")
+    return Shard(told["number"], told["of"], dealt["cases"], dealt["selection"], tuple(dealt["places"]))

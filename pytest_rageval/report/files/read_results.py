@@ -1,0 +1,86 @@
+"""A run from its results.json, so that its report can be drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from pytest_rageval.analysis.deployment import Stage
+from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.model.facts import RETRIEVE
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.files.baseline_file import snapshot_of
+from pytest_rageval.report.files.plan_json import decode_plan
+from pytest_rageval.report.files.sections_json import decode_trust
+from pytest_rageval.report.files.stored_types import check_types
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+
+__all__ = ["run_of"]
+
+
+def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
+    """Return the run that a results.json tells of, its gates evaluated anew, and which matrix was wanted.
+
+    All that the run was reported with can be drawn from it again, results.json too.
+
+    Raises:
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: ``results`` has another shape than the schema.
+    """
+    check_types(results)
+    told = results["run"]
+    started = datetime.fromisoformat(told["started"])
+    _ = started + timedelta(seconds=told["duration_s"])  # raises here, and not where the run's end is shown
+    run = Run(started, decode_plan(results), interrupted=told["interrupted"])
+    run.outcomes = {plain["nodeid"]: run.plan.joined(decode_outcome(plain)) for plain in results["outcomes"]}
+    _check_rates(run)
+    run.outcomes |= _with_stand_ins(results, run.outcomes)
+    run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
+    run.instances = dict(results["instances"])
+    run.texts = all("question" in instance for instance in results["instances"].values())
+    run.versions = dict(told["versions"])
+    run.failed, run.exitstatus = tuple(told.get("failed", ())), told.get("exitstatus", 0)
+    run.resumed = told.get("resumed", {})
+    run.settings = told.get("settings", {})
+    claimed = asdict(calls_of(run.outcomes.values(), Calls()))
+    usage = dict(results["usage"])
+    usage |= usage.pop("at_least", {})
+    unclaimed: dict[str, Any] = {
+        key: None if total is None else total - (claimed[key] or 0) for key, total in usage.items()
+    }
+    run.unclaimed = Calls(**unclaimed)
+    _ = run.unclaimed + Calls()  # raises for a count that is no number
+    deployment = results.get("deployment", {"retrievers": [], "stages": []})
+    run.retrievers = [each["facts"] for each in deployment["retrievers"]]
+    stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]
+    asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
+    run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
+    run.trusts = [decode_trust(each) for each in results.get("trust", ())]
+    if "baseline" in results:
+        run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
+    run.evaluate_gates()
+    return run, MatrixChoice(**results["plan"]["view"])
+
+
+def _check_rates(run: Run) -> None:
+    """Raise `ValueError` if a score of a binary metric is out of range: its interval could not be computed."""
+    for outcome in run.outcomes.values():
+        for name, score in outcome.scores.items():
+            info = run.plan.metrics.get(name)
+            if info is not None and info.binary and score.value is not None and not 0 <= score.value <= 1:
+                raise ValueError(f"a score of {name} is not in 0..1")
+
+
+def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return the outcomes of a shard without texts, digests in their place, by which labels find their answers."""
+    answers = results["plan"].get("dealt", {}).get("answers", ())
+    told = zip(outcomes.items(), answers, strict=bool(answers))
+    return {
+        nodeid: replace(outcome, answer=replace(outcome.answer, text=text))
+        for (nodeid, outcome), text in told
+        if outcome.answer is not None
+    }

@@ -1,0 +1,96 @@
+"""Check that a stored results.json has the types and ranges that its schema declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from math import inf, isfinite
+from typing import Any
+
+from pytest_rageval.report.files.results_json import schema
+
+__all__ = ["check_types"]
+
+Check = Callable[[Any], bool]
+
+
+def check_types(results: Mapping[str, Any]) -> None:
+    """Raise `TypeError` if a value has another type, or a number is out of range, by the schema.
+
+    A missing key passes: older versions wrote fewer, and whoever needs one refuses without it.
+    """
+    declared = schema()["properties"]
+    wrong = [name for name, value in results.items() if name in declared and not _checks()[name](value)]
+    if wrong:
+        raise TypeError(f"{wrong[0]} holds a value that the schema does not allow")
+
+
+@lru_cache(maxsize=1)
+def _checks() -> dict[str, Check]:
+    whole = schema()
+    named: dict[str, Check] = {}
+    for name, declared in whole["$defs"].items():
+        named[name] = _check(declared, named)
+    return {name: _check(declared, named) for name, declared in whole["properties"].items()}
+
+
+def _check(declared: Mapping[str, Any], named: Mapping[str, Check]) -> Check:
+    """Return the check of one schema; ``named`` has those that a reference names, at the latest when it is called."""
+    if "$ref" in declared:
+        name = declared["$ref"].rpartition("/")[2]
+        return lambda value: named[name](value)
+    if "anyOf" in declared:
+        some = [_check(each, named) for each in declared["anyOf"]]
+        return lambda value: any(check(value) for check in some)
+    if "enum" in declared:
+        types = {type(each) for each in declared["enum"]}  # a later version may know further values
+        return lambda value: type(value) in types
+    kinds = declared.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    checks = [_of_kind(kind, declared, named) for kind in kinds]
+    if not checks:
+        return lambda value: True
+    return checks[0] if len(checks) == 1 else lambda value: any(check(value) for check in checks)
+
+
+def _of_kind(kind: str, declared: Mapping[str, Any], named: Mapping[str, Check]) -> Check:
+    if kind == "array":
+        return partial(_is_list, _check(declared["items"], named)) if "items" in declared else _is_any_list
+    if kind == "object":
+        properties = {name: _check(each, named) for name, each in declared.get("properties", {}).items()}
+        rest = declared.get("additionalProperties")
+        return partial(_is_object, properties, _check(rest, named) if isinstance(rest, dict) else None)
+    if kind in ("number", "integer"):
+        return partial(_is_number, declared.get("minimum", -inf), declared.get("maximum", inf), kind == "integer")
+    return _SCALARS[kind]
+
+
+def _is_any_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_list(check: Check, value: Any) -> bool:
+    return isinstance(value, list) and all(map(check, value))
+
+
+def _is_object(properties: Mapping[str, Check], rest: Check | None, value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    for name, each in value.items():
+        check = properties.get(name, rest)
+        if check is not None and not check(each):
+            return False
+    return True
+
+
+def _is_number(low: float, high: float, whole: bool, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return False
+    return low <= value <= high and (not whole or value == int(value))
+
+
+_SCALARS: Mapping[str, Check] = {
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}

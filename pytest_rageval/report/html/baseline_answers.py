@@ -1,0 +1,52 @@
+"""What systems answered in the run that the baseline was taken from, where that run is still kept on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.model.stored_json import parse_json
+from pytest_rageval.report.html.case_pairs import BaselineCases, case_key
+from pytest_rageval.report.run.json_text import from_json
+
+__all__ = ["Earlier", "read_earlier"]
+
+
+class Earlier:
+    """The answers of an earlier run, looked up by the outcomes of a later one.
+
+    Args:
+        outcomes: those of the earlier run.
+        paired: which of its cases are which of the later run.
+    """
+
+    def __init__(self, outcomes: Iterable[Mapping[str, Any]], paired: BaselineCases) -> None:
+        self._paired = paired
+        self._told = {(case_key(each), each["facets"].get(REPEAT)): _told(each) for each in outcomes}
+
+    def of(self, outcome: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return ``{"text", "status"}`` of what the same case was answered then; None where it was not asked."""
+        before = self._paired.known.get(outcome["nodeid"])
+        return None if before is None else self._told.get((before.key, outcome["facets"].get(REPEAT)))
+
+
+def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) -> Earlier | None:
+    """Return the answers of the run that results were compared with.
+
+    None where it is not among ``runs`` any more, and for results without texts, beside which there are to be none.
+    """
+    name = results["comparison"]["baseline"].get("run", "")
+    if Path(name).name != name or any("question" not in from_json(e) for e in islice(results["instances"].values(), 1)):
+        return None
+    try:
+        read = parse_json((runs / name / "results.json").read_text(encoding="utf-8"))
+        return Earlier(read["outcomes"], paired)
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _told(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": (outcome["answer"] or {}).get("text"), "status": outcome["status"]}

@@ -1,0 +1,115 @@
+"""What became worse or better than the baseline, as tables of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.html.links import listed
+from pytest_rageval.report.sections.comparison import p_text
+from pytest_rageval.report.text.lines import counted, few_of, number
+
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_primary"]
+
+
+def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
+    """Return the comparison with the baseline as text, None where there was none; ``statuses`` counts the outcomes."""
+    comparison = results.get("comparison")
+    if comparison is None:
+        return None
+    alpha = alpha_of(results)
+    whole = [each for each in comparison["comparisons"] if not each["slice"]]
+    sure = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
+    primary = [each for each in whole if is_primary(each, results)]
+    cases = comparison["cases"]
+    counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
+    same_data = comparison["baseline"].get("same_fingerprint", True)
+    return {
+        "of": _run_of(results),
+        "others": not same_data and _is_whole(results, statuses),
+        "cases": [
+            ("compared", cases["compared"]),
+            *counts,
+            ("not scored", len(cases["errors"])),
+            ("other answers, same scores", cases["answers_changed"]),
+        ],
+        "whole": [_compared(each, results) for each in whole],
+        "cells": [_compared(each, results) for each in sure],
+        "broken": _named(primary, "broken"),
+        "fixed": _named(primary, "fixed"),
+    }
+
+
+def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return which run it was compared with; results of another version may say so in their baseline only."""
+    baseline = results.get("baseline", {})
+    run = baseline.get("run", {})
+    known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
+    return {**known, **results["comparison"]["baseline"]}
+
+
+def alpha_of(results: Mapping[str, Any]) -> float:
+    """Return how many false alarms were taken, as a share; of results that do not tell, what is usual."""
+    alpha: float = results["plan"].get("alpha", 0.05)
+    return alpha
+
+
+def delta_text(delta: float | None, ci95: Sequence[float] | None = None) -> str:
+    """Return ``-0.030``, and its interval where there is one."""
+    text = "–" if delta is None else f"{delta:+.3f}"
+    return text if ci95 is None else f"{text} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+
+
+def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
+    """Return what `Compared.is_beyond_noise` does, of what results.json has."""
+    return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
+
+
+def is_primary(each: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
+    """Return what `Comparison.is_primary` does, of what results.json has."""
+    testbed = results["testbeds"].get(each["testbed"])
+    return testbed is not None and each["metric"] == testbed["metrics"][0]
+
+
+def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
+    """Return what `Comparison.whole` is, of what results.json has; what may lack testbeds is taken for a part."""
+    plan = results["plan"]
+    left_out = plan.get("part") or plan.get("narrowed") or plan["unfinished"] or statuses.get("skipped")
+    all_of_it = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()
+    return all_of_it and not (left_out or results["run"]["interrupted"])
+
+
+def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+    n_scores = each.get("n", each["n_pairs"])
+    causes = [f"{n} {cause}" for cause, n in each["causes"].items() if n]
+    if by_answer := each.get("by_answer", 0):
+        causes.append("by answer" if by_answer == sum(each["causes"].values()) else f"{by_answer} by answer")
+    return {
+        "testbed": results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"]),
+        "metric": each["metric"],
+        "system": each["system"],
+        "where": place_text(each["slice"]),
+        "baseline": number(each["baseline"]),
+        "value": number(each["value"]),
+        "delta": delta_text(each["delta"]),
+        "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
+        "p_holm": p_text(each["p_holm"]).removeprefix("p "),
+        "q_value": number(each["q_value"]),
+        "n": str(n_scores) + (f" ({counted(each['n_pairs'], 'case')})" if n_scores > each["n_pairs"] else ""),
+        "least_drop": number(each["least_drop"]),
+        "broken": len(each["broken"]),
+        "fixed": len(each["fixed"]),
+        "causes": few_of(tuple(causes), len(causes)) if causes else "",
+        "sure": is_beyond_noise(each, alpha_of(results)),
+    }
+
+
+def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
+    """Return the cases that broke or were mended, each with the metrics: (node id, metrics)."""
+    found: dict[str, list[str]] = {}
+    for each in comparisons:
+        for nodeid in each[key]:
+            found.setdefault(nodeid, []).append(each["metric"])
+    named = [(nodeid, ", ".join(dict.fromkeys(metrics))) for nodeid, metrics in found.items()]
+    return listed(named)

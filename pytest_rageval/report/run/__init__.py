@@ -1,0 +1,1 @@
+"""A run: its plan, its outcomes, and what follows from them."""

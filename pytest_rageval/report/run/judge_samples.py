@@ -1,0 +1,43 @@
+"""Samples from a results.json: what a judge was shown, so that people and other judges can be shown it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.codec import decode_instance
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["sample_of"]
+
+
+def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
+    """Return the sample that an answered outcome was scored from.
+
+    Args:
+        outcome: what came of a case.
+        instances: those of its results.json.
+
+    Raises:
+        SettingError: the file holds no texts, or not what the outcome names.
+    """
+    plain = instances.get(outcome.case_id)
+    if plain is None:
+        raise SettingError(f"the results lack the case {outcome.case_id!r} that they answer; run the tests again")
+    if "question" not in plain:
+        raise SettingError(
+            f"the run has no texts of the case {outcome.case_id!r}, as rag_report_texts = false leaves them out; "
+            "run the tests again with them"
+        )
+    instance = decode_instance(outcome.case_id, plain, outcome.facets)
+    pool = {passage.id: passage for passage in instance.passages or ()}
+    missing = [name for name in outcome.supplied if name not in pool]
+    if missing:
+        problem = f"was supplied to the case {outcome.case_id!r}, and the case has no such passage"
+        raise SettingError(f"the results contradict themselves: {found(missing[0])} {problem}; run the tests again")
+    supplied = tuple(pool[name] for name in outcome.supplied) or None
+    return Sample(Case(outcome.case_id, instance, supplied, outcome.facets), outcome.answer or Answer(""))

@@ -1,0 +1,260 @@
+"""A run as the reporting process sees it: the plan, the outcomes that came in, what follows from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pytest_rageval.analysis.comparison import Comparison, compare
+from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
+from pytest_rageval.analysis.dialogues import Dialogues
+from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.regression import Against
+from pytest_rageval.analysis.repeats import Repeats
+from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
+from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.analysis.vote_agreement import Ballots, ballots_of
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
+from pytest_rageval.model.facts import Facts
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.plain import Plain
+from pytest_rageval.report.run import summary_data
+from pytest_rageval.report.run.gate_results import NamedGate, evaluated
+from pytest_rageval.report.run.json_text import JsonText, to_json
+from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
+
+__all__ = ["Run"]
+
+_Draw = Callable[[Plan, Sequence[Outcome], MatrixChoice], list[Matrix]]
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything a report is made from. Outcomes are keyed by node id: the last run of a case counts.
+
+    Attributes:
+        started: when the session began, with its time zone.
+        plan: what was to be run.
+        outcomes: node id -> what came of it.
+        records: node id -> the same, as it is reported.
+        instances: case id -> the instance, as it is reported.
+        gates: the gates' results, once they have been evaluated.
+        interrupted: whether the session was cut short by the user.
+        unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
+        trusts: how judges agree with people, where they have to.
+        retrievers: what the retrievers of the session tell of themselves.
+        versions: what else than installed packages decided scores: the embedding model and its revision.
+        settings: those that decided answers and scores.
+        measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
+            outcomes do not tell them.
+        baseline: what the run is compared with, or None.
+        failed: node ids of the tests that failed, sorted; gates are none of them.
+        exitstatus: pytest's.
+        taken_over: what the summary says of cases that another run had ended, or "".
+        resumed: the run that was resumed, as results.json has it: what it took, and what was taken over.
+        mixed: files of the user's own code that changed since these cases ended.
+        texts: False leaves every text of the data and of the answers out of what is reported.
+    """
+
+    started: datetime
+    plan: Plan = field(default_factory=Plan)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    records: dict[str, JsonText | Plain] = field(default_factory=dict)
+    instances: dict[str, JsonText | Plain] = field(default_factory=dict)
+    gates: list[NamedGate] = field(default_factory=list)
+    interrupted: bool = False
+    unclaimed: Calls = field(default_factory=Calls)
+    trusts: list[Trust] = field(default_factory=list)
+    retrievers: list[Facts] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    measured: tuple[list[Stage], dict[str, Stage]] | None = None
+    baseline: Snapshot | None = None
+    failed: tuple[str, ...] = ()
+    exitstatus: int = 0
+    taken_over: str = ""
+    resumed: Mapping[str, Any] = field(default_factory=dict)
+    mixed: tuple[str, ...] = ()
+    texts: bool = True
+    _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
+    _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
+    _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
+
+    def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
+        """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported.
+
+        What models were asked for an earlier run of the same case is kept among what belongs to no outcome.
+        """
+        nodeid = encoded["nodeid"]
+        earlier = self.outcomes.get(nodeid)
+        if earlier is not None and earlier.calls is not None:
+            self.unclaimed += earlier.calls
+        self.outcomes[nodeid] = self.plan.joined(decode_outcome(encoded))
+        self._changed()
+        reported = encoded if self.texts else without_texts(encoded)
+        self.records[nodeid] = to_json(reported)
+        if instance is not None and encoded["case_id"] not in self.instances:
+            self.instances[encoded["case_id"]] = to_json(instance if self.texts else without_texts(instance))
+        return reported
+
+    def take_retrievers(self, told: Iterable[Facts]) -> None:
+        """Keep what a process tells of its retrievers."""
+        for facts in told:
+            self.retrievers = merged(self.retrievers, facts)
+
+    def ordered(self) -> list[Outcome]:
+        """Return the outcomes in the order of the data, whatever order they ran in."""
+        planned = (nodeid for nodeid in self.plan.cases if nodeid in self.outcomes)
+        others = sorted(self.outcomes.keys() - self.plan.cases.keys())
+        return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
+
+    def of_systems(self) -> list[Outcome]:
+        """Return the outcomes, in the order of the data, that tell of the systems under test and not of judges only."""
+        apart = self.plan.apart
+        return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
+
+    def unfinished(self) -> Counter[str]:
+        """Return how many selected cases have no outcome, by testbed."""
+        return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
+
+    def ran_all(self) -> bool:
+        """Return whether every case of its testbeds ran: what it then lacks is gone, and was not just left out."""
+        skipped = any(outcome.status == "skipped" for outcome in self.outcomes.values())
+        return not (self.plan.part or self.interrupted or skipped or self.unfinished())
+
+    def unweighed(self) -> set[str]:
+        """Return the metrics whose judge has to agree with people for its scores to count."""
+        least = self.plan.least_kappas
+        judged = [(name, info.judge) for name, info in self.plan.metrics.items() if least and info.judge]
+        return {name for name, judge in judged if judge in least or "" in least}
+
+    def weigh_judges(self) -> None:
+        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them.
+
+        A shard, which has but a part of the labelled answers, leaves that to who joins it with the others.
+        """
+        if self.plan.shard is not None:
+            return
+        judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
+        scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
+        wanted = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
+        self.trusts = trusts_of(wanted, self.plan.least_kappas, self.plan.labels, self.ordered())
+        problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
+        if not problems:
+            return
+        for nodeid, outcome in self.outcomes.items():
+            left = withheld(outcome, judges, problems)
+            if left is not outcome:
+                encoded = encode_outcome(left)
+                self.outcomes[nodeid] = left
+                self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
+        self._changed()
+
+    def evaluate_gates(self) -> list[NamedGate]:
+        """Evaluate every gate of the plan, keep the results, and return them."""
+        earlier = self.earlier()
+        held_to = None if earlier is None else self._against(earlier)
+        self.gates = evaluated(self.plan, self.ordered(), self.unfinished(), held_to, interrupted=self.interrupted)
+        return self.gates
+
+    def snapshot(self) -> Snapshot:
+        """Return the run as others are compared with it; what only tells of judges is no part of it."""
+        started = self.started.isoformat(timespec="seconds")
+        return snapshot_of_outcomes(self.plan, self.outcomes.values(), self.plan.apart, started)
+
+    def earlier(self) -> Snapshot | None:
+        """Return the baseline as far as this run could have its testbeds, None where there is none."""
+        if self.baseline is None or not self.plan.narrowed:
+            return self.baseline
+        testbeds = {name: each for name, each in self.baseline.testbeds.items() if name in self.plan.testbeds}
+        cases = tuple(case for case in self.baseline.cases if case.testbed in testbeds)
+        return replace(self.baseline, testbeds=testbeds, cases=cases)
+
+    def deselected(self) -> tuple[int, ...]:
+        """Return the cases that the session left out, as places in `earlier`."""
+        earlier, left_out = self.earlier(), set(self.plan.deselected)
+        if self.baseline is None or earlier is None or not left_out:
+            return ()
+        kept = {id(case): at for at, case in enumerate(earlier.cases)}
+        found = (kept.get(id(case)) for at, case in enumerate(self.baseline.cases) if at in left_out)
+        return tuple(at for at in found if at is not None)
+
+    def comparison(self, choice: MatrixChoice) -> Comparison | None:
+        """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
+        earlier = self.earlier()
+        if earlier is not None and self.plan.shard is None and choice not in self._compared:
+            axes = choice.rows, choice.cols
+            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=self.ran_all(), all_cells=False)
+            all_of_it = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
+            self._compared[choice] = replace(told, whole=told.whole and all_of_it)
+        return self._compared.get(choice)
+
+    def matrices(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return the wanted matrix for each system, or one for each primary metric when none is named."""
+        return self._draw(summary_data.matrices, choice)
+
+    def differences(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return how each further system differs from the first, case by case."""
+        return self._draw(summary_data.differences, choice)
+
+    def gains(self, choice: MatrixChoice) -> list[Matrix]:
+        """Return the matrix of the gain from retrieval for each system, where the model was asked without it too."""
+        return self._draw(summary_data.gains, choice)
+
+    def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
+        """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
+        return summary_data.curves(self.plan, self.ordered())
+
+    def repeats(self) -> list[Repeats]:
+        """Return what repeats tell of each testbed and system whose cases were asked more than once."""
+        return summary_data.repeats(self.plan, self.ordered())
+
+    def dialogues(self) -> list[Dialogues]:
+        """Return what the conversations of each testbed and system tell."""
+        return summary_data.dialogues(self.plan, self.ordered())
+
+    def ballots(self) -> list[Ballots]:
+        """Return what the votes tell of the judges of each metric that several votes decided."""
+        return ballots_of(self.ordered())
+
+    def times(self) -> tuple[list[Stage], dict[str, Stage]]:
+        """Return the stages of each system, and the queries of each retriever by its name."""
+        outcomes = self.ordered()
+        return self.measured or (stages_of(outcomes), queries_of(outcomes))
+
+    def correlations(self) -> list[Correlated]:
+        """Return how metrics of what was retrieved go together with those of the answers.
+
+        They are computed once, as they are wanted in several reports and take a moment.
+        """
+        if self._correlations is None:
+            self._correlations = summary_data.correlations(self.plan, self.ordered())
+        return self._correlations
+
+    def calls(self) -> Calls:
+        """Return what models were asked in the whole session."""
+        return calls_of(self.ordered(), self.unclaimed)
+
+    def _against(self, earlier: Snapshot) -> Against:
+        """Return what gates compare with."""
+        skipped = [outcome for outcome in self.outcomes.values() if outcome.status == "skipped"]
+        return against(earlier, self.snapshot(), self.plan, self.deselected(), skipped)
+
+    def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
+        """Return matrices, computed once, as they are wanted in several reports."""
+        if (draw, choice) not in self._drawn:
+            self._drawn[draw, choice] = draw(self.plan, self.of_systems(), choice)
+        return self._drawn[draw, choice]
+
+    def _changed(self) -> None:
+        """Forget what was computed from the outcomes."""
+        self._correlations = None
+        self._drawn.clear()
+        self._compared.clear()

@@ -1,0 +1,1 @@
+"""The sections of the summary: one file a section."""

@@ -1,0 +1,197 @@
+"""A run beside its baseline, as a section of the summary: what broke, what was mended, and which of it is no noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_rageval.analysis.comparison import Compared, Comparison
+from pytest_rageval.analysis.failure_cause import CAUSES, Cause
+from pytest_rageval.analysis.pairing import Pair, Pairing
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment
+from pytest_rageval.report.text.tables import table
+
+__all__ = [
+    "ALL_NOISE", "NO_PAIR", "cases_text", "causes_text", "change_columns", "change_text",
+    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "sorts_of", "told_lines", "unchanged_text",
+]  # fmt: skip
+
+NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
+ALL_NOISE = "no change that can be told from noise"
+UNCHANGED = "no score changed"
+NAMED = 10  # cases that are named of those that broke, or were mended
+
+
+def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:
+    """Yield what was compared, the primary metrics and all that changed, and what broke and was mended.
+
+    ``failed`` tells that a gate on the baseline failed: then it is not said that all is noise, as a gate's test is of
+    one side and its own cells.
+    """
+    yield Line("")
+    yield Line(ascii_safe(_head(comparison)))
+    overall = comparison.overall
+    if not overall:
+        yield Line(NO_PAIR, "yellow")
+        return
+    changed = [each for each in overall if each.broken or each.fixed]
+    shown = [each for each in changed if comparison.is_primary(each) or each.is_beyond_noise(alpha)]
+    if shown:
+        yield from table(["", *(row_name(each, comparison) for each in shown)], change_columns(shown), width)
+        yield Line("")
+    yield from told_lines(comparison, shown, alpha, failed=failed)
+    if more := len(changed) - len(shown):
+        them = "it" if more == 1 else "them"
+        yield Line(f"{counted(more, 'metric')} more changed within noise; results.json has {them}")
+
+
+def change_text(each: Compared, comparison: Comparison) -> str:
+    """Return in words what became of a metric, over all cases or in a cell."""
+    cells = len(comparison.cells_of(each))
+    return moved_text(row_name(each, comparison), each.slice, each.found.delta, each.p_holm, cells)
+
+
+def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm: float | None, cells: int) -> str:
+    """Return ``desk accuracy fell by 0.26, p 0.031``; of a place, one of so many cells, the correction is told."""
+    over = "" if delta is None else f" by {abs(delta):.3g}"
+    verb = "fell" if (delta or 0) < 0 else "rose"
+    where = f" in ({' x '.join(place.values())})" if place else ""
+    corrected = f" after correction over {cells} cells" if place else ""
+    return f"{name}{where} {verb}{over}, {p_text(p_holm)}{corrected}"
+
+
+def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
+    """Return what broke cases: ``retrieval 5, generation 2``, and how many causes are known by the answer alone."""
+    parts = [f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause)]
+    if by_answer:
+        parts.append("by answer" if by_answer == sum(causes.values()) else f"{by_answer} of them by answer")
+    return ", ".join(parts)
+
+
+def unchanged_text(unscored: Mapping[str, int]) -> str:
+    """Return that no score changed, and what is no longer scored: metric -> how many cases."""
+    if not unscored:
+        return UNCHANGED
+    lost = few_of(tuple(f"{metric} in {counted(n, 'case')}" for metric, n in unscored.items()), 3)
+    return f"no score changed where both runs have one; no longer scored: {lost}"
+
+
+def p_text(p_value: float | None) -> str:
+    """Return ``p 0.041``, and of a small one ``p < 0.0001``."""
+    if p_value is None:
+        return "no p"
+    return f"p {p_value:.2g}" if p_value >= 0.0001 else "p < 0.0001"
+
+
+def cases_text(comparison: Comparison) -> str:
+    """Return how many cases were compared, and how many of each other kind were not."""
+    pairing = comparison.pairing
+    parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
+    parts += [f"{len(names)} {what}" for what, names in sorts_of(pairing).items() if names]
+    if comparison.whole and not comparison.same_fingerprint:
+        parts.append("its data or settings were others")
+    return ", ".join(parts)
+
+
+def sorts_of(pairing: Pairing) -> dict[str, tuple[str, ...]]:
+    """Return the names of the cases that are not, or not simply, compared, by what became of them."""
+
+    def later(pairs: Sequence[Pair]) -> tuple[str, ...]:
+        return tuple(pair.after.name for pair in pairs)
+
+    return {
+        "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
+        "new": tuple(case.name for case in pairing.new),
+        "gone": tuple(case.name for case in pairing.gone),
+        "changed": later(pairing.changed),
+        "not scored": later(pairing.failed),
+    }
+
+
+def _head(comparison: Comparison) -> str:
+    before = comparison.before
+    return f"against {before.path or before.run}, of {moment(before.started)}: {cases_text(comparison)}"
+
+
+def change_columns(shown: Sequence[Compared]) -> list[list[str]]:
+    """Return the columns of a table of what was compared, one row each."""
+    several = any(each.n > each.found.n_pairs for each in shown)
+    return [
+        ["was", *(_share(each.found.baseline) for each in shown)],
+        ["now", *(_share(each.found.value) for each in shown)],
+        ["change [95 %]", *(_change(each) for each in shown)],
+        ["n", *(str(each.n) for each in shown)],
+        *([["cases", *(str(each.found.n_pairs) for each in shown)]] if several else ()),
+        *([["units", *(str(each.found.n_units) for each in shown)]] if any(each.found.facet for each in shown) else ()),
+        ["broke", *(str(len(each.broken)) for each in shown)],
+        ["mended", *(str(len(each.fixed)) for each in shown)],
+    ]
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _change(each: Compared) -> str:
+    delta, ci95 = each.found.delta, each.found.ci95
+    if delta is None:
+        return "–"
+    change = f"{delta:+.3f}" if delta else "0"
+    return change if ci95 is None else f"{change} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+
+
+def told_lines(
+    comparison: Comparison, shown: Sequence[Compared], alpha: float, *, failed: bool = False
+) -> Iterator[Line]:
+    """Yield which cases broke and were mended by the primary metrics, why, and what of all that changed is no noise."""
+    for each in (each for each in shown if comparison.is_primary(each)):
+        if each.broken:
+            why = f" ({causes_text(each.causes, each.by_answer)})"
+            yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
+        if each.fixed:
+            yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
+    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    for each in sure:
+        text = change_text(each, comparison)
+        if each.slice and each.broken:
+            text += f"; broke: {causes_text(each.causes, each.by_answer)}"
+        yield Line(ascii_safe(text), _style(each, comparison))
+    if not sure:
+        some = any(each.broken or each.fixed for each in comparison.compared)
+        if not (some and failed):
+            yield Line(ALL_NOISE if some else unchanged_text(comparison.unscored))
+        yield from _least(comparison)
+    if comparison.answers_changed:
+        changed = counted(comparison.answers_changed, "case")
+        yield Line(f"{changed} with another answer and the same scores")
+
+
+def _least(comparison: Comparison) -> Iterator[Line]:
+    """Yield the smallest drops that could have been seen, of the primary metrics."""
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
+    known = sorted((each.found.least_drop, row_name(each, comparison)) for each in primary if each.found.least_drop)
+    if known:
+        told = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
+        yield Line(ascii_safe(f"the smallest drops that could have been seen: {told}"))
+
+
+def _style(each: Compared, comparison: Comparison) -> Style:
+    info = comparison.after.metrics.get(each.metric)
+    rose = (each.found.delta or 0) > 0
+    return "green" if rose == (info is None or info.higher_is_better) else "red"
+
+
+def row_name(each: Compared, comparison: Comparison) -> str:
+    """Return the testbed and metric that were compared and, where there are several, the system."""
+    several = len(comparison.after.systems) > 1
+    return row_text(comparison.after.testbeds[each.testbed].name, each.metric, each.system if several else "")
+
+
+def row_text(testbed: str, metric: str, system: str) -> str:
+    """Return ``desk accuracy (careful)``, without a system for ""."""
+    return f"{testbed} {metric}" + (f" ({system})" if system else "")
+
+
+def _names(pairs: Sequence[Pair]) -> str:
+    """Return the ids of cases, each once under however many settings it stands."""
+    return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)

@@ -1,0 +1,92 @@
+"""What retrieval costs to run, as a section of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.analysis.deployment import RECALL, Stage, queries_of_each, settings_of
+from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.text.lines import Line
+from pytest_rageval.report.text.tables import ABSENT, table
+
+__all__ = ["deployment_lines"]
+
+
+def deployment_lines(run: Run, width: int) -> Iterator[Line]:
+    """Yield a table of the retrievers that tell of themselves, and one of the stages of systems that retrieve."""
+    stages, queries = run.times()
+    if run.retrievers:
+        yield Line("")
+        yield Line("retrievers - seconds; what the index takes on disk, and of a process' memory")
+        head, *columns = map(list, zip(*_weights(run.retrievers, queries), strict=True))  # a column each: they are few
+        yield from table(head, columns, width)
+    retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
+    stages = [stage for stage in stages if stage.name in retrieving]
+    if stages:
+        yield Line("")
+        yield Line("stages - seconds of an answer")
+        columns = [["stage", *(stage.stage for stage in stages)], *_quantiles(stages)]
+        yield from table(["system", *(stage.name for stage in stages)], columns, width)
+
+
+def _names(retrievers: list[Facts]) -> list[str]:
+    """Return what each is called; where several share a name, with the settings in which they differ."""
+    names = [retriever_of(facts) for facts in retrievers]
+    told = []
+    for name, facts in zip(names, retrievers, strict=True):
+        others = [other for other, its in zip(retrievers, names, strict=True) if its == name]
+        settings = settings_of(facts).items()
+        apart = [f"{key}={value}" for key, value in settings if any(other.get(key) != value for other in others)]
+        told.append(f"{name} ({', '.join(apart)})" if apart else name)
+    return told
+
+
+def _weights(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[str]]:
+    """Return the rows of the table, the names first."""
+    recalls = sorted({key for facts in retrievers for key in facts if key.startswith(RECALL)})
+    return [
+        ["retriever", *_names(retrievers)],
+        ["passages", *(_count(facts.get("passages")) for facts in retrievers)],
+        ["build", *(_seconds(facts.get("build_s")) for facts in retrievers)],
+        ["load", *(_seconds(facts.get("load_s")) for facts in retrievers)],
+        ["memory", *(_bytes(facts.get("resident_bytes")) for facts in retrievers)],
+        ["disk", *(_bytes(facts.get("disk_bytes")) for facts in retrievers)],
+        *([key, *(_share(facts.get(key)) for facts in retrievers)] for key in recalls),
+        *_quantiles(queries_of_each(retrievers, queries), "queries"),
+    ]
+
+
+def _quantiles(stages: list[Stage] | list[Stage | None], n: str = "n") -> list[list[str]]:
+    return [
+        [n, *(ABSENT if stage is None else f"{stage.n:,}" for stage in stages)],
+        ["p50", *(ABSENT if stage is None else _seconds(stage.p50_s) for stage in stages)],
+        ["p95", *(ABSENT if stage is None else _seconds(stage.p95_s) for stage in stages)],
+    ]
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else ABSENT
+
+
+def _share(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, int | float) else ABSENT
+
+
+def _seconds(value: object) -> str:
+    """Return ``0.00012``: two digits that count, and never more than five behind the point."""
+    if not isinstance(value, int | float):
+        return ABSENT
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.5f}".rstrip("0").rstrip(".") or "0"
+
+
+def _bytes(value: object) -> str:
+    """Return ``1.2 MB``, in powers of 1,000."""
+    if not isinstance(value, int | float):
+        return ABSENT
+    size = float(value)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

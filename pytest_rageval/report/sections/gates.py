@@ -1,0 +1,185 @@
+"""Gates in the summary, and a failed gate as the failure of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from pytest_rageval.analysis.failure_cause import causes_of, n_by_answer
+from pytest_rageval.analysis.partial import is_not_decided
+from pytest_rageval.analysis.regression import Regression
+from pytest_rageval.analysis.verdicts import DESELECTED, NOT_DECIDED, GateResult
+from pytest_rageval.analysis.worst_cases import Flaws
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.sections.comparison import causes_text, p_text
+from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrapped
+
+__all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
+
+_STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
+NAMED = 10  # cases of each kind that a failed gate names
+INDENT = 12  # columns before a gate, and before what is said of it
+FEW = 3  # gates whose cases were all deselected, which are shown
+WIDTH = 80  # columns of a failure, which is written before anybody knows the terminal
+_PART = "not decided: only a part of their cases was selected"
+FACTS = 42  # columns that a gate's state, value, n and interval take
+
+
+def gate_failure(result: GateResult) -> str:
+    """Return a failed gate as text: value, n, errors, interval, bound, and the worst cases."""
+    head = [f"gate {result.gate} failed: {result.reason}"]
+    facts = [
+        f"value {number(result.value)}",
+        n_text(result),
+        f"errors {result.n_errors}",
+        *([_unscored_text(result.unscored)] if result.unscored else ()),
+        f"95 % interval {interval(result.ci95)}",
+        f"bound {result.gate.op} {result.gate.bound_text}",
+    ]
+    if result.regression is not None:
+        facts += [] if result.not_comparable else _against(result, result.regression)
+        if result.regression.broken:
+            facts.append(_broke(result.regression))
+    if result.cells:
+        facts.append(cells_text(result))
+    if result.small:
+        facts.append(_small_text(result))
+    told = wrapped(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
+    if result.flaws is not None:
+        told = chain(told, wrapped(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
+    head += [line.text for line in told]
+    if result.worst:
+        head.append("  worst cases:")
+        head.extend(f"    {number(value)}  {nodeid}" for nodeid, value in result.worst)
+    return "\n".join(ascii_safe(line) for line in head)
+
+
+def cells_text(result: GateResult) -> str:
+    """Return in how many of its cells a gate fails."""
+    failed = sum(cell.status == "failed" for cell in result.cells)
+    return f"fails in {failed} of {counted(len(result.cells), 'cell')}"
+
+
+def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:
+    """Yield the gates under their scopes; under one what it says against the baseline, and of its cases' repeats.
+
+    Many whose cases were all deselected, or of which only a part was selected, are counted, unless ``every`` one is
+    wanted.
+    """
+    if not results:
+        return
+    yield Line("")
+    yield Line("gates")
+    shown = list(results)
+    for belongs, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_part, _PART)):
+        those = [result for result in shown if belongs(result)]
+        if not every and len(those) > FEW:
+            shown = [result for result in shown if not belongs(result)]
+            yield Line(f"  {len(those)} gates {what}", "yellow")
+    room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS))
+    scope = ""
+    for result in shown:
+        if result.scope != scope:
+            scope = result.scope
+            yield Line(ascii_safe(f"  {scope}"))
+        for line in _gate_lines(result, room):
+            yield from wrapped(line, width, between="  ", indent=INDENT)
+
+
+def _is_deselected(result: GateResult) -> bool:
+    return result.status == "skipped" and result.reason == DESELECTED
+
+
+def _is_part(result: GateResult) -> bool:
+    return is_not_decided(result.status, result.reason)
+
+
+def _gate_lines(result: GateResult, room: int) -> Iterator[Line]:
+    undecided = _undecided_text(result)
+    style = "yellow" if undecided else _STYLE[result.status]
+    margin = " " * INDENT
+    yield Line(ascii_safe(_gate_text(result, room)), style)
+    if result.regression is not None and result.status != "skipped":
+        yield Line(f"{margin}{'  '.join(_against(result, result.regression))}", style)
+        if result.status == "failed" and result.regression.broken:
+            yield Line(f"{margin}{_broke(result.regression)}", style)
+    if undecided:
+        yield Line(ascii_safe(f"{margin}{undecided}"), "yellow")
+    if result.flaws is not None:
+        yield Line(ascii_safe(f"{margin}{_flaws_text(result.flaws)}"))
+
+
+def _gate_text(result: GateResult, room: int) -> str:
+    facts = [f"{number(result.value):>6}", n_text(result)]
+    if result.ci95 is not None:
+        facts.append(interval(result.ci95))
+    if result.n_errors:
+        facts.append(counted(result.n_errors, "error"))
+    if result.unscored:
+        facts.append(_unscored_text(result.unscored))
+    if result.cells and result.slice:
+        facts.append(f"worst at {place_text(result.slice)}")
+    if result.status == "skipped" or (result.reason or "").startswith(NOT_DECIDED):
+        facts = [result.reason or ""]
+    if result.small:
+        facts.append(_small_text(result))
+    return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
+
+
+def _against(result: GateResult, told: Regression) -> list[str]:
+    """Return what a gate's pairs say against the baseline, those of the deciding cell where it has several."""
+    found = told.found
+    if result.not_comparable:
+        return [ascii_safe(result.reason or "")]
+    if found.delta is None:
+        return ["nothing to compare in the baseline"]
+    least = [f"could show {'no drop' if found.least_drop is None else f'{found.least_drop:.3g}'}"]
+    over = counted(found.n_pairs, "case") + in_units(found.n_units if found.facet else None, found.facet)
+    if not found.delta and not told.broken:
+        return [f"as in the baseline over {over}", *least]
+    now = "" if number(found.value) == number(result.value) else f", now {number(found.value)}"
+    change = f"was {number(found.baseline)}{now}, {found.delta:+.3g} {interval(found.ci95)}"
+    if result.status == "passed" and not result.undecided:
+        return [f"{change} over {over}", *least]
+    corrected = f", corrected over {told.family} comparisons" if told.family > 1 else ""
+    return [change, f"one-sided {p_text(told.p_value)} over {over}{corrected}", *least]
+
+
+def _broke(told: Regression) -> str:
+    """Return how many of the cases that became worse have each cause."""
+    return f"broke: {causes_text(causes_of(told.broken, told.of), n_by_answer(told.broken, told.of))}"
+
+
+def _undecided_text(result: GateResult) -> str:
+    """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
+    cells = result.undecided
+    if not cells:
+        return ""
+    why = "too few cases to tell a drop from noise"
+    if not any(cell.regression and cell.regression.found.n_pairs for cell in cells):
+        why = "not in the baseline"
+    if not result.cells:
+        return f"inconclusive: {why}"
+    places = few_of(tuple(place_text(cell.slice) for cell in cells), 3)
+    return f"inconclusive in {len(cells)} of {len(result.cells)} cells: {why} ({places})"
+
+
+def _small_text(result: GateResult) -> str:
+    """Return which cells were too small to judge, with their counts."""
+    named = few_of(tuple(f"{place_text(cell.slice)} {n_text(cell)}" for cell in result.small), 3)
+    return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({named})"
+
+
+def n_text(result: GateResult) -> str:
+    """Return ``n 12``, for repeated cases ``n 36 of 12 cases``, and for dependent ones ``n 100 in 20 dialogues``."""
+    of = "" if result.n_cases is None else f" of {counted(result.n_cases, 'case')}"
+    return f"n {result.n}{of}{in_units(result.n_units, result.unit)}"
+
+
+def _unscored_text(unscored: Mapping[str, int]) -> str:
+    return f"{sum(unscored.values())} unscored ({few_of(tuple(f'{n} {why}' for why, n in unscored.items()), 3)})"
+
+
+def _flaws_text(flaws: Flaws) -> str:
+    return f"missed in every repeat: {few_of(flaws.always, NAMED)}; flipping: {few_of(flaws.flipping, NAMED)}"

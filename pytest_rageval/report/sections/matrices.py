@@ -1,0 +1,132 @@
+"""Matrices as tables, with what their cells show, their margins, and their rows' groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
+from pytest_rageval.analysis.usage import LATENCY
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.text.heat import Infos, levels_of, marked
+from pytest_rageval.report.text.lines import Line, wrapped
+from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
+
+__all__ = ["Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
+
+ALL = "all"  # the margin of sums
+MICRO = "micro"
+MACRO = "macro"
+
+
+class Shown(NamedTuple):
+    """What stands in a table, and of a cell what it is worth."""
+
+    text: str
+    value: float | None = None
+
+
+def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:
+    """Yield the matrices; what a cell shows is said where it first is shown.
+
+    Args:
+        matrices: the matrices.
+        infos: what is known of their metrics.
+        width: columns of the terminal.
+    """
+    said = set()
+    for matrix in matrices:
+        yield Line("")
+        shows = matrix_legend(matrix)
+        notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
+        title = ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else "")
+        yield from wrapped(Line(title), width, between=" - ")
+        said.add(shows)
+        level, first = levels_of(matrix, infos), 1
+        rows = [[None if level is None or c.value is None else level(c.value) for c in row] for row in _table(matrix)]
+        for block in matrix_blocks(matrix, width):
+            yield Line("")
+            yield from marked(block, rows[1:], first)
+            first += len(block[1].split()) - 1
+        sides = ((matrix.rows, "rows"), (matrix.cols, "columns"))
+        if left_out := [f"{len(values) - MOST} more {side}" for values, side in sides if len(values) > MOST]:
+            yield Line(f"... {' and '.join(left_out)} in results.json")
+
+
+def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
+    """Return the matrix as one table, or as several blocks of columns that keep within ``width``.
+
+    The last columns and rows are the means of rows and columns: micro, over their cases, and macro, over their cells.
+    Sums have one margin, of all. Of more than `MOST` rows or columns the first are shown; results.json has them all.
+    """
+    head, *columns = map(list, zip(*matrix_rows(matrix), strict=True))
+    return blocks_of(head, columns, width)
+
+
+def matrix_rows(matrix: Matrix) -> list[list[str]]:
+    """Return the matrix as rows of texts, the head first; see `matrix_blocks`."""
+    return [[shown.text for shown in row] for row in _table(matrix)]
+
+
+def _table(matrix: Matrix) -> list[list[Shown]]:
+    rows = list(_rows(matrix))
+    names = [ALL] if matrix.metric in TOTALS else [MICRO, MACRO]
+    lines = [[Shown(label), *_line(matrix, cells, margin)] for label, cells, margin in rows]
+    if len(matrix.rows) > 1:
+        lines.append([Shown(names[0]), *_line(matrix, matrix.col_margin, matrix.total)])
+        if matrix.metric not in TOTALS:
+            ends = [macro_average(matrix.row_margin), matrix.total_macro]
+            lines.append([Shown(MACRO), *(_macro(matrix, value) for value in [*matrix.col_macro[:MOST], *ends])])
+    head = [f"{matrix.row_facet} \\ {matrix.col_facet}", *matrix.cols[:MOST], *names]
+    table = [[*map(Shown, head)], *lines]
+    return table if len(matrix.cols) > 1 else [row[: 1 + len(matrix.cols)] for row in table]
+
+
+def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
+    """Yield the label, the cells and the margin of the rows shown, those of a group indented under the group's own."""
+    starts, at = {}, 0
+    for group in matrix.groups:
+        starts[at] = group
+        at += group.n_rows
+    indent = 2 * INDENT if starts else ""
+    for at, name in enumerate(matrix.rows[:MOST]):
+        if at in starts:
+            yield starts[at].name, starts[at].cells, starts[at].margin
+        yield indent + name, matrix.cells[at], matrix.row_margin[at]
+
+
+def _line(matrix: Matrix, cells: Sequence[Cell | None], margin: Cell) -> list[Shown]:
+    shown = [
+        Shown(cell_text(cell, matrix.metric, signed=matrix.is_difference), None if cell is None else cell.mean)
+        for cell in [*cells[:MOST], margin]
+    ]
+    return shown if matrix.metric in TOTALS else [*shown, _macro(matrix, macro_average(cells))]
+
+
+def _macro(matrix: Matrix, value: float | None) -> Shown:
+    text = ABSENT if value is None else value_text(value, matrix.metric, signed=matrix.is_difference)
+    return Shown(text, value)
+
+
+def matrix_title(matrix: Matrix) -> str:
+    """Return what a matrix is of: ``accuracy by topic x task``, with its system where there are several."""
+    system = matrix.system + (f" - {matrix.minus}" if matrix.minus else "")
+    return f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}" + (f" · {system}" if system else "")
+
+
+def _missing(matrix: Matrix) -> list[str]:
+    """Return what withholds a macro average."""
+    n, n_cells = matrix.n_missing, len(matrix.rows) * len(matrix.cols)
+    return [f"{n} of {n_cells} cells missing"] if n and matrix.metric not in TOTALS and n_cells > 1 else []
+
+
+def matrix_legend(matrix: Matrix) -> str:
+    """Return what the cells show."""
+    if matrix.metric in TOTALS:
+        return "scored (n+k unscored)" if matrix.metric == "n" else "sum (n); ? where +k do not tell it"
+    if matrix.metric in LATENCY:
+        return f"seconds (n); * < {FEW} cases; +k not measured"
+    if matrix.is_difference:
+        return f"mean difference (n); * < {FEW} cases; ! interval without 0; +k without both"
+    return f"mean (n); * < {FEW} cases; +k unscored"

@@ -1,0 +1,1 @@
+"""What the terminal shows: the summary, the status line, comparisons and histories."""

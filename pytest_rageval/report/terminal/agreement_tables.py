@@ -1,0 +1,155 @@
+"""Judges against people, as lines for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pytest_rageval.analysis.agreement import Agreement, Estimate
+from pytest_rageval.analysis.labelled_answers import Matched
+from pytest_rageval.analysis.statistics import Mean
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.facets import facet_text
+from pytest_rageval.report.run.judge_agreement import AgainstPeople, JudgeOf, MeanOf
+from pytest_rageval.report.text.lines import counted, few_of, interval, number
+from pytest_rageval.report.text.tables import blocks_of, table_lines
+
+__all__ = ["against_people_json", "against_people_lines", "count_lines"]
+
+FEW_NAMES = 5
+
+_WHY = {"one_value": "one value", "no_rating": "–", "too_few": "too few"}
+
+_COLUMNS = ("accuracy", "kappa", "kappa_quadratic", "alpha", "higher", "lower")
+_HEADS = ("accuracy", "kappa", "quadratic kappa", "alpha", "judge higher", "judge lower")
+
+
+def against_people_lines(told: AgainstPeople, width: int) -> Iterator[str]:
+    """Yield what labels tell of a run, for a terminal of ``width`` columns."""
+    yield from count_lines(told.matched)
+    yield from _notes(told)
+    yield ""
+    yield "judge against people - value [95 % interval]"
+    rows = [row for judge in told.judges for row in _rows(judge, told.by)]
+    columns = [["n", *(str(each.n) for _, each in rows)], ["cases", *(str(each.n_cases) for _, each in rows)]]
+    if any(each.n_units < each.n_cases for _, each in rows):
+        columns.append(["units", *(str(each.n_units) for _, each in rows)])
+    two_levels = all(len(judge.agreement.levels) == 2 for judge in told.judges)
+    for key, head in zip(_COLUMNS, _HEADS, strict=True):
+        if not (two_levels and key == "kappa_quadratic"):  # which is kappa then
+            columns.append([head, *(_estimate(getattr(each, key)) for _, each in rows)])
+    for block in blocks_of([f"metric {told.by}".strip(), *(label for label, _ in rows)], columns, width):
+        yield ""
+        yield from block
+    for judge in told.judges:
+        yield from _confusion(judge)
+    if told.means:
+        yield from _corrected(told.means, width)
+
+
+def against_people_json(told: AgainstPeople) -> dict[str, Any]:
+    """Return what labels tell of a run as builtins."""
+    matched = told.matched
+    return {
+        "labels": {
+            "answers": len(matched.answers),
+            "used": sum(len(answer.labels) for answer in matched.answers),
+            "blank": [label.where for label in matched.blank],
+            "unmatched": {why: [label.where for label in labels] for why, labels in matched.unmatched.items()},
+        },
+        "people": None if told.people is None else {"alpha": told.people[0], "n": told.people[1]},
+        "judges": [
+            {
+                "metric": judge.metric,
+                "threshold": judge.compared.threshold,
+                "snapped": judge.compared.snapped,
+                "unscored": dict(judge.unscored),
+                "agreement": asdict(judge.agreement),
+                "by": {told.by: {value: asdict(each) for value, each in judge.slices.items()}} if told.by else {},
+            }
+            for judge in told.judges
+        ],
+        "means": [{"metric": each.metric, "system": each.system, **asdict(each.mean)} for each in told.means],
+    }
+
+
+def count_lines(matched: Matched) -> Iterator[str]:
+    """Yield how many labels there are, and which are not used and why."""
+    used = sum(len(answer.labels) for answer in matched.answers)
+    cases = len({answer.outcomes[0].case_id for answer in matched.answers})
+    yield f"{counted(used, 'label')} of {counted(len(matched.answers), 'answer')} to {counted(cases, 'case')}"
+    if matched.blank:
+        wheres = tuple(label.where for label in matched.blank)
+        yield f"{counted(len(wheres), 'row')} without a label, or with one of no value: {few_of(wheres, FEW_NAMES)}"
+    for why, labels in matched.unmatched.items():
+        names = tuple(ascii_safe(label.id) for label in labels)
+        yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, FEW_NAMES)}"
+
+
+def _notes(told: AgainstPeople) -> Iterator[str]:
+    for judge in told.judges:
+        if judge.unscored:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in judge.unscored.items())
+            yield f"{judge.metric}: {counted(sum(judge.unscored.values()), 'labelled answer')} unscored ({reasons})"
+    cut = {judge.metric: judge.compared.threshold for judge in told.judges if judge.compared.threshold is not None}
+    for threshold in sorted(set(cut.values())):
+        metrics = ", ".join(metric for metric, its in cut.items() if its == threshold)
+        yield f"a score of at least {threshold:g} counts as 1, any other as 0: {metrics}"
+    snapped = [judge.metric for judge in told.judges if judge.compared.snapped]
+    if snapped:
+        yield f"a score counts as the nearest of people's values: {', '.join(snapped)}"
+    if told.people is not None:
+        yield f"people among themselves: alpha {number(told.people[0])} over {counted(told.people[1], 'answer')}"
+
+
+def _rows(judge: JudgeOf, by: str) -> Iterator[tuple[str, Agreement]]:
+    yield f"{judge.metric} all" if by else judge.metric, judge.agreement
+    for value, found in judge.slices.items():
+        yield f"{judge.metric} {value}", found
+
+
+def _estimate(told: Estimate) -> str:
+    if told.value is None:
+        return _WHY.get(told.reason or "", "–")
+    return f"{told.value:.2f}" + ("" if told.ci95 is None else f" {interval(told.ci95)}")
+
+
+def _mean(told: Mean) -> str:
+    return "–" if told.value is None else f"{told.value:.3f} {interval(told.ci95)}"
+
+
+def _confusion(judge: JudgeOf) -> Iterator[str]:
+    found = judge.agreement
+    if not found.n:
+        return
+    levels = [facet_text(round(level, 3)) for level in found.levels]
+    yield ""
+    head = [f"people \\ {judge.metric}", *levels]
+    yield from table_lines(
+        [head, *([level, *map(str, row)] for level, row in zip(levels, found.confusion, strict=True))]
+    )
+
+
+def _corrected(means: Sequence[MeanOf], width: int) -> Iterator[str]:
+    yield ""
+    yield "mean over all judged cases, and corrected to what people would say (prediction-powered inference)"
+    columns = [
+        ["system", *(each.system for each in means)],
+        ["judged", *(str(each.mean.n_judged) for each in means)],
+        ["labelled", *(str(each.mean.n_labelled) for each in means)],
+        ["judge's mean", *(_mean(each.mean.raw) for each in means)],
+        ["labels alone", *(_mean(each.mean.labelled) for each in means)],
+        ["corrected", *(_corrected_text(each) for each in means)],
+        ["weight", *(number(each.mean.weight) for each in means)],
+    ]
+    for block in blocks_of(["metric", *(each.metric for each in means)], columns, width):
+        yield ""
+        yield from block
+
+
+def _corrected_text(each: MeanOf) -> str:
+    told = each.mean
+    if told.value is None:
+        return _WHY.get(told.reason or "", "–")
+    return f"{told.value:.3f} {interval(told.ci95)}"

@@ -1,0 +1,76 @@
+"""The table of a dry run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_rageval.engine.estimate import Estimate
+from pytest_rageval.report.sections.unseen_calls import UNSEEN
+from pytest_rageval.report.text.lines import few_of
+from pytest_rageval.report.text.tables import table_lines
+
+__all__ = ["dry_run_lines"]
+
+_HEAD = ("testbed", "system", "asked", "model", "cases", "calls", "recorded", "prompt tokens", "reply tokens", "USD")
+
+
+def dry_run_lines(found: Sequence[Estimate], names: Mapping[str, str], own: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what a session would ask and what that may cost.
+
+    Args:
+        found: the estimates, in the order they are shown.
+        names: node id of a testbed -> its short name.
+        own: the systems whose model calls cannot be counted, as the user wrote them.
+    """
+    rows = [_row(names[estimate.testbed], estimate) for estimate in found]
+    yield from table_lines([_HEAD, *rows, _total(found)], left=4)
+    yield ""
+    if own:
+        which = "a dry run counts those of llm, closed_book and extractive, also with a rag_retriever of your own"
+        yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
+    yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
+    yield "Nothing was asked."
+
+
+def _row(name: str, estimate: Estimate) -> tuple[str, ...]:
+    known = estimate.calls is not None
+    live = estimate.calls is not None and estimate.calls > estimate.recorded
+    return (
+        name,
+        estimate.system,
+        estimate.what,
+        estimate.model or "–",
+        str(estimate.cases),
+        _count(estimate.calls or 0, exact=estimate.counted) if known else "?",
+        f"{estimate.recorded:,}",
+        _count(estimate.prompt_tokens, exact=estimate.exact) if live else "" if known else "?",
+        _count(estimate.completion_tokens, exact=estimate.bounded) if live else "" if known else "?",
+        _dollars([estimate]),
+    )
+
+
+def _total(found: Sequence[Estimate]) -> tuple[str, ...]:
+    known = [estimate for estimate in found if estimate.calls is not None]
+    more = "" if len(known) == len(found) else "+?"
+    return (
+        "all", "", "", "",
+        str(sum(estimate.cases for estimate in found if estimate.what == "answer")),
+        _count(sum(e.calls or 0 for e in known), exact=all(e.counted for e in known)) + more,
+        f"{sum(estimate.recorded for estimate in found):,}",
+        _count(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)) + more,
+        _count(sum(e.completion_tokens for e in known), exact=all(e.bounded for e in known)) + more,
+        _dollars(found),
+    )  # fmt: skip
+
+
+def _count(count: int, *, exact: bool) -> str:
+    return f"{count:,}" if exact else f"~{count:,}"
+
+
+def _dollars(found: Sequence[Estimate]) -> str:
+    """Return the sum; a part that is not known makes it unknown."""
+    costs = [None if estimate.calls is None else estimate.cost_usd for estimate in found]
+    if any(cost is None for cost in costs):
+        return "?"
+    exact = all(estimate.exact and estimate.bounded for estimate in found)
+    return f"{'' if exact else '~'}{sum(cost or 0.0 for cost in costs):.4f}"

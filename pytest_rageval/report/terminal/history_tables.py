@@ -1,0 +1,52 @@
+"""A history for a terminal: a table for each series, with a line of sparks over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.run.history import Point, Series, Unread
+from pytest_rageval.report.text.fit_text import sparkline
+from pytest_rageval.report.text.lines import few_of, interval, moment, number
+from pytest_rageval.report.text.tables import ABSENT, blocks_of
+
+__all__ = ["history_lines"]
+
+COLUMNS = ("when", "value", "n", "95 %", "delta", "errors", "notes")
+SILENT = {"errors": "0", "notes": ""}  # columns that are left out where all their rows say this
+
+LONGEST = {"run": 40, "commit": 12}
+"""Of a name: runs differ in their ends, and so much of a commit's hash is enough."""
+
+
+def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str, width: int) -> Iterator[str]:
+    """Yield a history as text.
+
+    Args:
+        series: at least one, each with at least one point.
+        unread: what could not be read.
+        label: "run" or "commit".
+        width: columns of the terminal.
+    """
+    for each in series:
+        head = ascii_safe(f"{each.name} · {each.metric} · system {each.system}")
+        room = max(8, width - len(head) - 2)
+        whole = [point.total.value for point in each.points if not point.entry.marks]
+        yield f"{head}  {sparkline(whole[-room:])}"
+        yield ""
+        names, *columns = zip((label, *COLUMNS), *(_row(point, LONGEST[label]) for point in each.points), strict=True)
+        told = [column for column in columns if set(column[1:]) != {SILENT.get(column[0])}]
+        for block in blocks_of(names, told, width):
+            yield from block
+            yield ""
+    for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):
+        yield f"not read, {ascii_safe(f'{why}: {few_of(tuple(each.name[: LONGEST[label]] for each in group), 5)}')}"
+
+
+def _row(point: Point, longest: int) -> tuple[str, ...]:
+    entry, total = point.entry, point.total
+    delta = ABSENT if point.delta is None else f"{point.delta:+.4f}"
+    marks = ", ".join(entry.marks)
+    value, n, errors = number(total.value), str(total.n), str(total.n_errors)
+    return entry.name[:longest], moment(entry.when), value, n, interval(total.ci95), delta, errors, marks

@@ -1,0 +1,89 @@
+"""Two runs side by side, as `rageval compare` prints them: what became of each case, every metric and its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.analysis.comparison import Compared, Comparison
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.sensitivity import Sensitivity
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.sections.comparison import cases_text, change_columns, p_text, row_name, sorts_of, told_lines
+from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrapped
+from pytest_rageval.report.text.tables import MOST, table
+
+__all__ = ["compare_lines", "plan_lines"]
+
+NAMED = 10  # cases that are named of each sort
+
+
+def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
+    """Yield both runs' heads, what became of each case, each metric over all cases, and the cells that changed."""
+    yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
+    yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
+    yield Line(cases_text(comparison))
+    for sort, names in sorts_of(comparison.pairing).items():
+        if names:
+            yield Line(ascii_safe(f"  {sort}: {few_of(names, NAMED)}"))
+    overall = comparison.overall
+    if not overall:
+        yield Line("nothing to compare: no case stands in both with a score", "yellow")
+        return
+    yield from _changes(["", *(row_name(each, comparison) for each in overall)], overall, width)
+    for over in overall:
+        yield from _cells(over, comparison, width)
+    yield Line("")
+    for line in told_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
+        yield from wrapped(line, width)
+
+
+def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
+    """Yield how many cases each primary metric needs to find a drop, and what these cases can find."""
+    names = [row_name(each.compared, comparison) for each in plan]
+    dependent = any(each.compared.found.facet for each in plan)
+    columns = [
+        ["cases", *(str(each.compared.found.n_pairs) for each in plan)],
+        *([["units", *(str(each.compared.found.n_units) for each in plan)]] if dependent else ()),
+        ["changing", *(f"{each.compared.found.changing:.1%}" for each in plan)],
+        ["could show", *(number(each.compared.found.least_drop) for each in plan)],
+        [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
+    ]
+    yield Line("")
+    what = "independent units" if dependent else "cases"
+    yield Line(f"{what} that a drop of {drop:g} needs to be found with 80 % power, if as many change by chance as here")
+    yield from table(["", *names], columns, width)
+
+
+def _head(snapshot: Snapshot) -> str:
+    named = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
+    cases = counted(len(snapshot.cases), "case")
+    return f"{named or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
+
+
+def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
+    """Yield what was compared as tables, with all that is known of it; the first of ``names`` is their head."""
+    tests = [
+        ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
+        ["q", *(number(each.q_value) for each in shown)],
+        ["could show", *(number(each.found.least_drop) for each in shown)],
+    ]
+    known = [column for column in tests if set(column[1:]) != {"–"}]
+    yield from table(names, [*change_columns(shown), *known], width)
+
+
+def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
+    """Yield the cells of a metric in which a case changed, and how many there are without one."""
+    mine = comparison.cells_of(over)
+    changed = [each for each in mine if each.broken or each.fixed]
+    if not changed:
+        return
+    shown = changed[:MOST]
+    yield Line("")
+    yield Line(ascii_safe(row_name(over, comparison)))
+    axes = " x ".join(dict.fromkeys(axis for each in shown for axis in each.slice))
+    yield from _changes([axes, *(" x ".join(each.slice.values()) for each in shown)], shown, width)
+    if len(mine) > len(shown):
+        alike = len(mine) - len(changed)
+        rest = [f"{alike} without a change"] if alike else []
+        rest += [f"{len(changed) - len(shown)} more with one"] if len(changed) > len(shown) else []
+        yield Line(f"of {counted(len(mine), 'cell')} {', '.join(rest)}")

@@ -1,0 +1,167 @@
+"""How a session stands while it runs, as one line: how far, how good, how much."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.text.fit_text import cut, legible
+from pytest_rageval.report.text.lines import counted, dollars
+
+__all__ = ["Pace", "Standing", "UnderWay", "duration", "fitted", "in_all"]
+
+FEWEST = 4
+"""Cases that end between two moments before their pace tells anything."""
+
+RECENT = 20
+"""Cases that the pace is taken of, if three waves are no more."""
+
+TOGETHER = 0.25
+"""Seconds within which cases end at one moment, as answers do that were awaited together."""
+
+
+class UnderWay(NamedTuple):
+    """What a process has under way that no report tells yet.
+
+    Attributes:
+        answered: how many cases were answered ahead of their tests.
+        in_flight: how many calls models are at work on.
+        cost: what is known of the price, in US dollars; None as long as nothing is.
+    """
+
+    answered: int = 0
+    in_flight: int = 0
+    cost: float | None = None
+
+
+def in_all(several: Iterable[UnderWay]) -> UnderWay:
+    """Return what several processes have under way."""
+    rows = list(several)
+    known = [row.cost for row in rows if row.cost is not None]
+    counts = sum(row.answered for row in rows), sum(row.in_flight for row in rows)
+    return UnderWay(*counts, sum(known) if known else None)
+
+
+class Pace:
+    """How fast cases end of late; how long the first one takes is no part of it, as it may load what the others use."""
+
+    def __init__(self) -> None:
+        self._ended: deque[tuple[float, int]] = deque()
+        self._wave = 0
+
+    def left(self, elapsed: float, ended: int, total: int, at_once: int) -> float | None:
+        """Return the seconds that the rest takes; None as long as a full wave of what goes on at once has not ended.
+
+        Args:
+            elapsed: seconds since the first case began.
+            ended: how many cases have ended.
+            total: how many there are.
+            at_once: how many calls are under way; the most of them are a wave.
+        """
+        moments, self._wave = self._ended, max(self._wave, at_once)
+        if ended and (not moments or ended != moments[-1][1]):
+            begun = moments.pop()[0] if moments and elapsed - moments[-1][0] < TOGETHER else elapsed
+            moments.append((begun, ended))
+        while len(moments) > 2 and ended - moments[1][1] >= max(RECENT, 3 * self._wave):
+            moments.popleft()
+        if not moments or ended - moments[0][1] < max(FEWEST, self._wave):
+            return None
+        (first, before), (last, _) = moments[0], moments[-1]
+        return (total - ended) * (last - first) / (ended - before) - (elapsed - last)
+
+
+@dataclass(slots=True)
+class Standing:
+    """What the outcomes of a session that still runs come to.
+
+    Attributes:
+        plan: what is run.
+        done: how many cases have ended.
+        errors: how many of them in an error.
+        values: (metric, system) -> the sum of a primary metric's values, and how many there are.
+        cost: what is known of what models cost, in US dollars; None as long as nothing is.
+    """
+
+    plan: Plan
+    done: int = 0
+    errors: int = 0
+    values: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
+    cost: float | None = None
+    _pace: Pace = field(default_factory=Pace)
+
+    def take(self, outcome: Outcome, earlier: Outcome | None = None) -> None:
+        """Count an outcome, in the place of an earlier one of the same case; what that cost is still spent."""
+        if earlier is not None:
+            self._count(earlier, -1)
+        self._count(outcome, 1)
+        calls = outcome.calls
+        if calls is not None and calls.calls and calls.cost_usd is not None:
+            self.cost = (self.cost or 0.0) + calls.cost_usd
+
+    def parts(self, elapsed: float, under_way: UnderWay) -> list[str]:
+        """Return the parts of the line, the most wanted first, each with what parts it from the one before.
+
+        Args:
+            elapsed: seconds since the first case began.
+            under_way: what no outcome tells yet.
+        """
+        total, cost = len(self.plan.cases), in_all((under_way, UnderWay(cost=self.cost))).cost
+        answered = min(under_way.answered, total - self.done)
+        left = self._pace.left(elapsed, self.done + answered, total, under_way.in_flight)
+        runs = " runs" if any("repeat" in facets for facets in self.plan.facets) else ""
+        parts = [f"rag: {self.done:,}{f'+{answered:,}' if answered else ''}/{total:,}{runs}"]
+        if self.errors:
+            parts.append(f" · {counted(self.errors, 'error')}")
+        if under_way.in_flight:
+            parts.append(f" · {under_way.in_flight} in flight")
+        if cost is not None:
+            parts.append(f" · {dollars(cost)}")
+        if left is not None and left >= 0.5:
+            parts.append(f" · {duration(left)} left")
+        return [ascii_safe(part) for part in (*parts, *self._means())]
+
+    def _means(self) -> list[str]:
+        several, told, before = len({system for _, system in self.values}) > 1, [], ""
+        for (metric, system), (sum_of, n) in sorted(self.values.items(), key=lambda item: item[0][0]):
+            if n:
+                name = f" {system}" if several else ""
+                told.append(f"{',' if metric == before else f' · {metric}'}{name} {sum_of / n:.2f}")
+                before = metric
+        return told
+
+    def _count(self, outcome: Outcome, by: int) -> None:
+        self.done += by
+        self.errors += by * (outcome.status == "error")
+        testbed = self.plan.testbeds.get(outcome.testbed)
+        if testbed is None or testbed.labelled or outcome.status != "scored":
+            return
+        score = outcome.scores.get(testbed.primary)
+        if score is not None and score.value is not None:
+            key = testbed.primary, outcome.system
+            sum_of, n = self.values.get(key, (0.0, 0))
+            self.values[key] = sum_of + by * score.value, n + by
+
+
+def fitted(parts: Sequence[str], width: int, encoding: str | None) -> str:
+    """Return as many whole parts as fit in so many columns, and a mark where some do not; the first may be cut."""
+    from wcwidth import wcswidth
+
+    shown = [legible(part, encoding) for part in parts]
+    for n in range(len(shown), 0, -1):
+        text = "".join(shown[:n]) + (legible(" …", encoding) if n < len(shown) else "")
+        if wcswidth(text) <= width:
+            return text
+    return cut(shown[0], width)
+
+
+def duration(seconds: float) -> str:
+    """Return ``40 s``, ``3 min`` or ``2 h 05 min``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

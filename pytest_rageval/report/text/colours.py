@@ -1,0 +1,53 @@
+"""Lines of the summary in colour, where the terminal has some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.text.fit_text import legible
+from pytest_rageval.report.text.lines import Line, Style
+
+__all__ = ["colours_of", "painted"]
+
+_STYLES: Mapping[Style, str] = {"green": "32", "red": "31", "yellow": "33", "bold": "1"}
+
+_HEAT = {
+    16: ("30;43", "33", "", "36", "30;46"),
+    256: ("30;48;5;214", "30;48;5;223", "", "30;48;5;153", "30;48;5;75"),
+}
+"""Colours -> the codes of each level, from orange, the worst, to blue: who cannot tell red from green can tell them."""
+
+
+def colours_of(environment: Mapping[str, str]) -> int:
+    """Return how many colours a terminal has, 16 or 256, by what the environment says of it."""
+    rich = "256color" in environment.get("TERM", "") or "COLORTERM" in environment or "WT_SESSION" in environment
+    return 256 if rich else 16
+
+
+def painted(line: Line, colours: int, encoding: str | None) -> str:
+    """Return a line for a terminal.
+
+    Args:
+        line: the line.
+        colours: how many the terminal has: 0, 16 or 256.
+        encoding: what it writes in; None takes all.
+    """
+    if not colours:
+        return legible(ascii_safe(line.text), encoding)
+    text = "".join(_coded(legible(ascii_safe(part), encoding), code) for part, code in _parts(line, colours))
+    return _coded(text, _STYLES.get(line.style, ""))
+
+
+def _parts(line: Line, colours: int) -> Iterator[tuple[str, str]]:
+    """Yield the text in parts, each with the code of its colour."""
+    at = 0
+    for mark in line.marks:
+        yield line.text[at : mark.start], ""
+        yield line.text[mark.start : mark.end], _HEAT[colours][mark.level]
+        at = mark.end
+    yield line.text[at:], ""
+
+
+def _coded(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text

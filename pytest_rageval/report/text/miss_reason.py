@@ -1,0 +1,37 @@
+"""Why a case missed, slot by slot, for a failing ``rag.check``."""
+
+from __future__ import annotations
+
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.metrics.shared.right_answer import answer_hits
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.outcome import Score
+
+__all__ = ["explain_check"]
+
+LONGEST = 400  # characters of an answer that are shown
+
+
+def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
+    """Return the failed check with question, answer and what matched in each slot; without texts, the check alone."""
+    value = gate.missed_by(score.value) if score.value is not None else f"unscored ({score.reason})"
+    lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_shown(case.id)}"]
+    if not texts:
+        return "\n".join(lines)
+    lines += [
+        f"  question  {_shown(case.instance.question)}",
+        f"  answer    {_shown(answer.text)}",
+    ]
+    hits = answer_hits(case.instance, answer.text)
+    for number, (aliases, hit) in enumerate(zip(case.instance.gold, hits, strict=True), 1):
+        wanted = " | ".join(_shown(alias) for alias in aliases)
+        sign, what = ("-", "not found") if hit is None else ("+", f"matched {_shown(hit)}")
+        lines.append(f"{sign} slot {number}    {wanted}: {what}")
+    return "\n".join(lines)
+
+
+def _shown(text: str) -> str:
+    safe = ascii_safe(text)
+    return safe if len(safe) <= LONGEST else f"{safe[:LONGEST]}… ({len(safe):,} characters)"

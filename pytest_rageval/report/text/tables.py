@@ -1,0 +1,136 @@
+"""Text tables that keep within a terminal's width, their cells, and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.analysis.cells import Cell, cell_of
+from pytest_rageval.analysis.matrix import FEW, distinct
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.text.fit_text import sparkline
+from pytest_rageval.report.text.lines import Line, dollars
+
+__all__ = [
+    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "table", "table_lines",
+    "value_text",
+]  # fmt: skip
+
+ABSENT = "–"
+INDENT = "\ue000"
+"""Shown as a space at the beginning of a label, where a table would strip one."""
+
+TOTALS = ("cost_usd", "tokens", "n")
+"""The pseudo-metrics that are sums."""
+
+MOST = 100  # rows and columns that a terminal is given
+
+
+def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> Iterator[Line]:
+    """Yield a metric at each noise rate, one row a testbed, with the change from first to last and a spark.
+
+    Args:
+        curves: (label, whether the metric is a rate, outcomes) of each testbed.
+        metric: the metric.
+        width: columns of the terminal.
+    """
+    rates = distinct("noise_rate", [outcome for *_, group in curves for outcome in group])
+    cells = [[_at_rate(metric, binary, group, rate) for rate in rates] for _, binary, group in curves]
+    head = ["testbed \\ noise_rate", *(label for label, *_ in curves)]
+    columns = [[rate, *(cell_text(row[at], metric) for row in cells)] for at, rate in enumerate(rates)]
+    columns.append(["change", *(_drop(row) for row in cells)])
+    columns.append(["curve", *(_spark(row) for row in cells)])
+    return table(head, columns, width)
+
+
+def blocks_of(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """Return tables of as many columns as fit, each with the head; a block holds at least one column."""
+    blocks: list[list[str]] = []
+    at = 0
+    while at < len(columns):
+        fitting, taken = _table([head, columns[at]]), 1
+        while at + taken < len(columns):
+            wider = _table([head, *columns[at : at + taken + 1]])
+            if _width(wider) > width:
+                break
+            fitting, taken = wider, taken + 1
+        blocks.append(fitting)
+        at += taken
+    return blocks
+
+
+def labels_of(named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the label of each (testbed, system): the testbed's name and, where there are several, the system."""
+    several = len({system for _, system in named}) > 1
+    return [f"{name} ({system})" if several else name for name, system in named]
+
+
+def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
+    """Yield tables of as many columns as fit, each with the head and behind an empty line."""
+    for block in blocks_of(head, columns, width):
+        yield Line("")
+        yield from map(Line, block)
+
+
+def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return rows (the first is the head) as aligned lines; the first ``left`` columns to the left."""
+    from tabulate import tabulate
+
+    safe = [
+        [INDENT * (len(text) - len(text.lstrip(INDENT))) + ascii_safe(text.lstrip(INDENT)) for text in row]
+        for row in rows
+    ]
+    align = ["left" if at < left else "right" for at in range(len(safe[0]))]
+    text = tabulate(safe[1:], headers=safe[0], tablefmt="simple", disable_numparse=True, colalign=align)
+    return [line.replace(INDENT, " ").rstrip() for line in text.splitlines()]
+
+
+def _at_rate(metric: str, binary: bool, group: Sequence[Outcome], rate: str) -> Cell | None:
+    mine = [outcome for outcome in group if outcome.facets.get("noise_rate") == rate]
+    return cell_of(metric, binary, mine) if mine else None
+
+
+def _drop(cells: Sequence[Cell | None]) -> str:
+    means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
+    return f"{means[-1] - means[0]:+.2f}" if len(means) > 1 else ABSENT
+
+
+def _spark(cells: Sequence[Cell | None]) -> str:
+    """Return a row as a spark; shares in 0..1 have one scale, so that rows can be compared."""
+    means = [None if cell is None else cell.mean for cell in cells]
+    shares = all(mean is None or 0 <= mean <= 1 for mean in means)
+    return sparkline(means, (0.0, 1.0) if shares else None).ljust(len(means)).replace(" ", "·")
+
+
+def _table(columns: Sequence[Sequence[str]]) -> list[str]:
+    return table_lines(list(zip(*columns, strict=True)))
+
+
+def _width(lines: Sequence[str]) -> int:
+    from wcwidth import wcswidth
+
+    return max(wcswidth(line) for line in lines)
+
+
+def cell_text(cell: Cell | None, metric: str, *, signed: bool = False) -> str:
+    """Return ``0.91 (20)``; ``*`` marks few cases, ``+2`` counts unscored ones, ``–`` is no case at all.
+
+    A signed one is a difference, ``+0.12 (20)!``, whose interval leaves out 0.
+    """
+    if cell is None:
+        return ABSENT
+    value = "?" if cell.mean is None else value_text(cell.mean, metric, signed=signed)
+    n = cell.n if cell.n_cases is None else cell.n_cases
+    few = "*" if n < FEW and metric not in TOTALS else ""
+    apart = "!" if signed and cell.ci95 is not None and not cell.ci95[0] <= 0 <= cell.ci95[1] else ""
+    unscored = f"+{cell.n_unscored}" if cell.n_unscored else ""
+    return f"{value} ({cell.n}{unscored}){few}{apart}"
+
+
+def value_text(value: float, metric: str, *, signed: bool = False) -> str:
+    """Return a value as it stands in a table, with its sign where it is a difference."""
+    if metric == "cost_usd":
+        return dollars(value)
+    if metric in TOTALS:
+        return f"{value:,.0f}"
+    return f"{value:+.2f}" if signed else f"{value:.2f}"
