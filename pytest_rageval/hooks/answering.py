@@ -20,7 +20,7 @@ from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
 from pytest_rageval.hooks.journals import journal_of
-from pytest_rageval.hooks.keys import ENTRY, NO_CALL, RESULT
+from pytest_rageval.hooks.keys import COLLECTED, ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
 from pytest_rageval.hooks.shared import shared_folder
@@ -34,13 +34,22 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Entry
     from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Answering"]
+__all__ = ["ANSWERING", "Answering", "answering_of"]
 
 BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
 """The error_types that can break a system, and the one of a case that was left unasked."""
 
 FIRST_WRONG = 3
 """A system is broken if its first answers, this many, are all of the wrong type."""
+
+
+def answering_of(session: pytest.Session) -> Answering:
+    """Return what asks the systems of this process; made for the first case that runs."""
+    config = session.config
+    if ANSWERING not in config.stash:
+        collected = config.stash[COLLECTED]
+        collected.runtime = config.stash[ANSWERING] = Answering(collected, session)
+    return config.stash[ANSWERING]
 
 
 class Answering:
@@ -255,6 +264,10 @@ class Answering:
         result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
         request.node.stash[RESULT] = self._last = result
         return result
+
+
+ANSWERING: pytest.StashKey[Answering] = pytest.StashKey()
+"""On the config: what asks the systems, once the first case runs."""
 
 
 def _failed(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:

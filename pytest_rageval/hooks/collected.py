@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
@@ -35,12 +35,34 @@ from pytest_rageval.text.dictionary import user_dictionary
 if TYPE_CHECKING:
     from pytest_rageval.analysis.measured import Snapshot
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
-    from pytest_rageval.hooks.answering import Answering
     from pytest_rageval.hooks.models import Models
+    from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Collected", "parametrize"]
+__all__ = ["Collected", "Runtime", "parametrize"]
+
+
+class Runtime(Protocol):
+    """What asks the systems of this process, once the first case runs."""
+
+    @property
+    def under_way(self) -> tuple[int, int, float | None]:
+        """The calls that no report states yet, as `UnderWay` holds them."""
+
+    @property
+    def fault(self) -> str | None:
+        """Why calls are no longer written to the journal."""
+
+    @property
+    def hint(self) -> str | None:
+        """What would make the session faster, by measurement."""
+
+    def stop_looking_ahead(self) -> None:
+        """Ask each case in its own turn from now on."""
+
+    def close(self) -> Calls:
+        """Stop asking; return the calls that no case claimed."""
 
 
 class Collected:
@@ -72,6 +94,7 @@ class Collected:
         stale: the ordinals of cases whose judged ids name other text than in the baseline.
         unseen: system whose model calls may not be seen -> what the user wrote for it.
         earlier: the calls of the run that the session goes on with, of cases that no test reported.
+        runtime: what asks the systems; None until the first case runs.
         taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
     """
 
@@ -114,7 +137,7 @@ class Collected:
         self.unseen: Mapping[str, str] = {}
         self.earlier = EarlierCalls()
         self.taken: dict[pytest.Item, Outcome | None] = {}
-        self._answering: Answering | None = None
+        self.runtime: Runtime | None = None
         self._budget = budget
         self._recordings = recordings
 
@@ -198,23 +221,15 @@ class Collected:
 
         return Models(self.options, self._recordings, self._budget)
 
-    def answering(self, session: pytest.Session) -> Answering:
-        """Return what asks the systems; made for the first case that runs."""
-        if self._answering is None:
-            from pytest_rageval.hooks.answering import Answering
-
-            self._answering = Answering(self, session)
-        return self._answering
-
     @property
     def under_way(self) -> tuple[int, int, float | None]:
         """What this process has under way and no report tells yet, as `UnderWay` has it."""
-        return (0, 0, None) if self._answering is None else self._answering.under_way
+        return (0, 0, None) if self.runtime is None else self.runtime.under_way
 
     def stop_looking_ahead(self) -> None:
         """Have every case that is still to come asked in its turn, as a debugger wants it."""
-        if self._answering is not None:
-            self._answering.stop_looking_ahead()
+        if self.runtime is not None:
+            self.runtime.stop_looking_ahead()
 
     def close(self) -> Meter:
         """End what answering has started, and return what was asked of models in vain or for no case.
@@ -225,12 +240,12 @@ class Collected:
         unclaimed = Meter()
         if "models" in self.__dict__:
             unclaimed = self.models.outside
-        if self._answering is not None:
-            unclaimed.add(self._answering.close())
-        fault = None if self._answering is None else self._answering.fault
+        if self.runtime is not None:
+            unclaimed.add(self.runtime.close())
+        fault = None if self.runtime is None else self.runtime.fault
         self.faults = [fault] if fault else []
         if "models" in self.__dict__:
-            hint = None if self._answering is None else self._answering.hint
+            hint = None if self.runtime is None else self.runtime.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]
             if self.models.loading is not None:
                 from pytest_rageval.llm.backends.litellm_import import set_aside

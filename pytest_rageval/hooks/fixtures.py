@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED
-
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.result import RagResult
@@ -29,7 +27,9 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
     """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
         pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
-    result = request.config.stash[COLLECTED].answering(request.session).answer(request, request.param)
+    from pytest_rageval.hooks.answering import answering_of
+
+    result = answering_of(request.session).answer(request, request.param)
     result.begin()
     return result
 
