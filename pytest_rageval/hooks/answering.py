@@ -17,12 +17,13 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_users
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.hooks.collect_keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.desks import Desks, Origin
 from pytest_rageval.hooks.evidence import EvidenceCorpora
 from pytest_rageval.hooks.journals import journal_of
-from pytest_rageval.hooks.keys import COLLECTED, ENTRY, NO_CALL, RESULT
 from pytest_rageval.hooks.output import Kept, Routing, let_through
 from pytest_rageval.hooks.result import RagResult
+from pytest_rageval.hooks.run_keys import NO_CALL, RESULT
 from pytest_rageval.hooks.shared import shared_folder
 from pytest_rageval.hooks.suspects import runs_alone, suspects_of
 from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED
+from pytest_rageval.hooks.collect_keys import COLLECTED
 from pytest_rageval.hooks.model_calls import unseen_systems
 from pytest_rageval.hooks.resuming import leave_out
 

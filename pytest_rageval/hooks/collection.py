@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError
-from pytest_rageval.hooks.keys import CATALOG, COLLECTED, ENTRY, SKIPPED_FILES
+from pytest_rageval.hooks.collect_keys import COLLECTED, ENTRY, SKIPPED_FILES
 from pytest_rageval.hooks.refusal import REFUSED, raised, refuse
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.testbed import Entry, Responder, Site
 
+from pytest_rageval.hooks.session_start import collected_of
+
 __all__ = [
-    "collected_of",
     "pytest_collection_modifyitems",
     "pytest_generate_tests",
     "pytest_itemcollected",
@@ -29,29 +30,6 @@ __all__ = [
 ]
 
 _PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
-
-
-def collected_of(config: pytest.Config) -> Collected:
-    """Return what the session has collected; made, with all it imports, for the first rag case."""
-    if COLLECTED not in config.stash:
-        from pytest_rageval.hooks.collected import Collected
-        from pytest_rageval.hooks.corpus import corpus_of
-        from pytest_rageval.hooks.given import read_options
-        from pytest_rageval.hooks.masking import Masking
-        from pytest_rageval.hooks.shared import budget_file, existing_recordings
-
-        config.pluginmanager.register(Masking(config), "rageval-masking")
-        collected = config.stash[COLLECTED] = Collected(
-            config.stash[CATALOG],
-            read_options(config),
-            corpus_of(config),
-            config.rootpath,
-            existing_recordings(config),
-            budget_file(config),
-        )
-        if not config.option.collectonly:
-            collected.models.preload()
-    return config.stash[COLLECTED]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -207,7 +185,7 @@ def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Read the corpus of the ini where a test needs it, before anything runs."""
-    from pytest_rageval.hooks.corpus import read_where_needed
+    from pytest_rageval.hooks.corpus_use import read_where_needed
 
     _or_refuse(session, lambda: read_where_needed(session.config, items))
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.hooks.alone import AloneRuns, Death, exit_of
-from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.hooks.report_keys import RECORDER
 from pytest_rageval.hooks.shared import common_folder
 from pytest_rageval.hooks.suspects import ALONE, Suspects
 

@@ -19,10 +19,10 @@ from pytest_rageval.engine.recorded_answers import RecordedAnswerer
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
-from pytest_rageval.hooks.fixtures import retriever_over
-from pytest_rageval.hooks.keys import ENTRY
+from pytest_rageval.hooks.collect_keys import ENTRY
 from pytest_rageval.hooks.models import ASYNC_DEFAULT
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
+from pytest_rageval.hooks.retriever import retriever_over
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async

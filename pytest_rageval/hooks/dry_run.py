@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.hooks.keys import COLLECTED
+from pytest_rageval.hooks.collect_keys import COLLECTED
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.estimate import Estimate

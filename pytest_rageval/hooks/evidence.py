@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.corpora.locating import EvidenceLocator, located_in
-from pytest_rageval.hooks.keys import ENTRY
+from pytest_rageval.hooks.collect_keys import ENTRY
 from pytest_rageval.hooks.overrides import CORPUS_FIXTURE, overridden
 from pytest_rageval.model.case import Case, Passage
 from pytest_rageval.report.text.lines import counted

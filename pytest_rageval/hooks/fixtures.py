@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.collected import Collected
     from pytest_rageval.hooks.result import RagResult
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel
     from pytest_rageval.model.protocols import Retriever, System
 
+from pytest_rageval.hooks.retriever import retriever_over
+
 __all__ = [
-    "pytest_fixture_setup", "rag", "rag_corpus", "rag_embedder", "rag_generator", "rag_judge", "rag_llm",
-    "rag_retriever", "rag_system",
-    "retriever_over",
-]  # fmt: skip
+    "pytest_fixture_setup",
+    "rag",
+    "rag_corpus",
+    "rag_embedder",
+    "rag_generator",
+    "rag_judge",
+    "rag_llm",
+    "rag_retriever",
+    "rag_system",
+]
 
 
 @pytest.fixture
@@ -37,7 +44,7 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
 @pytest.fixture(scope="session")
 def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
     """The passages a retriever searches: the ini's ``rag_corpus``, or None. Override it with passages of your own."""
-    from pytest_rageval.hooks.corpus import corpus_of
+    from pytest_rageval.hooks.session_corpus import corpus_of
 
     return corpus_of(pytestconfig).passages
 
@@ -53,7 +60,7 @@ def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.C
     always the same: what belongs to the thread that made it has to be made there, in the first call (or a connection of
     sqlite3 with ``check_same_thread=False``).
     """
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
 
     return retriever_over(rag_corpus, collected_of(pytestconfig))
 
@@ -64,7 +71,7 @@ def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
 
     Whoever asks for your model gets it as the session asks it: recorded, tried again, charged.
     """
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
 
     return collected_of(pytestconfig).models.own("rag_llm")
 
@@ -72,7 +79,7 @@ def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
 @pytest.fixture(scope="session")
 def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
     """The model that judged metrics ask, from ``rag_judge_model``; None without one, which leaves them unscored."""
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
 
     return collected_of(pytestconfig).models.own("rag_judge")
 
@@ -80,7 +87,7 @@ def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
 @pytest.fixture(scope="session")
 def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
     """The model that turns texts into vectors, from ``rag_embedder_model``; None without one."""
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
 
     return collected_of(pytestconfig).models.own_embedder()
 
@@ -92,7 +99,7 @@ def rag_generator(rag_llm: ChatModel | None, pytestconfig: pytest.Config) -> Sys
         from pytest_rageval.systems.extractive import extractive
 
         return extractive
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
     from pytest_rageval.systems.llm import ModelGenerator
 
     models = collected_of(pytestconfig).models
@@ -106,7 +113,7 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
     By default it answers with ``rag_generator`` from the passages a case supplies, or from those that
     ``rag_retriever`` finds where a case supplies none.
     """
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
     from pytest_rageval.retrieval.adapt_retriever import adapted
     from pytest_rageval.systems.naive import naive
     from pytest_rageval.systems.parts import SystemParts
@@ -123,7 +130,7 @@ def pytest_fixture_setup(
     value = yield
     if fixturedef.argname not in ("rag_llm", "rag_judge", "rag_embedder") or value is None:
         return value
-    from pytest_rageval.hooks.collection import collected_of
+    from pytest_rageval.hooks.session_start import collected_of
 
     models = collected_of(request.config).models
     client = models.wrapped(value, fixturedef.argname)
@@ -132,30 +139,3 @@ def pytest_fixture_setup(
         if fixturedef.scope != "session":
             fixturedef.addfinalizer(partial(models.forget, fixturedef.argname, value))
     return client
-
-
-def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
-    """Return the session's retriever over a corpus; other than passages is a `SettingError`.
-
-    Without a corpus it is None, unless the retriever of the ini needs none.
-    """
-    if corpus is None and collected.needs_corpus:
-        return None
-    if collected.corpus.holds(corpus):
-        return collected.corpus.indexed(partial(_built, collected))
-    from pytest_rageval.errors import SettingError, found
-    from pytest_rageval.model.case import Passage
-
-    passages: list[Passage] = []
-    for passage in corpus or ():
-        if not isinstance(passage, Passage):
-            raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
-        passages.append(passage)
-    return _built(collected, tuple(passages), "")
-
-
-def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
-    from pytest_rageval.hooks.indexes import built_retriever, store_in
-
-    retrievers, store = collected.catalog.retrievers, store_in(collected.rootdir)
-    return built_retriever(collected.options, retrievers, passages, digest, store, collected.corpus.watch)

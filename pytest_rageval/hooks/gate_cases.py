@@ -15,7 +15,7 @@ from _pytest.mark.expression import Expression
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
 from pytest_rageval.analysis.partial import SelectedPart
-from pytest_rageval.hooks.keys import SKIPPED_FILES
+from pytest_rageval.hooks.collect_keys import SKIPPED_FILES
 from pytest_rageval.hooks.selection import declared
 from pytest_rageval.hooks.testbed import Entry
 from pytest_rageval.model.facets import matches

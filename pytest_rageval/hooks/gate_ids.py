@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.hooks.keys import COLLECTED
+from pytest_rageval.hooks.collect_keys import COLLECTED
 from pytest_rageval.hooks.refusal import REFUSED, refuse
 
 __all__ = ["GateId", "GateIds", "gate_ids", "rewrite_arguments", "session_file"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from pytest_rageval.datasets.source import place_below
+from pytest_rageval.hooks.collect_keys import ENTRY
 from pytest_rageval.hooks.gate_ids import OPENING, session_file
-from pytest_rageval.hooks.keys import ENTRY
 from pytest_rageval.report.run.gate_results import session_node, testbed_node
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
-from pytest_rageval.hooks.keys import ENTRY
+from pytest_rageval.hooks.collect_keys import ENTRY
 from pytest_rageval.hooks.overrides import EMBEDDER, MODELS, PARTS, overridden
 from pytest_rageval.report.run.plan import DIGEST
 from pytest_rageval.report.run.versions import versions

@@ -11,20 +11,15 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, found
-from pytest_rageval.hooks.corpus import corpus_of
+from pytest_rageval.hooks.collect_keys import CATALOG
 from pytest_rageval.hooks.given import Options, read_options
-from pytest_rageval.hooks.keys import CATALOG
 from pytest_rageval.hooks.progress import on_stderr
 from pytest_rageval.hooks.project import in_project
-from pytest_rageval.model.case import Passage
-from pytest_rageval.model.protocols import Retriever
-from pytest_rageval.registry import Registry
-from pytest_rageval.retrieval import RetrieverFactory
-from pytest_rageval.retrieval.adapt_retriever import adapted
-from pytest_rageval.retrieval.build_context import RetrieverParts, Watch
+from pytest_rageval.hooks.retriever import built_retriever, store_in
+from pytest_rageval.hooks.session_corpus import corpus_of
 from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
 
-__all__ = ["Built", "Kept", "build_index", "built_retriever", "kept_indexes", "prune_indexes", "store_in"]
+__all__ = ["Built", "Kept", "build_index", "kept_indexes", "prune_indexes"]
 
 _NAME = re.compile(r".+-[0-9a-f]{16}")
 """Names of indexes; a folder of another is somebody's own."""
@@ -62,24 +57,6 @@ class Kept:
     indexes: Mapping[str, StoredIndex | str]
     used: tuple[str, ...]
     problem: str
-
-
-def store_in(rootdir: Path) -> IndexStore:
-    """Return where a project keeps its indexes."""
-    return IndexStore(rootdir / ".rageval" / "indexes")
-
-
-def built_retriever(
-    options: Options,
-    retrievers: Registry[RetrieverFactory],
-    passages: tuple[Passage, ...],
-    digest: str,
-    store: IndexStore,
-    watch: Watch,
-) -> Retriever:
-    """Return the retriever that the ini names over passages."""
-    parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, retrievers.get, watch)
-    return adapted(retrievers.get(options.retriever)(parts))
 
 
 def build_index() -> Built:

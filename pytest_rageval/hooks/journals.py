@@ -1,4 +1,4 @@
-"""The run folder that the processes of a session share, and the journal that each of them writes there."""
+"""The journal of this process, in the run folder that all processes of a session share."""
 
 from __future__ import annotations
 
@@ -8,39 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, is_worker
+from pytest_rageval.hooks.collect_keys import COLLECTED, RUN_FOLDER
+from pytest_rageval.hooks.process import is_worker
+from pytest_rageval.hooks.run_folder import run_folder
 from pytest_rageval.hooks.shared import common_folder
 from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.report.files.journals import journal_path
-from pytest_rageval.report.files.run_folder import make_run_folder
 
-__all__ = ["journal_of", "note_running", "run_folder"]
+__all__ = ["journal_of", "note_running"]
 
 _JOURNAL: pytest.StashKey[Journal] = pytest.StashKey()
-
-NOTE = "run-folder"
-"""The file in the folder that processes share, with the path of the run's folder."""
-
-
-def run_folder(config: pytest.Config, started: datetime) -> Path:
-    """Return the run's folder, made by whichever process of the session needs it first.
-
-    Raises:
-        OSError: the folder cannot be made.
-    """
-    shared = common_folder(config)
-    if shared is None:
-        return make_run_folder(config.rootpath, started)
-    from filelock import FileLock
-
-    shared.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with FileLock(shared / f"{NOTE}.lock"):
-        note = shared / NOTE
-        if note.exists():
-            return Path(note.read_text(encoding="utf-8"))
-        path = make_run_folder(config.rootpath, started)
-        note.write_text(str(path), encoding="utf-8")
-        return path
 
 
 def journal_of(config: pytest.Config) -> Journal:
@@ -64,9 +41,7 @@ def _made(config: pytest.Config) -> Journal:
     folder: Path | None = None
     with suppress(OSError):  # the recorder reports it
         if not is_worker(config):
-            from pytest_rageval.hooks.recorder import recorder_of
-
-            folder = recorder_of(config).folder
+            folder = config.stash[RUN_FOLDER]()
         elif common_folder(config) is not None:
             folder = run_folder(config, datetime.now(timezone.utc))
     process: str = getattr(config, "workerinput", {}).get("workerid", "main")

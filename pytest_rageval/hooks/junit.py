@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import pytest
 
-from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.hooks.report_keys import RECORDER
 
 if TYPE_CHECKING:
     import pluggy

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import ENTRY
+from pytest_rageval.hooks.collect_keys import ENTRY
 
 __all__ = ["Masking"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.hooks.keys import ENTRY
+from pytest_rageval.hooks.collect_keys import ENTRY
 from pytest_rageval.hooks.overrides import MODELS, overridden, reaches
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.source import place_below
-from pytest_rageval.hooks.answer_files import unused_answers
+from pytest_rageval.hooks.answer_checks import unused_answers
 from pytest_rageval.hooks.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.selection import left_out

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pytest_rageval.hooks.keys import is_worker
+from pytest_rageval.hooks.process import is_worker
 from pytest_rageval.retrieval.build_context import Watch, unwatched
 
 __all__ = ["Progress", "in_terminal", "on_stderr", "watched_terminal"]

@@ -14,12 +14,13 @@ import pytest
 
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.collect_keys import RESUMED
 from pytest_rageval.hooks.endings import Endings, reports_of
 from pytest_rageval.hooks.given import read_options
-from pytest_rageval.hooks.journals import run_folder
-from pytest_rageval.hooks.keys import RECORDER, RESUMED
 from pytest_rageval.hooks.outlets import Outlets
-from pytest_rageval.hooks.resuming import Resumed, resume_command
+from pytest_rageval.hooks.resumed_run import Resumed
+from pytest_rageval.hooks.resuming import resume_command
+from pytest_rageval.hooks.run_folder import run_folder
 from pytest_rageval.hooks.settings import settings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
@@ -37,14 +38,7 @@ from pytest_rageval.report.run.unfailable_gates import never_failing
 from pytest_rageval.report.sections.unseen_calls import unseen_at_end, unseen_at_start
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["Recorder", "recorder_of"]
-
-
-def recorder_of(config: pytest.Config) -> Recorder:
-    """Return the session's recorder, made with its run folder when there is something to record."""
-    if RECORDER not in config.stash:
-        config.stash[RECORDER] = Recorder(config)
-    return config.stash[RECORDER]
+__all__ = ["Recorder"]
 
 
 class Recorder:

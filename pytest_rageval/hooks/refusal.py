@@ -12,7 +12,7 @@ from traceback import extract_tb
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED
+from pytest_rageval.hooks.collect_keys import COLLECTED
 
 __all__ = ["REFUSED", "Refusals", "raised", "refuse"]
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, NO_CALL, RECORDER, RESUMED, is_worker
+from pytest_rageval.hooks.collect_keys import COLLECTED, RESUMED
+from pytest_rageval.hooks.process import is_worker
+from pytest_rageval.hooks.report_keys import RECORDER
+from pytest_rageval.hooks.run_keys import NO_CALL
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.crashes import Crashes
@@ -174,7 +177,7 @@ class Reporting:
             self._counted_by(node.gateway.id)
         unclaimed, faults = told.pop("rag_unclaimed", None), told.pop("rag_faults", ())
         if unclaimed is not None or faults:
-            from pytest_rageval.hooks.recorder import recorder_of
+            from pytest_rageval.hooks.report_keys import recorder_of
 
             recorder = recorder_of(self._config)
             recorder.take_unclaimed(*(unclaimed or ({}, ())))
@@ -188,7 +191,7 @@ class Reporting:
 
     def _take_plan(self, text: str) -> None:
         """Take the plan that a worker hands over."""
-        from pytest_rageval.hooks.recorder import recorder_of
+        from pytest_rageval.hooks.report_keys import recorder_of
         from pytest_rageval.report.run.plan import Plan
 
         recorder_of(self._config).take_plan(Plan.loads(text))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED, ENTRY, RESULT, is_watched_worker, is_worker
+from pytest_rageval.hooks.collect_keys import COLLECTED, ENTRY
+from pytest_rageval.hooks.process import is_watched_worker, is_worker
+from pytest_rageval.hooks.run_keys import RESULT
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.testbed import Entry
@@ -83,7 +85,7 @@ def _make_plan(session: pytest.Session) -> None:
     if is_worker(config):
         config.stash[PLAN] = plan.dumps()
     else:
-        from pytest_rageval.hooks.recorder import recorder_of
+        from pytest_rageval.hooks.report_keys import recorder_of
 
         recorder_of(config).take_plan(plan)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import SettingError, UnknownNameError, found
-from pytest_rageval.hooks.answer_files import ignored_keys
+from pytest_rageval.hooks.answer_checks import ignored_keys
 from pytest_rageval.hooks.baseline import check_baseline, refuse_baseline
 from pytest_rageval.hooks.collected import Collected
 from pytest_rageval.hooks.completing import has_facet, no_such_cluster
-from pytest_rageval.hooks.trust import trust_held
+from pytest_rageval.hooks.judge_trust import trust_held
 from pytest_rageval.model.facets import DIALOGUE, matches
 
 __all__ = ["check_session"]

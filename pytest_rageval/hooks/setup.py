@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import MissingDependencyError, RagEvalError
 from pytest_rageval.hooks import markers
-from pytest_rageval.hooks.keys import CATALOG, is_worker
+from pytest_rageval.hooks.collect_keys import CATALOG, RUN_FOLDER
+from pytest_rageval.hooks.process import is_worker
 from pytest_rageval.hooks.refusal import Refusals, raised
 from pytest_rageval.hooks.reporting import Reporting
 
@@ -33,6 +35,7 @@ def configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(MissingDependencyError("--rag-mlflow", "mlflow")))
     if config.option.rag_budget_partial and config.option.rag_budget_usd is None:
         raise pytest.UsageError("--rag-budget-partial has no budget to bound; give --rag-budget-usd too")
+    config.stash[RUN_FOLDER] = lambda: _run_folder(config)
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
     if getattr(config.option, "dist", "no") not in ("no", "each"):
@@ -51,6 +54,12 @@ def configure(config: pytest.Config) -> None:
         _check_gates(config.option.rag_gate)
     if config.option.rag_resume is not None:
         _find_run(config)
+
+
+def _run_folder(config: pytest.Config) -> Path | None:
+    from pytest_rageval.hooks.report_keys import recorder_of
+
+    return recorder_of(config).folder
 
 
 def registered(config: pytest.Config) -> Catalog:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.terminal import TerminalReporter
 
-from pytest_rageval.hooks.keys import COLLECTED, RECORDER, WATCHED
+from pytest_rageval.hooks.collect_keys import COLLECTED
+from pytest_rageval.hooks.process import WATCHED
 from pytest_rageval.hooks.progress import watched_terminal
+from pytest_rageval.hooks.report_keys import RECORDER
 
 if TYPE_CHECKING:
     from pytest_rageval.report.terminal.status_line import Standing, UnderWay

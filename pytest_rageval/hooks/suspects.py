@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import COLLECTED
+from pytest_rageval.hooks.collect_keys import COLLECTED
 from pytest_rageval.hooks.shared import shared_folder
 
 if TYPE_CHECKING:

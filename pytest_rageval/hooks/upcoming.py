@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.hooks.keys import is_worker
 from pytest_rageval.hooks.overrides import foreign_fixtures, session_params
+from pytest_rageval.hooks.process import is_worker
 
 __all__ = ["Upcoming", "may_be_skipped"]
 

@@ -15,7 +15,7 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 from pytest_rageval.hooks import status
-from pytest_rageval.hooks.keys import RECORDER
+from pytest_rageval.hooks.report_keys import RECORDER
 from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
 from pytest_rageval.report.terminal.status_line import UnderWay
 

@@ -1,0 +1,110 @@
+"""The run that a session resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.missed import missed
+from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.llm.client.earlier_calls import SYSTEM
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.report.files.interrupted_run import Stopped
+from pytest_rageval.report.files.results_json import encode_usage
+from pytest_rageval.report.sections.model_usage import spent_text
+from pytest_rageval.report.text.lines import counted
+
+if TYPE_CHECKING:
+    from pytest_rageval.report.run.plan import Plan
+
+
+__all__ = ["Resumed"]
+
+MOST_NAMED = 3
+"""Cases that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What the reporting process knows of the run that it goes on with.
+
+    Attributes:
+        stopped: the run; one without cases where there is none to go on with.
+        note: why nothing can be taken over, or "".
+    """
+
+    stopped: Stopped
+    note: str = ""
+
+    def taken(self, plan: Plan) -> list[str]:
+        """Return the node ids of the planned cases that are taken over, in data order."""
+        return [nodeid for nodeid in plan.cases if nodeid in self.stopped.ended]
+
+    def payload(self, nodeid: str, plan: Plan) -> dict[str, Any]:
+        """Return what the report of a case that is taken over brings along."""
+        line = self.stopped.ended[nodeid]
+        outcome, testbed = decode_outcome(line["outcome"]), plan.testbeds[plan.cases[nodeid][1]]
+        better = plan.metrics[testbed.primary].higher_is_better
+        return {
+            "outcome": line["outcome"],
+            "instance": self.stopped.instances.get(outcome.case_id),
+            "recordings": line.get("recordings", ()),
+            "retrievers": line.get("retrievers", ()),
+            "versions": line.get("versions", {}),
+            "missed": missed(outcome, testbed.primary, better, [parse_gate(gate) for gate in testbed.gates]),
+        }
+
+    def told(self, plan: Plan) -> str:
+        """Return what the summary says of it, or ""."""
+        taken, answers = len(self.taken(plan)), len(self.answers(plan))
+        if not taken and not answers:
+            return ""
+        cases = f"{taken} of {counted(len(plan.cases), 'case')}"
+        more = f", and {counted(answers, 'answer')} that no test had taken" if answers else ""
+        spent = spent_text(self.spent)
+        return f"{cases} taken over from the run {self.stopped.run}{more}" + (f"; that run {spent}" if spent else "")
+
+    def described(self, plan: Plan) -> dict[str, Any]:
+        """Return what results.json says of it; nothing where nothing is taken over."""
+        if not self.told(plan):
+            return {}
+        counts = {"cases": len(self.taken(plan)), "answers": len(self.answers(plan))}
+        return {"run": self.stopped.run, **counts, "usage": encode_usage(self.spent)}
+
+    def answers(self, plan: Plan) -> set[str]:
+        """Return the node ids of the planned cases that a system answered, and that no test reported."""
+        rows = self.stopped.paid.rows
+        return {row["nodeid"] for row in rows if row["kind"] == SYSTEM and not row["key"]} & plan.cases.keys()
+
+    @property
+    def spent(self) -> Calls:
+        """What the run took, with the runs that it resumed; what the last ones of its cases took is known."""
+        outcomes = []
+        for line in self.stopped.outcomes.values():
+            with suppress(Exception):  # a line that anything may have changed
+                outcomes.append(decode_outcome(line))
+        return calls_of(outcomes, self.stopped.paid.calls)
+
+    def mixed(self, plan: Plan) -> tuple[str, ...]:
+        """Return the files of the user's own code that changed since the cases ended that are taken over."""
+        then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
+        taken = self.taken(plan) or self.answers(plan)
+        return tuple(name for name in now if name in then and then[name] != now[name]) if taken else ()
+
+    def warnings(self, plan: Plan) -> Iterator[str]:
+        """Yield what the summary warns of."""
+        if self.note:
+            yield self.note
+        if unread := self.stopped.unread:
+            again = "its case runs again" if unread == 1 else "their cases run again"
+            yield f"{counted(unread, 'line')} in the folder of the run {self.stopped.run} cannot be read, and {again}"
+        if opened := self.stopped.in_flight:
+            cases = ", ".join(opened[:MOST_NAMED]) + (", ..." if len(opened) > MOST_NAMED else "")
+            wish = "if it ends so again, -n 2 runs them alone, and only the culprit is an error"
+            yield f"the run {self.stopped.run} ended without notice while it ran {cases}; {wish}"
+        if changed := self.mixed(plan):
+            yield f"{', '.join(changed)} changed since the run {self.stopped.run}; its cases count as they ended there"
