@@ -19,7 +19,6 @@ from pytest_rageval.retrieval.index_store import IndexStore
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collected import Collected
-    from pytest_rageval.model.case import Passage
     from pytest_rageval.model.protocols import Retriever
 
 
