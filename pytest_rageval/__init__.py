@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pytest_rageval.corpora.document import Document
     from pytest_rageval.engine.catalog import Catalog
     from pytest_rageval.errors import CaseError, DataError, ModelError, RagEvalError, SettingError
-    from pytest_rageval.hooks.markers import rag_case
-    from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.hooks.collect.markers import rag_case
+    from pytest_rageval.hooks.run.result import RagResult
     from pytest_rageval.judges.function import FunctionJudge
     from pytest_rageval.judges.prompted import PromptedJudge
     from pytest_rageval.linting.finding import Finding
@@ -75,8 +75,8 @@ _HOME = {
     "corpora.document": ("Document",),
     "engine.catalog": ("Catalog",),
     "errors": ("CaseError", "DataError", "ModelError", "RagEvalError", "SettingError"),
-    "hooks.markers": ("rag_case",),
-    "hooks.result": ("RagResult",),
+    "hooks.collect.markers": ("rag_case",),
+    "hooks.run.result": ("RagResult",),
     "judges.function": ("FunctionJudge",),
     "judges.prompted": ("PromptedJudge",),
     "linting.finding": ("Finding",),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.hooks.collection import (
+from pytest_rageval.hooks.config.options import add_options
+from pytest_rageval.hooks.prepare.hooks import (
     pytest_collection_modifyitems,
     pytest_generate_tests,
     pytest_itemcollected,
@@ -15,7 +16,14 @@ from pytest_rageval.hooks.collection import (
     pytest_pycollect_makeitem,
     pytest_report_collectionfinish,
 )
-from pytest_rageval.hooks.fixtures import (
+from pytest_rageval.hooks.reporting.case_reports import (
+    pytest_collection_finish,
+    pytest_enter_pdb,
+    pytest_report_teststatus,
+    pytest_runtest_makereport,
+)
+from pytest_rageval.hooks.reporting.hooks import pytest_sessionfinish
+from pytest_rageval.hooks.run.fixtures import (
     pytest_fixture_setup,
     rag,
     rag_corpus,
@@ -26,17 +34,9 @@ from pytest_rageval.hooks.fixtures import (
     rag_retriever,
     rag_system,
 )
-from pytest_rageval.hooks.options import add_options
-from pytest_rageval.hooks.reporting import pytest_sessionfinish
-from pytest_rageval.hooks.runtest import (
-    pytest_collection_finish,
-    pytest_enter_pdb,
-    pytest_report_teststatus,
-    pytest_runtest_makereport,
-)
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.suites import SuiteModule
+    from pytest_rageval.hooks.collect.suites import SuiteModule
 
 __all__ = [
     "pytest_addhooks",
@@ -82,7 +82,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Have a dry run in one process, whatever ``-n`` says."""
     if config.option.rag_dry_run:
-        from pytest_rageval.hooks.dry_run import stay_in_one_process
+        from pytest_rageval.hooks.run.dry_run import stay_in_one_process
 
         stay_in_one_process(config)
 
@@ -98,6 +98,6 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteModul
     """Collect ``*.rag.toml`` suites."""
     if not file_path.name.endswith(".rag.toml"):
         return None
-    from pytest_rageval.hooks.suites import SuiteModule
+    from pytest_rageval.hooks.collect.suites import SuiteModule
 
     return SuiteModule.from_parent(parent, path=file_path)

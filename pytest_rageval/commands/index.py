@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.hooks.indexes import Kept, build_index, kept_indexes, prune_indexes
+from pytest_rageval.hooks.index_command import Kept, build_index, kept_indexes, prune_indexes
 from pytest_rageval.retrieval.index_store import FACTS, StoredIndex, name_of
 
 __all__ = ["build", "info", "prune"]

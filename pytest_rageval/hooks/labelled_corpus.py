@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.collect_keys import CATALOG
-from pytest_rageval.hooks.corpus import Corpus
-from pytest_rageval.hooks.given import ini_folder, ini_value
-from pytest_rageval.hooks.progress import on_stderr
+from pytest_rageval.hooks.collect.corpus import Corpus
+from pytest_rageval.hooks.collect.keys import CATALOG
+from pytest_rageval.hooks.collect.session_corpus import corpus_of
+from pytest_rageval.hooks.config.progress_bar import on_stderr
+from pytest_rageval.hooks.config.settings import ini_folder, ini_value
 from pytest_rageval.hooks.project import in_project
-from pytest_rageval.hooks.session_corpus import corpus_of
 from pytest_rageval.model.case import Passage
 
 __all__ = ["ProjectCorpus", "project_corpus"]

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import RagEvalError, SettingError
-from pytest_rageval.hooks.collect_keys import CATALOG
+from pytest_rageval.hooks.collect.keys import CATALOG
 from pytest_rageval.hooks.setup import registered
 
 __all__ = ["in_project", "project_catalog"]

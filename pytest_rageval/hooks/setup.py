@@ -9,11 +9,11 @@ import pytest
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import MissingDependencyError, RagEvalError
-from pytest_rageval.hooks import markers
-from pytest_rageval.hooks.collect_keys import CATALOG, RUN_FOLDER
-from pytest_rageval.hooks.process import is_worker
-from pytest_rageval.hooks.refusal import Refusals, raised
-from pytest_rageval.hooks.reporting import Reporting
+from pytest_rageval.hooks.collect import markers
+from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
+from pytest_rageval.hooks.collect.usage_errors import Refusals, raised
+from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.reporting.hooks import Reporting
 
 __all__ = ["configure", "registered"]
 
@@ -23,11 +23,11 @@ def configure(config: pytest.Config) -> None:
     markers.register(config)
     config.stash[CATALOG] = registered(config)
     if any("[gate: " in argument for argument in config.args):
-        from pytest_rageval.hooks.gate_ids import rewrite_arguments
+        from pytest_rageval.hooks.collect.gate_ids import rewrite_arguments
 
         rewrite_arguments(config)
     if is_worker(config):
-        from pytest_rageval.hooks.worker import WorkerReporting
+        from pytest_rageval.hooks.reporting.worker import WorkerReporting
 
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
@@ -39,15 +39,15 @@ def configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
     if getattr(config.option, "dist", "no") not in ("no", "each"):
-        from pytest_rageval.hooks.crashes import Crashes
+        from pytest_rageval.hooks.reporting.crashes import Crashes
 
         config.pluginmanager.register(Crashes(config), "rageval-crashes")
     if getattr(config.option, "xmlpath", None):
-        from pytest_rageval.hooks.junit import JUnit
+        from pytest_rageval.hooks.reporting.junit import JUnit
 
         config.pluginmanager.register(JUnit(config), "rageval-junit")
     if config.option.rag_dry_run:
-        from pytest_rageval.hooks.dry_run import DryRun
+        from pytest_rageval.hooks.run.dry_run import DryRun
 
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
     if config.option.rag_gate:
@@ -57,7 +57,7 @@ def configure(config: pytest.Config) -> None:
 
 
 def _run_folder(config: pytest.Config) -> Path | None:
-    from pytest_rageval.hooks.report_keys import recorder_of
+    from pytest_rageval.hooks.reporting.keys import recorder_of
 
     return recorder_of(config).folder
 
@@ -87,7 +87,7 @@ def _check_gates(gates: list[str]) -> None:
 
 
 def _find_run(config: pytest.Config) -> None:
-    from pytest_rageval.hooks.resuming import find_run
+    from pytest_rageval.hooks.prepare.resume import find_run
 
     try:
         find_run(config)

@@ -12,7 +12,7 @@ import pytest
 from _pytest.config.argparsing import Parser
 from readme_blocks import ROOT, blocks_of, examples_of, lay_out, printed_of, section_commands
 
-from pytest_rageval.hooks.options import add_options
+from pytest_rageval.hooks.config.options import add_options
 
 if sys.version_info >= (3, 11):
     import tomllib

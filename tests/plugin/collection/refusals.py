@@ -7,7 +7,7 @@ import re
 import pytest
 from rag_project import Project, Run
 
-import pytest_rageval.hooks.collected
+import pytest_rageval.hooks.collect.session
 import pytest_rageval.model.metric  # what a run within this process imports first, it also takes away  # noqa: F401
 
 NOISE = ("Traceback", "INTERNALERROR", "crashed", "PluggyTeardownRaisedWarning", "Exception", "= rag =", " passed")

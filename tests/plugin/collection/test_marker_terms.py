@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rag_project import Mode, Project, cases
 
-from pytest_rageval.hooks.marker_expressions import terms_of
+from pytest_rageval.hooks.collect.marker_expressions import terms_of
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 
 ALLOWED = {
     "pytest_rageval", "pytest_rageval.engine", "pytest_rageval.engine.catalog", "pytest_rageval.errors",
-    "pytest_rageval.hooks", "pytest_rageval.hooks.collection", "pytest_rageval.hooks.fixtures",
-    "pytest_rageval.hooks.keys", "pytest_rageval.hooks.markers", "pytest_rageval.hooks.options",
-    "pytest_rageval.hooks.refusal", "pytest_rageval.hooks.reporting", "pytest_rageval.hooks.runtest",
+    "pytest_rageval.hooks", "pytest_rageval.hooks.prepare.hooks", "pytest_rageval.hooks.run.fixtures",
+    "pytest_rageval.hooks.keys", "pytest_rageval.hooks.collect.markers", "pytest_rageval.hooks.config.options",
+    "pytest_rageval.hooks.collect.usage_errors", "pytest_rageval.hooks.reporting.hooks", "pytest_rageval.hooks.reporting.case_reports",
     "pytest_rageval.hooks.setup", "pytest_rageval.hookspecs", "pytest_rageval.model", "pytest_rageval.model.facets",
     "pytest_rageval.plugin", "pytest_rageval.registry",
 }  # fmt: skip
@@ -92,6 +92,6 @@ def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None
         "from pytest_rageval import rag_case\n@rag_case('jsonl:cases.jsonl')\ndef test_it(rag): ...\n", encoding="utf-8"
     )
     used = loaded(folder, "-p", "pytest_rageval.plugin", "--collect-only")
-    assert "pytest_rageval.hooks.collected" in used
+    assert "pytest_rageval.hooks.collect.session" in used
     for heavy in ("numpy", "bm25s", "litellm", "mlflow", "pyarrow", "torch", "jinja2", "tabulate"):
         assert heavy not in used

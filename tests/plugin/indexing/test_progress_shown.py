@@ -14,8 +14,8 @@ from rag_project import Project
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
 HASTY = f"""{COUNTED}
-    import pytest_rageval.hooks.progress
-    pytest_rageval.hooks.progress.AFTER = 0
+    import pytest_rageval.hooks.config.progress_bar
+    pytest_rageval.hooks.config.progress_bar.AFTER = 0
 """
 """A conftest for which all work is long."""
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from rag_project import Project, Row, Run
 
+import pytest_rageval.hooks.config.model_clients
+
 # What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
-import pytest_rageval.hooks.answering
-import pytest_rageval.hooks.models
+import pytest_rageval.hooks.run.answering
 import pytest_rageval.judges.scoring
 import pytest_rageval.llm.backends.scripted
 import pytest_rageval.llm.client.chat

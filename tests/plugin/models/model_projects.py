@@ -17,8 +17,8 @@ from rag_project import Project, Row, Run
 
 # What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
 import pytest_rageval.engine.estimate
-import pytest_rageval.hooks.answering
-import pytest_rageval.hooks.models
+import pytest_rageval.hooks.config.model_clients
+import pytest_rageval.hooks.run.answering
 import pytest_rageval.llm.backends.scripted
 import pytest_rageval.llm.budget
 import pytest_rageval.llm.client.chat

@@ -21,8 +21,8 @@ pty = pytest.importorskip("pty", reason="there is no terminal to open")
 HASTY = """
     import time
     import pytest
-    import pytest_rageval.hooks.status
-    pytest_rageval.hooks.status.AFTER = 0
+    import pytest_rageval.hooks.reporting.status_line
+    pytest_rageval.hooks.reporting.status_line.AFTER = 0
 
     def say(query):
         word, _, rest = query.question.partition(" ")

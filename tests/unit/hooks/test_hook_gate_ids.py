@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.gate_ids import gate_ids
+from pytest_rageval.hooks.collect.gate_ids import gate_ids
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.given import Options, read_options
+from pytest_rageval.hooks.config.settings import Options, read_options
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.report.files.pruning import Keep
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.given import read_options
-from pytest_rageval.hooks.judge_options import panels
+from pytest_rageval.hooks.config.judge_panels import panels
+from pytest_rageval.hooks.config.settings import read_options
 from pytest_rageval.judges.panel import Panel
 
 

@@ -9,7 +9,7 @@ import pytest
 from execnet import HostNotFound, XSpec
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.machines import hold, is_scattered, replaced_here, unreachable_told
+from pytest_rageval.hooks.reporting.remote_workers import hold, is_scattered, replaced_here, unreachable_told
 
 
 class Manager:

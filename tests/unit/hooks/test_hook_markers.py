@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.markers import marks_of
+from pytest_rageval.hooks.collect.markers import marks_of
 from pytest_rageval.model.facets import ABILITIES, LEVELS, TASKS
 
 

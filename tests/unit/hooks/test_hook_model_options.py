@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.given import Options, read_options
-from pytest_rageval.hooks.model_options import ModelSetting, model_setting
+from pytest_rageval.hooks.config.models import ModelSetting, model_setting
+from pytest_rageval.hooks.config.settings import Options, read_options
 
 
 def test_lines_are_params_whose_values_are_json_or_text() -> None:

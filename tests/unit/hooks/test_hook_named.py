@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.named import NamedSystems
+from pytest_rageval.hooks.collect.named_systems import NamedSystems
 
 MODULE = "rageval_named_app"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.capture import CaptureIO
 
-from pytest_rageval.hooks.output import Kept, Routing, let_through
+from pytest_rageval.hooks.run.captured_output import Kept, Routing, let_through
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.hooks import progress
-from pytest_rageval.hooks.progress import Progress, in_terminal
+from pytest_rageval.hooks.config import progress_bar
+from pytest_rageval.hooks.config.progress_bar import Progress, in_terminal
 from pytest_rageval.retrieval.build_context import unwatched
 
 
@@ -31,7 +31,7 @@ class Clock:
 
 def shown(monkeypatch: pytest.MonkeyPatch, count: int, per_second: int) -> list[str]:
     clock, lines = Clock(per_second), list[str]()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(progress_bar, "time", clock)
     assert list(Progress(lines.append)(clock.items(count), "indexing")) == list(range(count))
     return lines
 
@@ -51,7 +51,7 @@ def test_what_takes_long_is_told_now_and_then_and_erased_at_the_end(monkeypatch:
 
 def test_it_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, lines = Clock(1_000), list[str]()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(progress_bar, "time", clock)
 
     def failing() -> Iterator[int]:
         yield from clock.items(3_000)

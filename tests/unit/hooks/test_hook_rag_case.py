@@ -10,7 +10,7 @@ import pytest
 from mypy import api
 
 from pytest_rageval import rag_case
-from pytest_rageval.hooks.markers import Ability, RagCase
+from pytest_rageval.hooks.collect.markers import Ability, RagCase
 from pytest_rageval.model.facets import ABILITIES
 from pytest_rageval.testbeds.settings import ASSEMBLIES, HISTORIES, SETTINGS
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from pytest_rageval.hooks import selection
-from pytest_rageval.hooks.given import Options
-from pytest_rageval.hooks.sources import Source
-from pytest_rageval.hooks.testbed import Entry, Responder, Testbed
+from pytest_rageval.hooks.collect import selection
+from pytest_rageval.hooks.collect.datasets import Source
+from pytest_rageval.hooks.collect.testbed import Entry, Responder, Testbed
+from pytest_rageval.hooks.config.settings import Options
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.testbeds.settings import parse_settings
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.given import read_options
-from pytest_rageval.hooks.settings import settings_of
+from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.hooks.prepare.run_settings import settings_of
 
 MODEL = """
 [pytest]

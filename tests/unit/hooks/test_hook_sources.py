@@ -6,7 +6,7 @@ import pytest
 
 from pytest_rageval.datasets import Loader
 from pytest_rageval.errors import DataError, SettingError, UnknownNameError
-from pytest_rageval.hooks.sources import Sources
+from pytest_rageval.hooks.collect.datasets import Sources
 from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.registry import Registry
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from _pytest.terminal import TerminalReporter
 
-from pytest_rageval.hooks import status
-from pytest_rageval.hooks.report_keys import RECORDER
-from pytest_rageval.hooks.status import Screen, StatusLine, is_watched
+from pytest_rageval.hooks.reporting import status_line
+from pytest_rageval.hooks.reporting.keys import RECORDER
+from pytest_rageval.hooks.reporting.status_line import Screen, StatusLine, is_watched
 from pytest_rageval.report.terminal.status_line import UnderWay
 
 
@@ -118,7 +118,7 @@ def test_on_windows_only_a_terminal_that_draws_has_it(
     for name in ("CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(status, "os", SimpleNamespace(name="nt", environ=env))
+    monkeypatch.setattr(status_line, "os", SimpleNamespace(name="nt", environ=env))
     assert is_watched(config()) is watched
 
 
@@ -206,7 +206,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
     line = StatusLine(config())
     found: list[float] = []
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(status, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(status_line, "time", SimpleNamespace(monotonic=lambda: clock.now))
     line._screen = SimpleNamespace(show=lambda text: found.append(clock.now), is_shown=True)  # type: ignore[assignment]
     line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.suites import line_of
+from pytest_rageval.hooks.collect.suites import line_of
 
 SUITE = """\
 # limit = comment

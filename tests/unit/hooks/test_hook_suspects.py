@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import execnet
 import pytest
 
-from pytest_rageval.hooks.alone import exit_of
-from pytest_rageval.hooks.suspects import Suspects
+from pytest_rageval.hooks.prepare.suspects import Suspects
+from pytest_rageval.hooks.reporting.alone_runs import exit_of
 from pytest_rageval.llm.client.earlier_calls import SYSTEM, EarlierCalls
 from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.model.calls import Calls

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.hooks.upcoming import Upcoming, may_be_skipped
+from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
 
 ITEMS = [SimpleNamespace(number=number) for number in range(10)]
 
@@ -96,7 +96,7 @@ DONE, FAILED = (1, None, None), (None, None, (OSError(), None))
 FIXTURES = {
     "none": ((), True),
     "pytest's own": ((fixture("function", module="_pytest.tmpdir"),), True),
-    "ours": ((fixture("function", module="pytest_rageval.hooks.fixtures"),), True),
+    "ours": ((fixture("function", module="pytest_rageval.hooks.run.fixtures"),), True),
     "the system": ((fixture("session", name="rag_system"),), True),
     "function": ((fixture("function", DONE),), False),
     "monkeypatch": ((fixture("function", module="_pytest.monkeypatch", name="monkeypatch"),), False),

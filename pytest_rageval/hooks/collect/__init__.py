@@ -1,0 +1,1 @@
+"""From markers and suites to testbeds and cases."""

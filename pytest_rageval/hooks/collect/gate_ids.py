@@ -1,0 +1,115 @@
+"""Node ids of gates as arguments: ``pytest "t.py::test_x[gate: accuracy >= 0.5]"`` runs the cases of ``test_x``."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.collect.keys import COLLECTED
+from pytest_rageval.hooks.collect.usage_errors import REFUSED, refuse
+
+__all__ = ["GateId", "GateIds", "gate_ids", "rewrite_arguments", "session_file"]
+
+OPENING = "[gate: "
+_NUMBER = re.compile(r"#\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class GateId:
+    """The node id of a gate, as an argument.
+
+    Attributes:
+        argument: the argument.
+        path: its file; for a gate of the session "rag", or the file that editors list it under.
+        name: its names after the file, without the gate.
+        gate: the gate, in the spelling of node ids.
+    """
+
+    argument: str
+    path: str
+    name: str
+    gate: str
+
+    @property
+    def tests(self) -> str:
+        """The argument that selects the cases of its testbed, and of other testbeds of the same function."""
+        return f"{self.path}::{_NUMBER.sub('', self.name)}"
+
+    def is_of_session(self, config: pytest.Config) -> bool:
+        """Return whether the gate is over the session."""
+        path = Path(os.path.abspath(config.invocation_params.dir / self.path))
+        return self.name == "session" and (self.path == "rag" or path == session_file(config))
+
+
+class GateIds:
+    """A plugin that refuses ids of gates that do not exist, as pytest refuses other unknown ids.
+
+    Args:
+        ids: the ids among the arguments.
+    """
+
+    def __init__(self, ids: Sequence[GateId]) -> None:
+        self._ids = ids
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, config: pytest.Config) -> None:
+        """Refuse the session if a gate does not exist."""
+        if REFUSED in config.stash:
+            return
+        known: dict[str, list[str]] = {}
+        if COLLECTED in config.stash:
+            collected = config.stash[COLLECTED]
+            known["session"] = [str(gate) for gate, _ in collected.session_gates]
+            for testbed in collected.testbeds.values():
+                known.setdefault(testbed.nodeid.partition("::")[2], []).extend(map(str, testbed.gates))
+        for each in self._ids:
+            gates = known.get(each.name, [])
+            if each.gate not in gates:
+                has = f"its gates are {'; '.join(gates)}" if gates else "it has no gate"
+                refuse(config, session.nodeid, f"no such gate: {each.argument}; {has}")
+                return
+
+
+def gate_ids(arguments: Iterable[str]) -> Iterator[GateId]:
+    """Yield the arguments that are ids of gates; a parameter of a user's own test may look like one."""
+    for argument in arguments:
+        if argument.endswith("]") and OPENING in argument:
+            from pytest_rageval.analysis.gates import parse_gate
+
+            node, _, text = argument[:-1].partition(OPENING)
+            path, _, name = node.partition("::")
+            try:
+                yield GateId(argument, path, name, str(parse_gate(text)))
+            except RagEvalError:
+                continue
+
+
+def rewrite_arguments(config: pytest.Config) -> None:
+    """Replace ids of gates among the arguments by their tests; a gate of the session stands for all tests."""
+    ids = list(gate_ids(config.args))
+    if not ids:
+        return
+    config.pluginmanager.register(GateIds(ids), "rageval-gate-ids")
+    if any(each.is_of_session(config) for each in ids):
+        patterns = [os.path.join(config.rootpath, path) for path in config.getini("testpaths")]
+        paths = [path for pattern in patterns for path in sorted(glob.iglob(pattern, recursive=True))]
+        config.args = paths or [str(config.rootpath)]
+        if paths:
+            config.args_source = pytest.Config.ArgsSource.TESTPATHS
+        return
+    tests = {each.argument: each.tests for each in ids}
+    config.args = list(dict.fromkeys(tests.get(argument, argument) for argument in config.args))
+
+
+def session_file(config: pytest.Config) -> Path:
+    """Return the file that gates of the session belong to: the ini, else the rootdir's conftest.py."""
+    ini = config.inipath
+    inside = ini is not None and config.rootpath in ini.parents
+    return ini if ini is not None and inside else config.rootpath / "conftest.py"

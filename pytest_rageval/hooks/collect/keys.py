@@ -1,0 +1,40 @@
+"""Where collection stores its state: on the config, and on each test item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_rageval.engine.catalog import Catalog
+    from pytest_rageval.hooks.collect.corpus import Corpus
+    from pytest_rageval.hooks.collect.resumed_run import Resumed
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+
+__all__ = ["CATALOG", "COLLECTED", "CORPUS", "ENTRY", "RESUMED", "RUN_FOLDER", "SKIPPED_FILES"]
+
+CATALOG: pytest.StashKey[Catalog] = pytest.StashKey()
+"""On the config: everything that is registered under a name."""
+
+COLLECTED: pytest.StashKey[Collected] = pytest.StashKey()
+"""On the config of a process that collects, from the first rag case on: its testbeds and cases."""
+
+CORPUS: pytest.StashKey[Corpus] = pytest.StashKey()
+"""On the config of a process that collects: the corpus of the ini, from its first use on."""
+
+ENTRY: pytest.StashKey[Entry] = pytest.StashKey()
+"""On a test item: its case."""
+
+RESUMED: pytest.StashKey[Resumed] = pytest.StashKey()
+"""On the config of the reporting process with ``--rag-resume``: the run that the session resumes."""
+
+RUN_FOLDER: pytest.StashKey[Callable[[], Path | None]] = pytest.StashKey()
+"""On the config of the reporting process: returns its run folder; None if none can be written."""
+
+SKIPPED_FILES: pytest.StashKey[int] = pytest.StashKey()
+"""On the config of a process that collects: the number of test files that another plugin (``--lf``) skipped."""

@@ -1,0 +1,63 @@
+"""Mask secrets in pytest's own reports: tracebacks, reasons and captured output of rag cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import ENTRY
+
+__all__ = ["Masking"]
+
+
+class Masking:
+    """A plugin that masks the secrets in the reports of rag cases.
+
+    Args:
+        config: whose ini setting ``rag_secrets`` names further variables, until the session ends.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        patterns: list[str] = config.getini("rag_secrets")
+        if patterns:
+            from pytest_rageval.llm.secrets import name_secrets
+
+            config.add_cleanup(lambda: name_secrets(()))
+            name_secrets(patterns)
+
+    @pytest.hookimpl(wrapper=True, trylast=True)  # ahead of all plugins that read reports
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Mask the secrets in the report of a rag case."""
+        report = yield
+        if ENTRY in item.stash:
+            _mask_report(report)
+        return report
+
+
+def _mask_report(report: pytest.TestReport) -> None:
+    """Mask the secrets in a report. A traceback stays one, unless a secret spans several of its lines."""
+    from pytest_rageval.llm.secrets import redact
+
+    report.sections = [(name, redact(content)) for name, content in report.sections]
+    longrepr = report.longrepr
+    if isinstance(longrepr, tuple):
+        report.longrepr = (*longrepr[:2], redact(str(longrepr[2])))
+    elif longrepr is not None and redact(report.longreprtext) != report.longreprtext:
+        if not isinstance(longrepr, str):
+            _change_texts(longrepr, redact)
+        text = redact(report.longreprtext)
+        if text != report.longreprtext:
+            report.longrepr = text
+
+
+def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a value with every text in it changed; the parts of a traceback are changed in place."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_change_texts(item, change) for item in value)
+    for name, part in vars(value).items() if hasattr(value, "__dict__") else ():
+        setattr(value, name, _change_texts(part, change))
+    return value

@@ -1,0 +1,96 @@
+"""What a testbed computes and is held to: the metrics and gates of its marker, checked against its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.hooks.collect.testbed import Testbed
+from pytest_rageval.hooks.config.baseline import refuse_baseline
+from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.metrics.rankings.downstream import downstream_of
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.facets import matches
+from pytest_rageval.testbeds.ability import ability_named
+from pytest_rageval.testbeds.selection import select
+
+__all__ = ["complete", "has_facet", "no_such_cluster"]
+
+
+OF_A_RUN = {"system", REPEAT}
+"""Facets that the session gives to cases."""
+
+
+def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options: Options) -> None:
+    """Add metrics and gates to a testbed; a gate computes the metric it names.
+
+    Args:
+        testbed: the testbed, as its marker declares it.
+        cases: all its cases.
+        catalog: what is registered.
+        options: what the command line and the ini say.
+
+    Raises:
+        SettingError: a metric, a gate or a selection of the marker cannot be used with these cases.
+    """
+    settings, where = testbed.settings, testbed.settings.origin
+    testbed.facets.update(*(case.facets for case in cases))
+    if not select(cases, settings.where, None, None, 0, where):
+        raise SettingError(f"{where}: where matches no case; {_told(settings.where, cases)}")
+    if settings.cluster is not None and not has_facet(cases, settings.cluster):
+        raise no_such_cluster(settings.cluster, f"{where}: cluster", cases)
+    gates = [parse_gate(text, where) for text in settings.gates]
+    named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
+    for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
+        metric = catalog.metrics.get(name, where)
+        if metric.needs_all and settings.relevance == "answers":
+            problem = f"metric {found(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
+            raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
+        testbed.compute(name, metric)
+    _complete_labels(testbed, cases, catalog, where)
+    for gate in gates:
+        check_gate(gate, testbed.metrics, testbed.facets, where)
+        refuse_baseline(gate, options.baseline, where)
+        if not any(matches(case.facets, gate.beforehand) for case in cases):
+            raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
+        if gate in testbed.gates:
+            raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
+        testbed.gates.append(gate)
+
+
+def has_facet(cases: Iterable[Case], name: str) -> bool:
+    """Return whether a case has a facet that can say which cases depend on each other."""
+    return name not in OF_A_RUN and any(name in case.facets for case in cases)
+
+
+def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingError:
+    """Return the error of a cluster whose facet no case has; ``where`` ends with the setting's name."""
+    known = {name for case in cases for name in case.facets} - OF_A_RUN
+    return SettingError(f"{where} is {found(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
+
+
+def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
+    """Where documents are labelled, check by what, and add what other labels of documents would have said."""
+    if all(metric.labels == "none" for metric in testbed.metrics.values()):
+        return
+    from pytest_rageval.metrics.rankings.pages import evidence_sets
+
+    try:
+        downstream_of(testbed.metrics.values())
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
+    testbed.compute("answer_in_context", catalog.metrics.get("answer_in_context", where))
+    if any(evidence_sets(case) for case in cases):
+        testbed.compute("page_Rprec", catalog.metrics.get("page_Rprec", where))
+
+
+def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:
+    """Return which values the wanted facets have."""
+    parts = []
+    for name in wanted:
+        known = sorted({case.facets[name] for case in cases if name in case.facets})
+        parts.append(f"{name} is {', '.join(map(found, known[:8]))}" if known else f"no case has {name}")
+    return "; ".join(parts)

@@ -1,0 +1,33 @@
+"""The corpus of the session's ini."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.hooks.collect.corpus import Corpus
+from pytest_rageval.hooks.collect.keys import CATALOG, CORPUS
+from pytest_rageval.hooks.config.progress_bar import in_terminal
+from pytest_rageval.hooks.config.settings import ini_folder, ini_value
+from pytest_rageval.retrieval.build_context import Watch
+from pytest_rageval.text.dictionary import use_dictionaries
+
+__all__ = ["corpus_of"]
+
+
+def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
+    """Return the corpus of the ini, its settings checked for form; ``watch`` is the terminal's where none is given.
+
+    From the first time on Chinese is cut with the words of ``rag_user_dict``, until the session ends.
+    """
+    if CORPUS not in config.stash:
+        lines: list[str] = ini_value(config, "rag_user_dict")
+        if lines:
+            config.add_cleanup(partial(use_dictionaries, ()))
+            use_dictionaries([ini_folder(config) / Path(line).expanduser() for line in lines])
+        entries, chunking = (ini_value(config, name) for name in ("rag_corpus", "rag_chunking"))
+        formats, watch = config.stash[CATALOG].corpora, watch or in_terminal(config)
+        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), formats, watch)
+    return config.stash[CORPUS]

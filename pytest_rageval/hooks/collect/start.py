@@ -1,0 +1,37 @@
+"""Start collecting when pytest meets the first rag case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import CATALOG, COLLECTED
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+
+__all__ = ["collected_of"]
+
+
+def collected_of(config: pytest.Config) -> Collected:
+    """Return what the session has collected; made, with all it imports, for the first rag case."""
+    if COLLECTED not in config.stash:
+        from pytest_rageval.hooks.collect.masking import Masking
+        from pytest_rageval.hooks.collect.session import Collected
+        from pytest_rageval.hooks.collect.session_corpus import corpus_of
+        from pytest_rageval.hooks.config.settings import read_options
+        from pytest_rageval.hooks.config.shared_folder import budget_file, existing_recordings
+
+        config.pluginmanager.register(Masking(config), "rageval-masking")
+        collected = config.stash[COLLECTED] = Collected(
+            config.stash[CATALOG],
+            read_options(config),
+            corpus_of(config),
+            config.rootpath,
+            existing_recordings(config),
+            budget_file(config),
+        )
+        if not config.option.collectonly:
+            collected.models.preload()
+    return config.stash[COLLECTED]

@@ -1,0 +1,129 @@
+"""``*.rag.toml`` suites, collected like test files: each ``[[testbed]]`` becomes a test function."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, found
+from pytest_rageval.folders import regular
+from pytest_rageval.hooks.collect.markers import rag_case
+from pytest_rageval.hooks.collect.usage_errors import REFUSED
+from pytest_rageval.model.facets import FACETS
+from pytest_rageval.testbeds.settings import SETTINGS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["SuiteModule", "line_of"]
+
+_HEADER = re.compile(r"^\s*\[\[\s*testbed\s*\]\]")
+_NAME = re.compile(r"[^\s:\[\]/\\#]+")
+_PYTEST = re.compile(r"_.*|pytest.*|(setup|teardown)_(module|function)|(setUp|tearDown)Module")
+_AT_LINE = re.compile(r"at line (\d+)")
+
+
+def _testbed(rag: object) -> None:
+    """Stand for one testbed; its case is answered and scored by the ``rag`` fixture."""
+
+
+class SuiteModule(pytest.Module):
+    """A suite as a module of test functions, so that everything pytest does with tests holds for it."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Collect one function a testbed; an unusable suite refuses the session."""
+        try:
+            self.obj  # noqa: B018 - reading the attribute reads the suite
+        except RagEvalError as error:
+            self.config.stash.setdefault(REFUSED, []).append(str(error))
+            return []
+        return super().collect()
+
+    def istestfunction(self, obj: object, name: str) -> bool:
+        """Take every testbed, whatever its name."""
+        return isinstance(obj, FunctionType)
+
+    def _getobj(self) -> ModuleType:
+        module = ModuleType(self.path.stem)
+        for name, function in _functions(self.path, self.nodeid).items():
+            setattr(module, name, function)
+        return module
+
+
+def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
+    text, suite = _read(path, shown)
+    lines = text.splitlines()
+    for key in suite:
+        if key != "testbed":
+            raise UnknownNameError("key", key, ["testbed"], f"{shown}:{line_of(lines, key, 0)}")
+    entries = suite.get("testbed")
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise DataError(f"{shown}:1", "a suite holds one or more [[testbed]] tables; add one")
+    headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
+    functions: dict[str, FunctionType] = {}
+    for number, entry in enumerate(entries):
+        header = headers[number] if number < len(headers) else 0
+        name = _check(entry, lines, header, shown)
+        if name in functions:
+            raise DataError(
+                f"{shown}:{header + 1}", f"two testbeds are named {found(name)}; give each a name of its own"
+            )
+        settings = {key: value for key, value in entry.items() if key != "name"}
+        functions[name] = rag_case(**settings)(_function(name, path, header + 1))
+    return functions
+
+
+def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
+    try:
+        raw = regular(path).read_bytes()
+        text = raw.decode("utf-8-sig")
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise DataError(shown, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        at = _AT_LINE.search(str(error))
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise DataError(f"{shown}:{line}", f"this is not valid TOML: {ascii_safe(str(error))}") from None
+
+
+def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> str:
+    """Return a testbed's name; a key that is not known is refused with its line."""
+    for key in entry:
+        if key not in (*SETTINGS, *FACETS, "name"):
+            where = f"{shown}:{line_of(lines, key, header)}"
+            raise UnknownNameError("key", key, [*SETTINGS, *FACETS, "name"], where)
+    name = entry.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
+        what = "no name" if name is None else f"the name {found(name)}"
+        problem = f"a testbed has {what}; name it without spaces, colons, slashes, brackets and #"
+        raise DataError(f"{shown}:{header + 1}", problem)
+    if _PYTEST.fullmatch(name):
+        problem = f"a testbed has the name {found(name)}, which means something to pytest; choose another"
+        raise DataError(f"{shown}:{header + 1}", problem)
+    return name
+
+
+def line_of(lines: list[str], key: str, start: int) -> int:
+    """Return the line, from 1, that first sets ``key`` after the line ``start``, from 0."""
+    written = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
+    for place in (rf"^\s*\[*\s*(testbed\s*\.\s*)?{written}", rf"(?<![\w.-]){written}"):
+        for at in range(start, len(lines)):
+            if re.search(place, lines[at]):
+                return at + 1
+    return start + 1
+
+
+def _function(name: str, path: Path, line: int) -> FunctionType:
+    code: CodeType = _testbed.__code__.replace(co_filename=str(path), co_firstlineno=line, co_name=name)
+    return FunctionType(code, {}, name)

@@ -1,0 +1,55 @@
+"""Ending a session, before anything runs, with pytest's usage error: one sentence and exit status 4.
+
+An exception in a collector would be a collection error with a traceback, and one in an xdist worker
+an internal error. So a refusal travels as a failed collection report, which xdist forwards, and the
+main process, with xdist the controller, turns it into a usage error.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from traceback import extract_tb
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import COLLECTED
+
+__all__ = ["REFUSED", "Refusals", "raised", "refuse"]
+
+REFUSED = pytest.StashKey[list[str]]()
+"""On the config: what was found unusable."""
+
+
+def refuse(config: pytest.Config, nodeid: str, message: str) -> None:
+    """End the session with a usage error that says ``message``; what was collected is let go, unrecorded."""
+    config.stash.setdefault(REFUSED, []).append(message)
+    collected = config.stash.get(COLLECTED, None)
+    if collected is not None:
+        del config.stash[COLLECTED]
+        collected.close()
+    report = pytest.CollectReport(nodeid, "failed", message, [], rag_refused=message)
+    config.hook.pytest_collectreport(report=report)
+
+
+def raised(error: BaseException, rootdir: Path) -> str:
+    """Return an error's message behind the ``file:line`` of the user's code that led to it."""
+    package = Path(__file__).parents[2]
+    frames = [frame for frame in extract_tb(error.__traceback__) if package not in Path(frame.filename).parents]
+    if not frames:
+        return str(error)
+    path = Path(frames[-1].filename)
+    shown = path.relative_to(rootdir) if path.is_relative_to(rootdir) else path
+    return f"{shown.as_posix()}:{frames[-1].lineno}: {error}"
+
+
+class Refusals:
+    """A plugin of the main process only: raises what collectors refused."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Raise a refusal as a usage error, before any other plugin counts it as a failure."""
+        message = getattr(report, "rag_refused", None)
+        if message is not None:
+            from pytest_rageval.llm.secrets import redact
+
+            raise pytest.UsageError(redact(message))

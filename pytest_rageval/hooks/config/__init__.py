@@ -1,0 +1,1 @@
+"""Options and ini settings, parsed and checked for form."""

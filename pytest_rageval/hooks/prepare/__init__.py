@@ -1,0 +1,1 @@
+"""Between collection and the first test: selection, checks, the corpus, the plan, resuming."""

@@ -1,0 +1,60 @@
+"""Which cases of the baseline this session deselected, so that no gate misses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pytest_rageval.analysis.measured import Measured, facets_of_case
+from pytest_rageval.analysis.pairing import pair_up
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.collect.selection import declared
+from pytest_rageval.model.digests import case_digest
+from pytest_rageval.report.files.baseline_file import read_baseline
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+
+__all__ = ["deselected_of_baseline"]
+
+
+def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple[int, ...]:
+    """Return the places in the baseline of the cases that the session has and does not run.
+
+    Cases are found as those that run are: by id, else by content. A case that its marker's ``where``, ``limit`` or
+    ``sample`` leaves out is none of the testbed, and so not deselected.
+
+    Args:
+        collected: every testbed and case.
+        chosen: the ordinals of the cases that run, on whatever shard.
+    """
+    path, running = collected.options.baseline.path, set(chosen)
+    entries = collected.entries
+    systems = {entries[ordinal].responder.name for ordinal in chosen}
+    mine = [entries[at] for at in declared(entries)]
+    mine = [entry for entry in mine if entry.testbed.reached and entry.responder.name in systems]
+    if path is None or not path.exists() or running.issuperset(entry.ordinal for entry in mine):
+        return ()
+    try:
+        before = read_baseline(path).cases
+    except RagEvalError:  # it is about to be written anew
+        return ()
+    places = {id(case): at for at, case in enumerate(before)}
+    if collected.options.narrowed:
+        reached = {entry.testbed.nodeid for entry in mine}
+        before = tuple(case for case in before if case.testbed in reached)
+    now: dict[object, Measured] = {}
+    for entry in mine:
+        case = _case(collected, entry)
+        now[case.key] = case
+    runs = {_case(collected, entries[ordinal]).key for ordinal in chosen}
+    pairing = pair_up(before, list(now.values()))
+    pairs = (*pairing.pairs, *pairing.changed, *pairing.failed)
+    return tuple(sorted(places[id(pair.before)] for pair in pairs if pair.after.key not in runs))
+
+
+def _case(collected: Collected, entry: Entry) -> Measured:
+    """Return a case as a run measures it, without any score; its repeats are one case."""
+    case = collected.session_case(entry)
+    return Measured(entry.testbed.nodeid, case.id, entry.responder.name, facets_of_case(case.facets), case_digest(case))

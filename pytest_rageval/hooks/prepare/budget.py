@@ -1,0 +1,47 @@
+"""Checks that ``--rag-budget-usd`` can be kept: all model calls are seen, and each has a price and a longest reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.engine.estimate import asked_by
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.config.model_clients import KINDS
+from pytest_rageval.hooks.prepare.model_calls import first_items, planned_of
+from pytest_rageval.llm.backends.prices import Prices
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.report.sections.unseen_calls import UNSEEN
+from pytest_rageval.report.text.lines import few_of
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+
+__all__ = ["check_budget"]
+
+
+def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial: bool) -> None:
+    """Raise `SettingError` if a call may miss the budget.
+
+    Args:
+        collected: the session.
+        items: the tests that will run.
+        partial: whether calls that are not seen are allowed.
+    """
+    if collected.unseen and not partial:
+        shown = few_of(tuple(collected.unseen.values()), 3)
+        how = "ask the model of the fixture rag_llm, or give --rag-budget-partial to bound only what is seen"
+        raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}")
+    models: dict[tuple[str, str], None] = {}
+    for plan in planned_of(collected, first_items(items)):
+        for model, is_ours in asked_by(plan, collected.models.prompts):
+            models["rag_llm" if is_ours else "rag_judge", model.name] = None
+    for fixture, name in models:
+        kind, cassettes = KINDS[fixture], collected.models.cassettes
+        if cassettes is None or (cassettes.asks(kind, name) and not cassettes.may_replay(kind, name)):
+            prices = Prices(name, collected.models.setting(fixture).params)
+            problem = prices.unbounded(f"rag_{kind}_params", Client.RATES)
+            if problem:
+                raise SettingError(problem)

@@ -1,0 +1,79 @@
+"""Whether the corpus of the ini has what testbeds judge its rankings by: what is not there can only be missed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.metrics.rankings.pages import evidence_sets
+from pytest_rageval.model.ranking import page_of
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Testbed
+    from pytest_rageval.model.case import Case, Passage
+
+__all__ = ["check_judged"]
+
+Kind = Literal["document", "page"]
+
+
+def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: Sequence[Passage]) -> None:
+    """Refuse a testbed none of whose relevant documents is among ``passages``; note it where some are missing.
+
+    Documents count where its metrics read the qrels by ids, pages where they read pages.
+    """
+    kinds = {testbed: _kinds(testbed) for testbed in testbeds}
+    wanted: dict[tuple[Testbed, Kind], dict[str, None]] = {}
+    for entry in collected.entries:
+        for kind in kinds.get(entry.testbed, ()):
+            relevant = dict.fromkeys(_relevant(entry.case, kind))
+            if relevant:
+                wanted.setdefault((entry.testbed, kind), {}).update(relevant)
+    if not wanted or not passages:
+        return
+    pages = {passage.page or page_of(passage.id): passage.id for passage in reversed(passages)}
+    ids = {passage.id for passage in passages}
+    for (testbed, kind), relevant in wanted.items():
+        missing = [name for name in relevant if name not in (ids if kind == "document" else pages)]
+        if len(missing) == len(relevant):
+            raise SettingError(f"{testbed.settings.origin}: {_nothing(kind, missing[0], passages[0], pages)}")
+        if missing:
+            lacks = f"{len(missing)} of the {len(relevant)} {kind}s that are judged relevant"
+            collected.notes.append(f"{testbed.nodeid}: rag_corpus lacks {lacks}, the first {found(missing[0])}")
+
+
+def _kinds(testbed: Testbed) -> set[Kind]:
+    """Return what a testbed's metrics look for; those that only stand beside labels of documents ask for nothing.
+
+    Where it has judgements of a file and no such metric, which the test's body may compute, pages hold for both.
+    """
+    labelled = any(metric.labels != "none" for metric in testbed.metrics.values())
+    beside = ("answer_in_context", "page_Rprec") if labelled else ("answer_in_context",)
+    kinds: set[Kind] = {
+        "page" if name.startswith("page_") else "document"
+        for name, metric in testbed.metrics.items()
+        if metric.of == "retrieval" and metric.labels == "none" and name not in beside
+    }
+    return kinds or ({"page"} if testbed.settings.qrels is not None else set())
+
+
+def _relevant(case: Case, kind: Kind) -> Iterator[str]:
+    if case.supplied is not None or case.instance.evidence:
+        return
+    if kind == "page":
+        for pages in evidence_sets(case):
+            yield from sorted(pages)
+    elif case.relevance == "ids":
+        yield from (name for name, grade in case.qrels.items() if grade > 0)
+
+
+def _nothing(kind: Kind, name: str, first: Passage, pages: dict[str, str]) -> str:
+    """Return what is wrong where nothing that is judged relevant is in the corpus."""
+    problem = f"no {kind} that is judged relevant is in rag_corpus"
+    if kind == "document" and name in pages:
+        chunk = found(pages[name])
+        return f"{problem}: {found(name)} is the page of its {chunk}; take page_R@k, or judge by ids as {chunk}"
+    known = first.id if kind == "document" else first.page or page_of(first.id)
+    return f"{problem}: judged are {kind}s as {found(name)}, and it has {found(known)}; correct the qrels or rag_corpus"

@@ -1,0 +1,142 @@
+"""Read the corpus if a test needs it, check it against the cases, and build the retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.corpora.locating import EvidenceLocator
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
+from pytest_rageval.hooks.config.fixture_overrides import (
+    CORPUS_FIXTURE,
+    EMBEDDER,
+    MODELS,
+    PARTS,
+    overridden,
+    reaches_own,
+)
+from pytest_rageval.hooks.prepare.corpus_coverage import check_judged
+from pytest_rageval.hooks.prepare.evidence import check_evidence, with_evidence
+from pytest_rageval.hooks.prepare.stale_labels import digest_labels
+from pytest_rageval.retrieval import BUILTIN, FAMILIES
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry, Testbed
+    from pytest_rageval.model.case import Passage
+
+from pytest_rageval.hooks.collect.session_corpus import corpus_of
+
+__all__ = ["READERS", "read_where_needed"]
+
+
+READERS = ("extractive", "llm", "rag_system")
+"""The systems of the plugin that retrieve where a case supplies no passages; `closed_book` never does."""
+
+
+def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Read the corpus if one of the tests needs it, check that it has what is judged, and make its retriever.
+
+    Cases with evidence need it, too, because it holds the places of their evidence. What keeps that from going well is
+    told before anything runs. Where nothing will run, only look for the files.
+    """
+    corpus = corpus_of(config)
+    collected = config.stash.get(COLLECTED, None)
+    searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
+    corpus.needed = searched and _is_needed(config, items)
+    located = with_evidence(items) if config.getini("rag_corpus") else []
+    if not corpus.needed and not located:
+        return
+    if config.option.collectonly or config.option.rag_dry_run:
+        corpus.look()
+        return
+    if located:
+        corpus.locator = EvidenceLocator(entry.case.instance for entry in located)
+    read, asking = corpus.passages, set() if collected is None else _asking(collected, items)
+    if collected is not None and corpus.locator is not None:
+        check_evidence(collected, located, corpus.locator)
+    if collected is not None and read is not None:
+        digest_labels(collected, _answered_from_it(collected, items), read)
+    if collected is None or not asking:
+        return
+    if read is not None:
+        check_judged(collected, asking, read)
+    _make_retriever(collected, read)
+
+
+def _make_retriever(collected: Collected, read: tuple[Passage, ...] | None) -> None:
+    """Make the retriever that the session keeps; what is wrong with its settings or its index is a `RagEvalError`."""
+    from pytest_rageval.hooks.prepare.retriever import retriever_over
+
+    try:
+        retriever_over(read, collected)
+    except RagEvalError:
+        raise
+    except Exception:  # the first case that needs it tells more
+        return
+
+
+def _asking(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
+    """Return the testbeds that the plugin's own readers and retrievers answer from the corpus of the ini."""
+    asking: set[Testbed] = set()
+    known: set[object] = set()
+    if collected.options.retriever.partition(":")[0] not in {*BUILTIN, *FAMILIES}:
+        return asking
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or entry.case.supplied is not None or (entry.testbed, entry.responder) in known:
+            continue
+        known.add((entry.testbed, entry.responder))
+        ours = entry.responder.name in READERS and overridden(CORPUS_FIXTURE, item) is None
+        if ours and CORPUS_FIXTURE in _asked_by(collected, entry, item):
+            asking.add(entry.testbed)
+    return asking
+
+
+def _answered_from_it(collected: Collected, items: Sequence[pytest.Item]) -> Iterator[Entry]:
+    """Yield the cases whose system is given the corpus of the ini."""
+    known: dict[object, bool] = {}
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None:
+            continue
+        place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+        if place not in known:
+            known[place] = reaches_own("rag_corpus", _asked_by(collected, entry, item), item)
+        if known[place]:
+            yield entry
+
+
+def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
+    collected = config.stash.get(COLLECTED, None)
+    known: set[object] = set()
+    for item in items:
+        if CORPUS_FIXTURE in getattr(item, "fixturenames", ()) and reaches_own(CORPUS_FIXTURE, [CORPUS_FIXTURE], item):
+            return True
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or collected is None:
+            continue
+        place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+        if place not in known and reaches_own(CORPUS_FIXTURE, _asked_by(collected, entry, item), item):
+            return True
+        known.add(place)
+    return False
+
+
+def _asked_by(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
+    """Return the fixtures that answering a case sets up, as far as they may lead to the corpus."""
+    name, named = entry.responder.name, entry.responder.named
+    theirs = [fixture for fixture in (*PARTS, *MODELS, EMBEDDER, "rag_system") if overridden(fixture, item) is not None]
+    models = [fixture for fixture in theirs if fixture in MODELS]
+    if entry.testbed.recorded is not None or collected.named.get(name) is not None:
+        return models
+    if not named and "rag_system" in theirs:
+        return ["rag_system", *models]
+    parts = [fixture for fixture in theirs if fixture != "rag_system"]
+    if "rag_retriever" in parts:
+        return [fixture for fixture in parts if fixture != CORPUS_FIXTURE]
+    retrieves = entry.case.supplied is None if name in READERS else name != "closed_book"
+    return [*parts, CORPUS_FIXTURE] if retrieves else parts

@@ -1,0 +1,266 @@
+"""Collection: markers to parametrized items, selection, and refusing what cannot be used."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.errors import RagEvalError, SettingError
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, SKIPPED_FILES
+from pytest_rageval.hooks.collect.usage_errors import REFUSED, raised, refuse
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site
+
+from pytest_rageval.hooks.collect.start import collected_of
+
+__all__ = [
+    "pytest_collection_modifyitems",
+    "pytest_generate_tests",
+    "pytest_itemcollected",
+    "pytest_make_collect_report",
+    "pytest_pycollect_makeitem",
+    "pytest_report_collectionfinish",
+]
+
+_PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> Generator[None, object, object]:
+    """Let a test use ``rag`` if its marker asks for it, and note the items that are made for its cases."""
+    _use_rag(collector, name, obj)
+    made = yield
+    if COLLECTED in collector.config.stash and isinstance(made, list):
+        from pytest_rageval.hooks.prepare.gate_cases import entry_of
+
+        collector.config.stash[COLLECTED].made += [item for item in made if entry_of(item) is not None]
+    return made
+
+
+def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+    """Let a test with ``@rag_case`` that does not ask for ``rag`` be answered and scored all the same."""
+    function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
+    if not inspect.isfunction(function):
+        return
+    marked = any(mark.name == "rag_case" for mark in getattr(function, "pytestmark", ()))
+    if not (marked or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
+        return
+    code = function.__code__
+    if "rag" not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        pytest.mark.usefixtures("rag")(function)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Multiply a test with ``@rag_case`` into one item a case."""
+    marks = _marks(metafunc.definition)
+    if not marks:
+        return
+    from pytest_rageval.hooks.collect.session import parametrize
+
+    try:
+        made = _entries(metafunc, marks) if REFUSED not in metafunc.config.stash else []
+    except RagEvalError as error:
+        metafunc.config.stash.setdefault(REFUSED, []).append(str(error))
+        made = []
+    parametrize(metafunc, made)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Refuse the session as soon as a marker, a suite or a data file turned out to be unusable.
+
+    So too when a conftest that is met on the way registers a name that is taken. Count the files that another plugin,
+    as that of ``--lf``, skips: they are reported without a call.
+    """
+    report = yield
+    if isinstance(collector, pytest.File) and report.passed and not hasattr(report, "call"):
+        collector.config.stash[SKIPPED_FILES] = collector.config.stash.get(SKIPPED_FILES, 0) + 1
+    refused = collector.config.stash.get(REFUSED, [])
+    call: pytest.CallInfo[object] | None = getattr(report, "call", None)
+    if not refused and call is not None and call.excinfo is not None and call.excinfo.errisinstance(RagEvalError):
+        refused = [raised(call.excinfo.value, collector.config.rootpath)]
+    for message in refused[:1]:
+        refuse(collector.config, collector.nodeid, message)
+    return report
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Put each item's case where the other hooks find it; a marker that had no effect refuses the session."""
+    callspec = getattr(item, "callspec", None)
+    entry = None if callspec is None else callspec.params.get("rag")
+    if entry is not None and COLLECTED in item.config.stash:
+        from pytest_rageval.hooks.collect.testbed import Entry
+
+        if isinstance(entry, Entry):
+            item.stash[ENTRY] = entry
+            entry.testbed.reached = True
+            return
+    if item.get_closest_marker("rag_case") and REFUSED not in item.config.stash:
+        problem = "rag_case has no effect here; put it on a function, a class that is no unittest.TestCase, or a module"
+        refuse(item.config, item.nodeid, f"{item.nodeid}: {problem}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and say what was deselected."""
+    if COLLECTED not in config.stash:
+        if config.option.rag_gate and REFUSED not in config.stash:
+            refuse(
+                config,
+                session.nodeid,
+                "--rag-gate: no RAG case was collected that a gate could judge; correct the path",
+            )
+        elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
+            _read_corpus(session, items)
+        return
+    from pytest_rageval.hooks.collect.selection import deselected, of_other_shards
+    from pytest_rageval.hooks.prepare.checks import check_session
+
+    collected = config.stash[COLLECTED]
+    try:
+        check_session(collected)
+        if config.option.markexpr:
+            from pytest_rageval.hooks.collect.marker_expressions import checked_terms
+
+            collected.notes += checked_terms(config.option.markexpr, collected.entries)
+        left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
+        dropped = deselected(collected.options, collected.entries, left)
+    except RagEvalError as error:
+        refuse(config, session.nodeid, str(error))
+        return
+    shared = _without(items, dropped)
+    if collected.options.shard is not None:
+        collected.shared = frozenset(left - dropped)
+        others = of_other_shards(collected.options.shard, collected.entries, collected.shared)
+        rag_items = (item for item in shared if ENTRY in item.stash)
+        collected.elsewhere += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
+        dropped |= others
+    out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
+    if out:
+        items[:] = _without(items, dropped)
+        config.hook.pytest_deselected(items=out)
+    _read_corpus(session, shared)  # each shard's fingerprint is that of the whole
+    if REFUSED not in config.stash and not config.option.collectonly:
+        _check_before_run(session, items)
+    _load_embedder(session, items)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    """Report, if nothing runs, which part of ``-m`` selects no case; a run has it in its summary."""
+    if not config.option.collectonly or COLLECTED not in config.stash:
+        return []
+    return [note for note in config.stash[COLLECTED].notes if note.startswith("-m ")]
+
+
+def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
+    """Return the items that are no cases, and those whose ordinal is not among ``dropped``."""
+    return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
+
+
+def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
+    """Call ``check``; what it finds unusable ends the session before anything runs."""
+    try:
+        check()
+    except RagEvalError as error:
+        refuse(session.config, session.nodeid, str(error))
+
+
+def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Check recordings and budget, and leave out the cases that are taken over from another run."""
+    from pytest_rageval.hooks.prepare.selected_cases import check_before_run
+
+    _or_refuse(session, lambda: check_before_run(session, items))
+
+
+def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Read the corpus of the ini where a test needs it, before anything runs."""
+    from pytest_rageval.hooks.prepare.corpus_use import read_where_needed
+
+    _or_refuse(session, lambda: read_where_needed(session.config, items))
+
+
+def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Make the embedding model of the ini where a metric of a test asks it, before anything runs."""
+    from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, overridden
+
+    config = session.config
+    if REFUSED in config.stash or config.option.collectonly or config.option.rag_dry_run:
+        return
+    asking = (item for item in items if ENTRY in item.stash and item.stash[ENTRY].testbed.embeds)
+    if all(overridden(EMBEDDER, item) is not None for item in asking):
+        return
+    _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
+
+
+def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:
+    collected = collected_of(metafunc.config)
+    definition = metafunc.definition
+    site = _site(definition)
+    responders = _responders(definition, collected)
+    made: list[tuple[str, Entry]] = []
+    for number, mark in enumerate(marks, 1):
+        raw: dict[str, Any] = dict(mark.kwargs)
+        if len(mark.args) > 1 or (mark.args and "dataset" in raw):
+            raise SettingError(f"{site.where}: rag_case takes one positional argument, the dataset; name the others")
+        if mark.args:
+            raw["dataset"] = mark.args[0]
+        made += collected.add(site, number, raw, responders)
+    return made
+
+
+def _marks(definition: pytest.Function) -> list[pytest.Mark]:
+    """Return the ``rag_case`` markers in the order they are read: module, class, function, the top one first."""
+    marks: list[pytest.Mark] = []
+    for node in definition.listchain():
+        own = [mark for mark in node.own_markers if mark.name == "rag_case"]
+        marks += own if isinstance(node, pytest.Module) else own[::-1]
+    return marks
+
+
+def _site(definition: pytest.Function) -> Site:
+    """Return where a test function stands; an inherited one stands in another file than its class."""
+    from pytest_rageval.datasets.source import shown_path
+    from pytest_rageval.hooks.collect.testbed import Site
+
+    function = inspect.unwrap(definition.obj)
+    written = Path(function.__code__.co_filename)
+    inherited = function.__module__ not in (None, definition.module.__name__)
+    shown = shown_path(written) if inherited else definition.nodeid.partition("::")[0]
+    return Site(
+        nodeid=definition.nodeid,
+        name=definition.name,
+        where=f"{shown}:{function.__code__.co_firstlineno}",
+        folders=(definition.path.parent, written.parent),
+        asserts=any(step.opname not in _PASSIVE for step in dis.get_instructions(function)),
+    )
+
+
+def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
+    """Return who answers: the systems of the command line, else an overridden fixture, else the ini's."""
+    from pytest_rageval.hooks.collect.testbed import Responder
+    from pytest_rageval.hooks.config.fixture_overrides import MODELS, PARTS, overridden
+
+    options = collected.options
+    parts = {name: overridden(name, definition) for name in (*PARTS, *MODELS)}
+    system = overridden("rag_system", definition)
+    if not options.systems and system is not None:
+        lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
+        return [Responder("rag_system", lasting=lasting)]
+    lasting = all(part is None or part.scope == "session" for part in parts.values())
+    if options.systems or options.ini_systems:
+        return [Responder(name, named=True, lasting=lasting) for name in options.systems or options.ini_systems]
+    if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
+        return [Responder("rag_system", lasting=lasting)]
+    model = options.model.name is not None or parts["rag_llm"] is not None
+    return [Responder("llm" if model else "extractive", named=True, lasting=lasting)]

@@ -1,0 +1,135 @@
+"""Which models the cases of a session ask, and which systems ask models that the session does not see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, reaches
+
+if TYPE_CHECKING:
+    from pytest_rageval.engine.estimate import Asks, Planned, Pricing
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+
+__all__ = ["first_items", "own_systems", "planned_of", "unseen_systems"]
+
+
+def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Planned]:
+    """Return what each case would ask, with tokenizers and prices."""
+    from pytest_rageval.engine.asking import Task
+    from pytest_rageval.engine.estimate import Planned
+
+    priced = cache(partial(_pricing, collected))
+    named = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
+    others = {name: priced("rag_judge", name) for name in collected.options.panelists}
+    planned: list[Planned] = []
+    for item, entry in _cases(items):
+        testbed = entry.testbed
+        name = "recorded answers" if testbed.recorded is not None else entry.responder.name
+        task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
+        model, judge = (fixture if overridden(fixture, item) else priced(fixture, named[fixture]) for fixture in MODELS)
+        panelists = {**others, "rag_judge": judge}
+        asks, top_k = _asks(collected, entry, item), collected.options.top_k
+        planned.append(Planned(task, asks, model, judge, top_k, collected.panels, panelists))
+    return planned
+
+
+def first_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return the first case of each testbed under each system: the others ask the same models."""
+    first: dict[object, pytest.Item] = {}
+    for item, entry in _cases(items):
+        first.setdefault((entry.testbed, entry.responder), item)
+    return list(first.values())
+
+
+def own_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
+    """Return each system that is a user's code, and what the user wrote for it: a name or a fixture."""
+    return dict(_own(entry, item) for item, entry in _own_cases(collected, items))
+
+
+def unseen_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
+    """Return those of `own_systems` whose model calls may not be seen: they do not ask for the fixture ``rag_llm``."""
+    own = _own_cases(collected, items)
+    return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(entry, item))
+
+
+def _own_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
+    """Yield the first case of each testbed under each system that is a user's code."""
+    return (each for each in _cases(first_items(items)) if _asks(collected, each[1], each[0]) == "own")
+
+
+def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is not None:
+            yield item, entry
+
+
+def _asks(collected: Collected, entry: Entry, item: pytest.Item) -> Asks:
+    """Return which model calls the system of a case makes."""
+    if entry.testbed.recorded is not None:
+        return "none"
+    if entry.responder.named:
+        return _asks_named(collected, entry.responder.name, item)
+    if _own_fixture(item):
+        return "own"
+    has_model = collected.models.setting("rag_llm").name is not None or overridden("rag_llm", item) is not None
+    return _asks_built_in("llm", item) if has_model else "none"
+
+
+def _asks_named(collected: Collected, name: str, item: pytest.Item) -> Asks:
+    system = collected.named.get(name)
+    if system is not None:
+        from pytest_rageval.llm.recorded_functions.recorded import is_recorded
+
+        return "none" if collected.options.record_mode == "none" and is_recorded(system) else "own"
+    if name == "closed_book":
+        return "closed_book"
+    return _asks_built_in(name, item) if name in ("llm", "extractive") else "own"
+
+
+def _asks_built_in(name: str, item: pytest.Item) -> Asks:
+    """Return what a system asks that retrieves: a user's retriever may ask the session's model too."""
+    if overridden("rag_retriever", item) is not None and reaches("rag_llm", ["rag_retriever"], item):
+        return "own"
+    return "llm" if name == "llm" else "none"
+
+
+def _asks_rag_llm(entry: Entry, item: pytest.Item) -> bool:
+    """Return whether what a user wrote takes its model from the fixture ``rag_llm``."""
+    if entry.responder.named:
+        return entry.responder.name in ("llm", "extractive")
+    return reaches("rag_llm", [_own_fixture(item) or "rag_retriever"], item)
+
+
+def _own(entry: Entry, item: pytest.Item) -> tuple[str, str]:
+    """Return a system's name, and what the user wrote for it."""
+    name = entry.responder.name
+    return name, name if entry.responder.named else f"the fixture {_own_fixture(item) or 'rag_retriever'}"
+
+
+def _own_fixture(item: pytest.Item) -> str:
+    """Return which fixture of a user's answers if no option names a system, or "" if none does."""
+    return next((name for name in ("rag_system", "rag_generator") if overridden(name, item) is not None), "")
+
+
+def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | None:
+    """Return the tokenizer and prices of a model that is asked as a fixture's is; None if the options name none."""
+    if name is None:
+        return None
+    from pytest_rageval.engine.estimate import Pricing
+    from pytest_rageval.llm.backends.prices import Prices, count_tokens
+
+    params = collected.models.setting(fixture).params
+    return Pricing(
+        name=name,
+        count=partial(count_tokens, name),
+        cost=Prices(name, params).cost,
+        max_tokens=params.get("max_completion_tokens") or params.get("max_tokens"),
+        recorded=collected.models.named(fixture, name).replays,
+    )

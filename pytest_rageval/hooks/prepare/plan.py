@@ -1,0 +1,125 @@
+"""From what was collected to the plan a report is made from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from pytest_rageval.analysis.clusters import REPEAT
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.datasets.source import place_below
+from pytest_rageval.hooks.collect.selection import left_out
+from pytest_rageval.hooks.collect.session import Collected
+from pytest_rageval.hooks.collect.testbed import Entry, Testbed
+from pytest_rageval.hooks.prepare.baseline_cases import deselected_of_baseline
+from pytest_rageval.hooks.prepare.recorded_answers import unused_answers
+from pytest_rageval.hooks.prepare.run_settings import testbed_settings
+from pytest_rageval.model.case import Case
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.text.lines import counted
+from pytest_rageval.testbeds.expand import shortfalls
+from pytest_rageval.testbeds.ids import digest
+
+__all__ = ["plan_of"]
+
+_DATA_SETTINGS = (
+    "dataset", "ability", "assembly", "passages", "noise_rate", "correct_rate", "qrels", "where", "facets",
+)  # fmt: skip
+
+
+def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
+    """Return the plan of a session.
+
+    Args:
+        collected: every testbed, also those whose cases were all deselected.
+        nodes: node id -> entry of each case that will run.
+    """
+    plan = Plan(
+        fingerprint=_fingerprint(collected),
+        identity=collected.identity,
+        passages=collected.passages,
+        notes=(*collected.notes, *unused_answers(collected)),
+    )
+    plan.notes += tuple(note for source in collected.sources for note in source.notes)
+    plan.session_gates = tuple(str(gate) for gate, _ in collected.session_gates)
+    plan.unmatched_gates = tuple(str(gate) for gate in collected.unmatched)
+    plan.labels, plan.least_kappas = collected.trust.labels, dict(collected.trust.least)
+    own = sorted({entry.ordinal for entry in nodes.values()})
+    chosen = own if collected.shared is None else sorted(collected.shared)
+    selected: dict[str, list[Case]] = {}
+    for entry in map(collected.entries.__getitem__, chosen):
+        selected.setdefault(entry.testbed.nodeid, []).append(entry.case)
+    for testbed in collected.testbeds.values():
+        if not testbed.reached:
+            continue
+        plan.testbeds[testbed.nodeid] = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
+        for name, metric in testbed.metrics.items():
+            judge = "" if metric.judge_asked is None else metric.judge_asked.name
+            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
+    reached = sum(entry.testbed.reached for entry in collected.entries)
+    plan.unselected = reached - len(chosen)
+    n_left_out = left_out(collected.entries, set(chosen))
+    plan.part = f"{counted(n_left_out, 'case')} left out" if n_left_out else ""
+    plan.narrowed = collected.options.narrowed
+    asked = collected.options.baseline
+    plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
+    plan.partial_gates = collected.options.partial_gates
+    plan.min_compared, plan.deselected = asked.min_compared, deselected_of_baseline(collected, chosen)
+    plan.alpha_per, plan.unseen = asked.alpha_per, collected.unseen
+    places: dict[tuple[tuple[str, str], ...], int] = {}
+    for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
+        key = tuple(entry.case.facets.items())
+        if key not in places:
+            places[key] = len(plan.facets)
+            plan.facets.append(dict(entry.case.facets))
+        case_id = collected.case_ids[entry.source.name, entry.case.id]
+        plan.cases[nodeid] = (case_id, entry.testbed.nodeid, entry.responder.name, places[key])
+    if collected.options.shard is not None:
+        order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)
+        plan.shard = Shard(*collected.options.shard, len(chosen), _selection(collected, chosen), order)
+    return plan
+
+
+def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Case]) -> TestbedPlan:
+    return TestbedPlan(
+        nodeid=testbed.nodeid,
+        name=testbed.name,
+        metrics=tuple(testbed.metrics),
+        gates=tuple(str(gate) for gate in testbed.gates),
+        generated=testbed.generated,
+        asserts=testbed.asserts,
+        labelled=testbed.labelled,
+        notes=_short_pools(selected),
+        settings=testbed_settings(testbed),
+        cluster=testbed.settings.cluster or collected.options.cluster,
+        where=place_below(collected.rootdir, collected.rootdir, testbed.settings.origin),
+    )
+
+
+def _selection(collected: Collected, chosen: Sequence[int]) -> str:
+    """Return a digest of which cases are selected, under which systems and how often."""
+    entries = [collected.entries[ordinal] for ordinal in chosen]
+    parts = [(e.testbed.nodeid, e.name, e.responder.name, e.case.facets.get(REPEAT, "")) for e in entries]
+    return digest(*(part for each in parts for part in each)).hex()[:16]
+
+
+def _fingerprint(collected: Collected) -> str:
+    """Return sha256 over the data files, the corpus that was read and the settings that make cases of them."""
+    digest = hashlib.sha256()
+    for source in collected.sources:
+        digest.update(source.name.encode())
+        digest.update(source.digest)
+    digest.update(collected.corpus.digest)
+    for testbed in collected.testbeds.values():
+        settings = {name: str(getattr(testbed.settings, name)) for name in _DATA_SETTINGS}
+        digest.update(json.dumps([testbed.nodeid, testbed.seed, settings], sort_keys=True).encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _short_pools(cases: Sequence[Case]) -> tuple[str, ...]:
+    short = shortfalls(cases)
+    if not short.count:
+        return ()
+    ids = ", ".join(short.ids) + (", ..." if short.count > len(short.ids) else "")
+    return (f"{short.count} of {short.total} cases got other passages than asked, as their pools are short ({ids})",)

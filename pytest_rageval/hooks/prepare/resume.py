@@ -1,0 +1,143 @@
+"""``--rag-resume``: which run a session goes on with, and which of its cases are taken over from it, not run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RESUMED
+from pytest_rageval.hooks.collect.saved_reports import reports_of
+from pytest_rageval.hooks.prepare.run_fingerprint import identity_of
+from pytest_rageval.llm.client.earlier_calls import EarlierCalls
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.report.files.interrupted_run import Stopped, mismatch, newest_unfinished, stopped_run
+from pytest_rageval.report.files.run_folder import HEAD, OUTCOMES
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.outcome import Outcome
+
+from pytest_rageval.hooks.collect.resumed_run import Resumed
+
+__all__ = ["find_run", "leave_out", "resume_command", "tell_resumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The same, as far as a process that collects has to know it."""
+
+    run: str
+    identity: Mapping[str, Mapping[str, str]]
+    cases: frozenset[str]
+    turns: Mapping[str, Outcome]
+    paid: tuple[Mapping[str, Any], ...]
+
+
+def find_run(config: pytest.Config) -> None:
+    """Put the run that ``--rag-resume`` means on the config; where it names none that is there, it is a `SettingError`.
+
+    Where it names none, the newest run is meant that is unfinished or has errors.
+    """
+    runs, named = config.rootpath / ".rageval" / "runs", config.option.rag_resume
+    shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
+    folder = _named(config, runs, named) if named else newest_unfinished(runs, shard)
+    if folder is None:
+        which = f"no run of shard {shard}" if shard else "no run"
+        where = f"{which} in .rageval/runs is unfinished or has errors"
+        note = f"{where}, so that --rag-resume takes nothing over and all cases run"
+        config.stash[RESUMED] = Resumed(Stopped(""), note)
+        return
+    stopped = _readable(config, stopped_run(folder))
+    nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
+    config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
+
+
+def resume_command(config: pytest.Config, run: str) -> str:
+    """Return the session's own command line with ``--rag-resume`` of a run."""
+    args = [str(arg) for arg in config.invocation_params.args]
+    if "--rag-resume" in args:
+        at = args.index("--rag-resume")
+        named = config.option.rag_resume
+        del args[at : at + (2 if named and args[at + 1 : at + 2] == [named] else 1)]
+    args = [arg for arg in args if not arg.startswith("--rag-resume=")]
+    return shlex.join(["pytest", f"--rag-resume={run}", *args])
+
+
+def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
+    """Put into a worker's input what it has to know."""
+    if RESUMED in config.stash:
+        stopped = config.stash[RESUMED].stopped
+        told = [stopped.run, stopped.identity, list(stopped.ended), _turns(stopped), list(stopped.paid.rows)]
+        workerinput["rag_resumed"] = json.dumps(told)
+
+
+def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Take the tests of cases that are taken over from among those that run.
+
+    Raises:
+        SettingError: data, settings or system are not those of the run that the session goes on with.
+    """
+    collected = session.config.stash[COLLECTED]
+    collected.identity = identity_of(collected, items)
+    told = _told(session.config)
+    if told is None or not (told.cases or told.paid):
+        return
+    problem = mismatch(told.identity, collected.identity)
+    if problem is not None:
+        wish = "undo that, or leave --rag-resume out to run all anew"
+        raise SettingError(f"--rag-resume: the run {told.run} cannot be resumed, as {problem}; {wish}")
+    taken = (item for item in items if ENTRY in item.stash and item.nodeid in told.cases)
+    collected.earlier = EarlierCalls(told.paid)
+    collected.taken = {item: told.turns.get(item.nodeid) for item in taken}
+    items[:] = [item for item in items if item not in collected.taken]
+
+
+def _named(config: pytest.Config, runs: Path, named: str) -> Path:
+    for folder in (runs / named, config.invocation_params.dir / named):
+        if (folder / HEAD).is_file() or (folder / OUTCOMES).is_file():
+            return folder.resolve()
+    known = sorted(path.name for path in runs.glob("*") if (path / HEAD).is_file())[-3:]
+    hint = f"name one as {', '.join(known)}" if known else "there is none yet"
+    where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
+    raise SettingError(f"--rag-resume names {found(named)}, which is no run in .rageval/runs; {hint} ({where})")
+
+
+def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:
+    """Return a run without the cases whose lines are not as they were written."""
+    ended = {nodeid: line for nodeid, line in stopped.ended.items() if _is_readable(config, line)}
+    return replace(stopped, ended=ended, unread=stopped.unread + len(stopped.ended) - len(ended))
+
+
+def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
+    try:
+        reports = list(reports_of(config, deepcopy(dict(line)), {}))  # pytest changes what it reads
+        phases = [report.when for report in reports]
+        return decode_outcome(line["outcome"]).status == "scored" and phases == ["setup", "call", "teardown"]
+    except Exception:  # pytest and its plugins read what they wrote, and raise anything if it has changed
+        return False
+
+
+def _told(config: pytest.Config) -> _Told | None:
+    text: str | None = getattr(config, "workerinput", {}).get("rag_resumed")
+    if text is not None:
+        run, identity, cases, turns, paid = json.loads(text)
+    elif RESUMED in config.stash:
+        stopped = config.stash[RESUMED].stopped
+        run, identity, cases, turns = stopped.run, stopped.identity, stopped.ended, _turns(stopped)
+        paid = stopped.paid.rows
+    else:
+        return None
+    outcomes = {nodeid: decode_outcome(plain) for nodeid, plain in turns.items()}
+    return _Told(run, identity, frozenset(cases), outcomes, tuple(paid))
+
+
+def _turns(stopped: Stopped) -> dict[str, dict[str, Any]]:
+    """Return the outcomes of turns that followed the system's own answers, by node id; without texts there are none."""
+    return {nodeid: line["outcome"] for nodeid, line in stopped.ended.items() if "history" in line["outcome"]}

@@ -1,0 +1,65 @@
+"""The retriever of a session, over a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.model.case import Passage
+from pytest_rageval.model.protocols import Retriever
+from pytest_rageval.registry import Registry
+from pytest_rageval.retrieval import RetrieverFactory
+from pytest_rageval.retrieval.adapt_retriever import adapted
+from pytest_rageval.retrieval.build_context import RetrieverParts, Watch
+from pytest_rageval.retrieval.index_store import IndexStore
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.model.protocols import Retriever
+
+
+__all__ = ["built_retriever", "retriever_over", "store_in"]
+
+
+def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
+    """Return the session's retriever over a corpus; other than passages is a `SettingError`.
+
+    Without a corpus it is None, unless the retriever of the ini needs none.
+    """
+    if corpus is None and collected.needs_corpus:
+        return None
+    if collected.corpus.holds(corpus):
+        return collected.corpus.indexed(partial(_built, collected))
+    passages: list[Passage] = []
+    for passage in corpus or ():
+        if not isinstance(passage, Passage):
+            raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
+        passages.append(passage)
+    return _built(collected, tuple(passages), "")
+
+
+def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
+    retrievers, store = collected.catalog.retrievers, store_in(collected.rootdir)
+    return built_retriever(collected.options, retrievers, passages, digest, store, collected.corpus.watch)
+
+
+def store_in(rootdir: Path) -> IndexStore:
+    """Return where a project keeps its indexes."""
+    return IndexStore(rootdir / ".rageval" / "indexes")
+
+
+def built_retriever(
+    options: Options,
+    retrievers: Registry[RetrieverFactory],
+    passages: tuple[Passage, ...],
+    digest: str,
+    store: IndexStore,
+    watch: Watch,
+) -> Retriever:
+    """Return the retriever that the ini names over passages."""
+    parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, retrievers.get, watch)
+    return adapted(retrievers.get(options.retriever)(parts))

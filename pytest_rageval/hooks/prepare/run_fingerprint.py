@@ -1,0 +1,152 @@
+"""What decides the scores of a session: whoever goes on with a run has to agree with it in this."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.folders import regular
+from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.report.run.plan import DIGEST
+from pytest_rageval.report.run.versions import versions
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Testbed
+    from pytest_rageval.hooks.config.models import ModelSetting
+
+__all__ = ["identity_of"]
+
+_NOT_DECIDING = {"cluster", "gates", "given", "limit", "metrics", "origin", "sample", "seed", "where"}
+"""The settings of a testbed that say which cases run or how they are judged as a whole, or are told elsewhere."""
+
+
+def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str, dict[str, str]]:
+    """Return kind -> name -> a short value, or ``sha256:`` and 16 digits of a long or private one.
+
+    The kinds are "data", "settings", "systems", "versions", and "files", of the user's own code.
+
+    Args:
+        collected: every testbed of the session.
+        items: its tests.
+    """
+    return {
+        "data": _data(collected),
+        "settings": _settings(collected),
+        "systems": _systems(collected),
+        "versions": versions(),
+        "files": _files(collected, items),
+    }
+
+
+def _data(collected: Collected) -> dict[str, str]:
+    told = {source.name: _digest(source.digest) for source in collected.sources}
+    if collected.corpus.digest:
+        told["rag_corpus"] = _digest(collected.corpus.digest)
+    return {ascii_safe(name): digest for name, digest in told.items()}
+
+
+def _settings(collected: Collected) -> dict[str, str]:
+    options = collected.options
+    told = {
+        "--rag-repeat": str(options.repeat),
+        "rag_report_texts": str(options.texts).lower(),
+        "rag_rejection_markers": _digest([dict(options.markers.rejection), options.markers.rules]),
+        "rag_error_markers": _digest(dict(options.markers.error)),
+        "rag_rejection_sentence": _digest(dict(options.rejection)),
+        "rag_error_sentence": _digest(dict(options.error)),
+        "rag_user_dict": _digest(collected.versions.get("rag_user_dict", "")),
+    }
+    for testbed in collected.testbeds.values():
+        name = ascii_safe(testbed.nodeid)
+        told[f"the seed of {name}"] = str(testbed.seed)
+        told[f"the metrics of {name}"] = ", ".join(testbed.metrics)
+        told[f"what rag_case says of {name}"] = _digest(_arguments(testbed))
+    return told
+
+
+def _arguments(testbed: Testbed) -> dict[str, str]:
+    """Return the settings of a testbed that decide what its cases ask and what is right."""
+    names = (name for name in testbed.settings.__dataclass_fields__ if name not in _NOT_DECIDING)
+    values = {name: getattr(testbed.settings, name) for name in names}
+    return {name: str(dict(value) if isinstance(value, Mapping) else value) for name, value in values.items()}
+
+
+def _systems(collected: Collected) -> dict[str, str]:
+    options = collected.options
+    names: dict[str, dict[str, None]] = {}
+    for entry in collected.entries:
+        names.setdefault(entry.testbed.nodeid, {})[entry.responder.name] = None
+    told = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
+    for model, params, setting in (
+        ("rag_model", "rag_model_params", options.model),
+        ("rag_judge_model", "rag_judge_params", options.judge),
+        ("rag_embedder_model", "rag_embedder_params", options.embedder),
+    ):
+        told[model], told[params] = setting.name or "", _asked(setting)
+    told |= {
+        "rag_judges": _digest(repr(sorted(options.panels.items()))),
+        "rag_prompts": _digest({language: _content(path) for language, path in options.prompts.items()}),
+        "rag_retriever": options.retriever,
+        "rag_retriever_params": _digest({k: v for k, v in options.retriever_params.items() if k != "dsn"}),
+        "rag_top_k": str(options.top_k),
+        "--rag-answers": "" if options.answers is None else _content(options.answers),
+    }
+    kind, _, path = options.retriever.partition(":")
+    if kind == "run" and path:
+        told["the file of rag_retriever"] = _content(options.beside / path)
+    return {ascii_safe(name): ascii_safe(value) for name, value in told.items()}
+
+
+def _asked(setting: ModelSetting) -> str:
+    """Return what stands for the parameters of a model, as far as its replies depend on them: no key, no address."""
+    from pytest_rageval.llm.recordings.request import Request
+
+    return _digest(Request("model", "", setting.params, [], 1).key)
+
+
+def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
+    """Return the files that the tests, their fixtures and the named systems stand in, and the conftests above them."""
+    root = collected.rootdir
+    places: set[Path] = set()
+    seen: set[str] = set()
+    for item in items:
+        if ENTRY not in item.stash or item.stash[ENTRY].testbed.nodeid in seen:
+            continue
+        seen.add(item.stash[ENTRY].testbed.nodeid)
+        above = (folder / "conftest.py" for folder in item.path.parents if folder.is_relative_to(root))
+        places.update([item.path, *(path for path in above if path.is_file())])
+        fixtures = (overridden(name, item) for name in ("rag_system", *PARTS, *MODELS, EMBEDDER))
+        codes = (getattr(inspect.unwrap(fixture.func), "__code__", None) for fixture in fixtures if fixture is not None)
+        places.update(Path(code.co_filename) for code in codes if code is not None)
+    for name in {entry.responder.name for entry in collected.entries if entry.responder.named}:
+        module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
+        written = getattr(module, "__file__", None)  # a module of the interpreter's own has none
+        if written:
+            places.add(Path(written))
+    return {
+        (path.relative_to(root) if path.is_relative_to(root) else Path(path.name)).as_posix(): _content(path)
+        for path in sorted(places)
+    }
+
+
+def _content(path: Path) -> str:
+    """Return the digest of a file; one that cannot be read says so where it is used."""
+    try:
+        return _digest(regular(path).read_bytes())
+    except OSError:
+        return ""
+
+
+def _digest(value: object) -> str:
+    plain = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
+    return f"{DIGEST}{hashlib.sha256(plain).hexdigest()[:16]}"

@@ -1,0 +1,67 @@
+"""Stale labels: ids in qrels that name other text than when the baseline was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_rageval.errors import found
+from pytest_rageval.model.digests import text_digest
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.model.case import Case, Passage
+
+__all__ = ["digest_labels"]
+
+
+def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequence[Passage]) -> None:
+    """Digest the judged passages, and mark the cases whose ids name other text than in the baseline.
+
+    A run that becomes the baseline is not held to the old text; the summary names its stale labels all the same.
+
+    Args:
+        collected: the session; takes the digests, the stale cases and what the summary says of them.
+        entries: the cases whose system searches ``passages``.
+        passages: the corpus.
+    """
+    judged = {entry.ordinal: (entry, ids) for entry in entries if (ids := _judged_ids(entry.case))}
+    wanted = {name for _, ids in judged.values() for name in ids}
+    collected.passages = {each.id: text_digest(each.text) for each in passages if each.id in wanted}
+    updates, baseline = collected.options.baseline.update, collected.baseline
+    if baseline is None:
+        return
+    if baseline.passages is None:
+        if collected.passages and not updates:
+            problem = f"the baseline {baseline.path} has no digests of judged passages, so stale labels cannot be found"
+            collected.notes.append(f"{problem}; write it anew with --rag-update-baseline")
+        return
+    now, then = collected.passages, baseline.passages
+    changed = {name for name in wanted if name in then and now.get(name) != then[name]}
+    stale = {ordinal: entry for ordinal, (entry, ids) in judged.items() if not changed.isdisjoint(ids)}
+    collected.stale = frozenset() if updates else frozenset(stale)
+    _note(collected, [entry for entry, _ in judged.values()], list(stale.values()), changed)
+
+
+def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry], changed: set[str]) -> None:
+    """Have the summary say how many cases of each testbed are stale, and what to do."""
+    for testbed in dict.fromkeys(entry.testbed for entry in stale):
+        mine = [entry for entry in stale if entry.testbed is testbed]
+        first = next(name for name in _judged_ids(mine[0].case) if name in changed)
+        counts = f"{_n_cases(mine)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
+        told = f"stale labels in {counts} judged cases: {found(first)} names other text than in the baseline"
+        how = "turn ids into quotes with rageval anchor and the chunking that was labelled"
+        how += "" if collected.options.baseline.update else ", or accept the new text with --rag-update-baseline"
+        collected.notes.append(f"{testbed.nodeid}: {told}; {how}")
+
+
+def _n_cases(entries: Iterable[Entry]) -> int:
+    return len({entry.name for entry in entries})
+
+
+def _judged_ids(case: Case) -> tuple[str, ...]:
+    """Return the ids of the passages that a case's ranking is judged by."""
+    if case.supplied is not None or case.relevance != "ids" or case.instance.evidence:
+        return ()
+    return tuple(name for name, grade in case.qrels.items() if grade > 0)

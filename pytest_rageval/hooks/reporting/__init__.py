@@ -1,0 +1,1 @@
+"""The reporting process: reports in, gates, files and the summary out."""

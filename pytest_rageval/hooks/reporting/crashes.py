@@ -1,0 +1,202 @@
+"""Workers that die: what they had in flight runs alone after the others, and only the culprit is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.hooks.config.shared_folder import common_folder
+from pytest_rageval.hooks.prepare.suspects import ALONE, Suspects
+from pytest_rageval.hooks.reporting.alone_runs import AloneRuns, Death, exit_of
+from pytest_rageval.hooks.reporting.keys import RECORDER
+
+__all__ = ["Crashes"]
+
+FEW = 3
+"""How many tests a sentence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Crash:
+    """A worker that died.
+
+    Attributes:
+        node: the worker.
+        how: how its process ended, as `exit_of` returns it.
+        suspects: the tests that it had in flight.
+        scored: the test that it was running, if that had its score already; else "".
+    """
+
+    node: Any
+    how: str
+    suspects: tuple[str, ...]
+    scored: str
+
+
+class Crashes:
+    """A plugin of the controller of xdist's workers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._reported: dict[str, str] = {}
+        self._crashes: list[_Crash] = []
+        self._running_alone = False
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker whether it is there for one suspect, which it runs then."""
+        node.workerinput[ALONE] = self._running_alone
+
+    @pytest.hookimpl(optionalhook=True, wrapper=True)
+    def pytest_xdist_make_scheduler(self) -> Generator[None, Any, Any]:
+        """Have xdist withhold its verdict on the test that a dead worker was running."""
+        scheduler = yield
+        if scheduler is not None:
+            scheduler.remove_node = partial(self._without_verdict, scheduler, scheduler.remove_node)
+        if hasattr(scheduler, "registered_collections"):
+            scheduler._reschedule = partial(_reschedule, scheduler, scheduler._reschedule)
+        return scheduler
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note how far each test has come."""
+        if getattr(report, "rag_plan", None) is None:
+            self._reported[report.nodeid] = str(report.when)
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Note what a dead worker had in flight, before xdist gives it to another."""
+        from pytest_rageval.report.files.journals import journal_path, open_cases
+
+        recorder = self._config.stash.get(RECORDER, None)
+        if error is None or error == "keyboard-interrupt" or self._running_alone or recorder is None:
+            return
+        folder, cases = common_folder(self._config), recorder.run.plan.cases
+        if folder is None or recorder.folder is None:  # workers on other machines, or nothing can be written
+            return
+        opened = open_cases(journal_path(recorder.folder, node.gateway.id))
+        scored = next((nodeid for nodeid in opened if self._reported.get(nodeid) == "call"), "")
+        suspects = [nodeid for nodeid in opened if self._reported.get(nodeid) not in ("call", "teardown")]
+        if scored in cases or not cases.keys().isdisjoint(suspects):
+            self._note(_Crash(node, exit_of(node), tuple(suspects), scored), folder)
+
+    def run_alone(self) -> None:
+        """Run each suspect alone once all other tests have ended, and adopt its reports."""
+        waiting = self._waiting()
+        if waiting:
+            self._announce(waiting)
+        controller = self._config.pluginmanager.getplugin("dsession")
+        self._running_alone = True
+        died = set()
+        for death in AloneRuns(controller, waiting).deaths() if waiting else ():
+            self._blame(death, waiting[death.nodeid])
+            died.add(death.nodeid)
+        for crash in self._crashes:
+            if died.isdisjoint(crash.suspects):
+                self._blame_nobody(crash)
+        if waiting and controller.shouldstop:
+            from xdist.dsession import Interrupted  # type: ignore[import-untyped]
+
+            raise Interrupted(str(controller.shouldstop))
+
+    def give_up(self) -> None:
+        """Say which tests do not run, as the session stopped before they could run alone."""
+        from pytest_rageval.report.text.lines import counted
+
+        waiting = self._waiting()
+        if waiting:
+            told = f"{counted(len(waiting), 'test')} in flight in {self._workers()} did not run"
+            self._config.stash[RECORDER].take_fault(f"{told}, as the session stopped: {_listed(waiting)}")
+
+    def _waiting(self) -> dict[str, Any]:
+        """Return the suspects that have not ended, each with the worker that had it in flight."""
+        suspects = {nodeid: crash.node for crash in self._crashes for nodeid in crash.suspects}
+        return {nodeid: node for nodeid, node in suspects.items() if self._reported.get(nodeid) != "teardown"}
+
+    def _without_verdict(self, scheduler: Any, remove: Any, node: Any) -> str | None:
+        """Remove a worker from xdist's scheduler; return the test to blame, or None if that is to be found out."""
+        units = getattr(scheduler, "assigned_work", {}).get(node, {})
+        for ended in [scope for scope, unit in units.items() if all(unit.values())]:
+            del units[ended]  # LoadScope else assigns it again, and waits for tests that no worker runs
+        blamed: str | None = remove(node)
+        if any(crash.node is node for crash in self._crashes):
+            return None
+        recorder, folder = self._config.stash.get(RECORDER, None), common_folder(self._config)
+        if recorder is None or recorder.folder is None or folder is None or blamed not in recorder.run.plan.cases:
+            return blamed
+        self._note(_Crash(node, exit_of(node), (blamed,), ""), folder)  # it died between two tests
+        return None
+
+    def _note(self, crash: _Crash, folder: Path) -> None:
+        """Keep a crash, and tell the other workers of it."""
+        from pytest_rageval.report.files.paid_answers import paid_by
+
+        self._crashes.append(crash)
+        recorder = self._config.stash[RECORDER]
+        worker, reported = crash.node.gateway.id, recorder.run.outcomes.keys()
+        paid = paid_by(worker, recorder.folder, reported).rows if recorder.folder is not None else ()
+        Suspects(folder).add((nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid), paid)
+
+    def _announce(self, waiting: Collection[str]) -> None:
+        """Print that tests run alone now, as each takes the time that a session takes to start."""
+        from pytest_rageval.report.text.lines import counted
+
+        terminal = self._config.pluginmanager.getplugin("terminalreporter")
+        if terminal is not None and self._config.option.verbose >= 0:
+            in_flight = f"{counted(len(waiting), 'test')} in flight in {self._workers()}"
+            terminal.write_line(f"\n{in_flight}: each runs again with nothing else in flight")
+
+    def _workers(self) -> str:
+        from pytest_rageval.report.text.lines import counted
+
+        how = {crash.how for crash in self._crashes}
+        return f"{counted(len(self._crashes), 'worker')} that died{how.pop() if len(how) == 1 else ''}"
+
+    def _blame(self, death: Death, node: Any) -> None:
+        """Report a test that ended its process as failed; if it did not even begin, only say so."""
+        if death.phase:
+            self._fail(death.nodeid, death.phase, f"its process {death.how} when the case ran alone", node)
+        else:
+            fault = f"{death.nodeid} did not run: its process {death.how} before the test began"
+            self._config.stash[RECORDER].take_fault(fault)
+
+    def _blame_nobody(self, crash: _Crash) -> None:
+        """Say that no test of a dead worker's ends a process alone; one that was ending when it died is to blame."""
+        if not self._reported.keys() >= set(crash.suspects):
+            return  # not all have run
+        if crash.scored:
+            self._fail(crash.scored, "teardown", f"its process died{crash.how} after the test", crash.node)
+        else:
+            told = f"a worker died{crash.how}, and no test of those that it had in flight ended its process alone"
+            self._config.stash[RECORDER].take_fault(f"{told}: {_listed(crash.suspects)}")
+
+    def _fail(self, nodeid: str, when: Any, sentence: str, node: Any) -> None:
+        """Report that a test failed in a phase, and that it ended."""
+        path, _, name = nodeid.partition("::")
+        failed = pytest.TestReport(nodeid, (path, None, name), {}, "failed", sentence, when)
+        ended = pytest.TestReport(nodeid, (path, None, name), {}, "passed", None, "teardown")
+        lost = None if when == "teardown" else self._config.stash[RECORDER].run.plan.lost(nodeid, sentence)
+        if lost is not None:
+            from pytest_rageval.model.codec import encode_outcome
+
+            nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
+            failed.rag = {"outcome": encode_outcome(lost), **nothing, "missed": False}  # type: ignore[attr-defined]
+        controller = self._config.pluginmanager.getplugin("dsession")
+        for report in [failed] if when == "teardown" else [failed, ended]:
+            controller.worker_testreport(node=node, rep=report)
+        self._config.hook.pytest_runtest_logfinish(nodeid=nodeid, location=(path, None, name))
+
+
+def _reschedule(scheduler: Any, reschedule: Any, node: Any) -> None:
+    """Give a worker tests once it has collected them: if two die at once, LoadScope else gives them too early."""
+    if node in scheduler.registered_collections:
+        reschedule(node)
+
+
+def _listed(nodeids: Collection[str]) -> str:
+    return ", ".join(list(nodeids)[:FEW]) + (", ..." if len(nodeids) > FEW else "")

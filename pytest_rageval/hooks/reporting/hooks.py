@@ -1,0 +1,287 @@
+"""The reporting process's hooks: reports in, gates run, results.json."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import COLLECTED, RESUMED
+from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.reporting.keys import RECORDER
+from pytest_rageval.hooks.run.keys import NO_CALL
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.reporting.crashes import Crashes
+    from pytest_rageval.hooks.reporting.gate_items import GateItem
+
+__all__ = ["Reporting", "pytest_sessionfinish"]
+
+
+class Reporting:
+    """A plugin of the main process only (with xdist: of the controller)."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._session: pytest.Session | None = None
+        self._counted = False
+        self._took_over = False
+        self._crashed: dict[str, str] = {}
+        self._failed: set[str] = set()
+        self._nodes: list[Any] = []
+        self._gates: list[GateItem] = []
+        self._lost: list[str] = []
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what could not be collected; the session goes on where ``--continue-on-collection-errors`` is given."""
+        if report.failed:
+            self._failed.add(report.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the plan and the outcome from a report, and note an item whose worker died.
+
+        Pytest keeps every report, so what was taken and stands elsewhere is taken off it.
+        """
+        plan, payload = getattr(report, "rag_plan", None), getattr(report, "rag", None)
+        if report.failed:
+            self._failed.add(report.nodeid)
+        if report.when not in ("setup", "call", "teardown") and hasattr(report, "node"):
+            self._crashed[report.nodeid] = str(report.longrepr)
+        if plan is not None:
+            self._take_plan(plan)
+        recorder = self._config.stash.get(RECORDER, None)
+        if recorder is None:
+            return
+        if payload is not None:
+            self._crashed.pop(report.nodeid, None)  # what crashed was run again
+            recorder.take_outcome(payload)
+            report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
+        recorder.take_report(report)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionstart(self) -> Generator[None]:
+        """Have the session watched where somebody does, and say what keeps workers on other machines from starting."""
+        if getattr(self._config.pluginmanager.getplugin("terminalreporter"), "isatty", False):
+            from pytest_rageval.hooks.reporting.status_line import StatusLine, is_watched
+
+            if is_watched(self._config):
+                self._config.pluginmanager.register(StatusLine(self._config), "rageval-status")
+        if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", None) or ()):
+            return (yield)
+        from pytest_rageval.hooks.reporting.remote_workers import unreachable_told
+
+        with unreachable_told(self._config):
+            return (yield)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker what it cannot see: whether paths were given, and what it shares with the others."""
+        from pytest_rageval.hooks.config.settings import is_narrowed
+        from pytest_rageval.hooks.config.shared_folder import tell_worker
+        from pytest_rageval.hooks.reporting import remote_workers
+
+        node.workerinput["rag_narrowed"] = is_narrowed(self._config)
+        self._nodes.append(node)
+        node.workerinput["rag_steals"] = self._config.option.dist == "worksteal"
+        scattered = remote_workers.is_scattered(node)
+        if scattered:
+            remote_workers.join(node)
+        remote_workers.hold(node)
+        tell_worker(self._config, node.workerinput, alone=scattered)
+        if RESUMED in self._config.stash:
+            from pytest_rageval.hooks.prepare.resume import tell_resumed
+
+            tell_resumed(self._config, node.workerinput)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take what a worker asked for no outcome, and its plan if it ended without a single report."""
+        self._take_unclaimed(node)
+        if error is not None:
+            from pytest_rageval.hooks.reporting.remote_workers import replaced_here
+
+            replaced_here(node, self._lost.append)
+        plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
+        if plan is not None:
+            self._take_plan(plan)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Take over what another run had ended, ahead of the first test."""
+        self._take_over()
+        if COLLECTED in item.config.stash:
+            from pytest_rageval.hooks.run.journal import note_running
+
+            note_running(item)
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Run the gates once all cases have ended, also if the session stopped for a failure."""
+        self._session = session
+        self._count()
+        self._set_gates_aside(session)
+        try:
+            result = yield
+            self._take_over()
+            if self._crashes is not None:
+                self._crashes.run_alone()
+        except BaseException as error:
+            if self._crashes is not None:
+                self._crashes.give_up()
+            self._settle(interrupted=not _stopped_itself(session, error))
+            if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
+                session.shouldfail = str(error)
+                raise session.Failed(session.shouldfail) from None
+            raise
+        else:
+            self._settle(interrupted=False)
+        finally:
+            session.items.extend(self._gates)
+        return result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write results.json, and let ``--lf`` rerun the cases of a gate that failed.
+
+        A ``--rag-json`` that could not be written fails a session that would have passed: who asked for the
+        file reads it next, and would read an old one.
+        """
+        recorder = self._config.stash.get(RECORDER, None)
+        if recorder is None:
+            return
+        for node in self._nodes:
+            self._take_unclaimed(node)
+        shard = recorder.run.plan.shard
+        if shard is not None and shard.cases and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK  # all cases are the other shards'
+        if not recorder.finish(int(session.exitstatus)) and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        from pytest_rageval.hooks.reporting.synthetic_reports import remember_failed
+
+        remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the summary."""
+        recorder = self._config.stash.get(RECORDER, None)
+        if recorder is not None and recorder.run.plan.testbeds:
+            from pytest_rageval.hooks.reporting.summary import print_summary
+
+            print_summary(terminalreporter, recorder, self._lost)
+
+    def _take_unclaimed(self, node: Any) -> None:
+        """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
+        told = getattr(node, "workeroutput", None) or {}
+        if "rag_unclaimed" in told:
+            self._counted_by(node.gateway.id)
+        unclaimed, faults = told.pop("rag_unclaimed", None), told.pop("rag_faults", ())
+        if unclaimed is not None or faults:
+            from pytest_rageval.hooks.reporting.keys import recorder_of
+
+            recorder = recorder_of(self._config)
+            recorder.take_unclaimed(*(unclaimed or ({}, ())))
+            for fault in faults:
+                recorder.take_fault(fault)
+
+    def _counted_by(self, process: str) -> None:
+        """Note that a process has counted what it paid for cases that no test reported."""
+        if RECORDER in self._config.stash:
+            self._config.stash[RECORDER].counted.add(process)
+
+    def _take_plan(self, text: str) -> None:
+        """Take the plan that a worker hands over."""
+        from pytest_rageval.hooks.reporting.keys import recorder_of
+        from pytest_rageval.report.run.plan import Plan
+
+        recorder_of(self._config).take_plan(Plan.loads(text))
+        self._count()
+        self._take_over()
+
+    def _count(self) -> None:
+        """Count the cases that are taken over among the tests and, if pytest has not counted them, the gates."""
+        recorder, session = self._config.stash.get(RECORDER, None), self._session
+        if recorder is None or session is None or self._counted or not recorder.run.plan.testbeds:
+            return
+        self._counted = True
+        session.testscollected += len(recorder.taken)
+        if self._config.pluginmanager.hasplugin("dsession"):
+            from pytest_rageval.hooks.reporting.gate_items import planned_items
+
+            self._gates = planned_items(session, recorder.run.plan)
+            session.testscollected += len(self._gates)
+
+    def _set_gates_aside(self, session: pytest.Session) -> None:
+        """Take the gates off the tests that pytest's loop runs: ``-x`` and ``--sw`` end it at a failure."""
+        if RECORDER in self._config.stash:
+            from pytest_rageval.hooks.reporting.gate_items import GateItem
+
+            self._gates += [item for item in session.items if isinstance(item, GateItem)]
+            session.items[:] = [item for item in session.items if not isinstance(item, GateItem)]
+
+    def _take_over(self) -> None:
+        """Report the cases that another run had ended, once: pytest takes what fails before its loop for no test."""
+        recorder, session = self._config.stash.get(RECORDER, None), self._session
+        if recorder is None or session is None or self._took_over:
+            return
+        self._took_over = bool(recorder.run.plan.testbeds)
+        from pytest_rageval.hooks.reporting.synthetic_reports import fire
+
+        for nodeid in recorder.taken:
+            fire(self._config, recorder.reports_of(nodeid))
+            if session.shouldfail:  # it failed, and -x is given
+                self._stop(session)
+                return
+
+    def _stop(self, session: pytest.Session) -> None:
+        """Stop before the next test, as pytest or xdist would for a failure of that test."""
+        controller = self._config.pluginmanager.getplugin("dsession")
+        if controller is None:
+            raise session.Failed(session.shouldfail)
+        controller.shouldstop = session.shouldfail
+
+    @property
+    def _crashes(self) -> Crashes | None:
+        """What runs the tests of dead workers alone; None without xdist."""
+        crashes: Crashes | None = self._config.pluginmanager.getplugin("rageval-crashes")
+        return crashes
+
+    def _settle(self, *, interrupted: bool) -> None:
+        recorder = self._config.stash.get(RECORDER, None)
+        if recorder is None:
+            return
+        recorder.settle(self._crashed, self._failed, interrupted=interrupted)
+        if interrupted:
+            return
+        results = {named.nodeid: named.result for named in recorder.run.gates}
+        for gate, following in zip(self._gates, [*self._gates, None][1:], strict=True):
+            gate.result = results[gate.nodeid]
+            self._config.hook.pytest_runtest_protocol(item=gate, nextitem=following)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the event loop of a process that answered, and tell what it asked for no outcome."""
+    config = session.config
+    collected = config.stash.get(COLLECTED, None)
+    if collected is None:
+        return
+    from dataclasses import asdict
+
+    meter = collected.close()
+    unclaimed = (asdict(meter.calls), meter.keys) if meter.calls.calls else None
+    if is_worker(config):
+        config.workeroutput.update(rag_unclaimed=unclaimed, rag_faults=collected.faults)  # type: ignore[attr-defined]
+    elif RECORDER in config.stash:
+        config.stash[RECORDER].counted.add("main")
+        for fault in collected.faults:
+            config.stash[RECORDER].take_fault(fault)
+        if unclaimed is not None:
+            config.stash[RECORDER].take_unclaimed(*unclaimed)
+
+
+def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
+    """Return whether the session stopped for a failure (``-x`` and the like), not for the user."""
+    if isinstance(error, (session.Failed, session.Interrupted)):
+        return True
+    # Of xdist's own exception the text alone tells -x from an interrupt that reached a worker first.
+    return type(error).__module__ == "xdist.dsession" and "keyboard-interrupt" not in str(error)

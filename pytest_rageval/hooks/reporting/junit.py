@@ -1,0 +1,151 @@
+"""What pytest's JUnit file tells of cases, gates and the session, where ``--junitxml`` asks for one."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Generator, Iterable
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element, SubElement
+
+import pytest
+
+from pytest_rageval.hooks.reporting.keys import RECORDER
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from pytest_rageval.hooks.reporting.recorder import Recorder
+    from pytest_rageval.report.export.junit_properties import Properties
+    from pytest_rageval.report.run.gate_results import NamedGate
+
+__all__ = ["JUnit"]
+
+LEFT_OUT = "left out, as rag_report_texts is false"
+
+
+class JUnit:
+    """A plugin of the main process only, where there is a JUnit file.
+
+    Properties of a test are pytest's own, on its reports. The schema of ``junit_family = xunit2``, pytest's default,
+    has no place for them, and Jenkins' xUnit plugin refuses a file with them; there they are lines of the test's
+    output, as test management tools read them: ``[[PROPERTY|name=value]]``.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._failed: dict[str, pytest.TestReport] = {}
+        self._gates: dict[str, NamedGate] = {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
+        """Give a test its properties before pytest closes its element, which it does with the teardown."""
+        if report.when == "call" and report.failed:
+            self._failed[report.nodeid] = report
+        recorder = self._config.stash.get(RECORDER, None)
+        if report.when != "teardown" or recorder is None:
+            return (yield)
+        failed = self._failed.pop(report.nodeid, report)
+        told, may_quote = self._told(recorder, report.nodeid)
+        xml = self._xml()
+        element = xml.node_reporter(report) if told and xml is not None else None
+        if element is not None and may_quote and not recorder.run.texts:
+            _leave_out_texts(element.nodes)
+        if getattr(xml, "family", "") != "xunit2":
+            for each in {id(one): one for one in (failed, report)}.values():  # a teardown that fails is an element more
+                each.user_properties.extend(told)
+            return (yield)
+        result = yield
+        if element is not None:
+            _print_in(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told))
+        return result
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
+        """Give the whole its properties before pytest writes the file; go on if pytest cannot write it.
+
+        Its error would end pytest with a traceback, without results and summary. Instead the session fails with a
+        warning.
+        """
+        recorder, xml = self._config.stash.get(RECORDER, None), self._xml()
+        if recorder is not None:
+            self._add_properties(recorder, xml)
+        try:
+            return (yield)
+        except OSError as error:
+            if recorder is None or xml is None or not _raised_by(type(xml), error):
+                raise
+            recorder.take_fault(f"{self._config.option.xmlpath} cannot be written: {error.strerror or error}")
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            for hook in self._waiting(xml):
+                hook.function(*({"session": session, "exitstatus": exitstatus}[name] for name in hook.argnames))
+            return None
+
+    def _add_properties(self, recorder: Recorder, xml: Any) -> None:
+        add = getattr(xml, "add_global_property", None)
+        if add is None:
+            return
+        from pytest_rageval.report.export.junit_properties import run_properties
+
+        systems = dict.fromkeys(outcome.system for outcome in recorder.run.ordered())
+        for name, value in run_properties(recorder.described(), systems):
+            add(name, value)
+
+    def _waiting(self, xml: Any) -> list[pluggy.HookImpl]:
+        """Take pytest's JUnit plugin out of the session, and return whom its error kept from being called."""
+        from _pytest.junitxml import xml_key
+
+        manager = self._config.pluginmanager
+        hooks = manager.hook.pytest_sessionfinish.get_hookimpls()  # the last one is called first
+        at = next(at for at, hook in enumerate(hooks) if hook.plugin is xml)
+        del self._config.stash[xml_key]
+        manager.unregister(xml)
+        return hooks[:at][::-1]
+
+    def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
+        """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
+        from pytest_rageval.report.export.junit_properties import case_properties, gate_properties
+        from pytest_rageval.report.files.results_json import encode_gate
+
+        run = recorder.run
+        outcome = run.outcomes.get(nodeid)
+        if outcome is not None:
+            return case_properties(outcome, run.unweighed(), texts=run.texts), True
+        if len(self._gates) != len(run.gates):
+            self._gates = {named.nodeid: named for named in run.gates}
+        named = self._gates.get(nodeid)
+        if named is None:
+            return [], False
+        gate, told = named.result.gate, encode_gate(named, texts=run.texts)
+        return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason
+
+    def _xml(self) -> Any:
+        """Return what writes pytest's JUnit file; None where another plugin does."""
+        from _pytest.junitxml import xml_key
+
+        return self._config.stash.get(xml_key, None)
+
+
+def _raised_by(kind: type, error: BaseException) -> bool:
+    """Return whether an error came from the module of a class."""
+    path = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return any(frame.f_code.co_filename == path for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _print_in(test: Element, text: str) -> None:
+    """Put a text behind what a test has printed; its output stays one element, as readers take only one."""
+    printed = test.findall("system-out")
+    for each in printed[1:]:
+        test.remove(each)
+    output = printed[0] if printed else SubElement(test, "system-out")
+    texts = [(each.text or "").rstrip("\n") + "\n" for each in printed]
+    output.text = "".join([*texts, text])
+
+
+def _leave_out_texts(nodes: Iterable[Element]) -> None:
+    """Take away what a test failed with or was skipped for."""
+    for node in nodes:
+        if node.tag in ("error", "failure", "skipped"):
+            node.set("message", LEFT_OUT)
+            node.text = LEFT_OUT

@@ -1,0 +1,249 @@
+"""The reporting process: takes plan and outcomes from reports, writes them down, ends the run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.collect.keys import RESUMED
+from pytest_rageval.hooks.collect.resumed_run import Resumed
+from pytest_rageval.hooks.collect.saved_reports import Endings, reports_of
+from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.hooks.prepare.resume import resume_command
+from pytest_rageval.hooks.prepare.run_folder import run_folder
+from pytest_rageval.hooks.prepare.run_settings import settings_of
+from pytest_rageval.hooks.reporting.outputs import Outlets
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import encode_outcome
+from pytest_rageval.report.files.baseline_file import read_baseline
+from pytest_rageval.report.files.interrupted_run import Head, Stopped
+from pytest_rageval.report.files.paid_answers import unclaimed_of
+from pytest_rageval.report.files.pruning import Going, prune
+from pytest_rageval.report.files.results_json import described, results_of
+from pytest_rageval.report.files.run_folder import ENDED, HEAD, RunFolder
+from pytest_rageval.report.run.json_text import plain, to_json
+from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.unfailable_gates import never_failing
+from pytest_rageval.report.sections.unseen_calls import unseen_at_end, unseen_at_start
+from pytest_rageval.report.text.lines import counted
+
+__all__ = ["Recorder"]
+
+
+class Recorder:
+    """What the reporting process knows of the run, and where it writes it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self.options = read_options(config)
+        self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
+        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(config, self.options))
+        self.outlets = Outlets(self.options, config.rootpath)
+        self._planned = False
+        self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
+        self._endings = Endings(config, texts=self.options.texts)
+        self._recordings: set[str] = set()
+        self.counted: set[str] = set()
+        self.pruned: list[str] = []
+        self._folder: RunFolder | None = None
+        self._going: Going | None = None
+        try:
+            folder = run_folder(config, self.run.started)
+            self._folder = RunFolder(config.rootpath, self.run.started, folder)
+            self._going = Going(self._folder.path)
+        except OSError as error:
+            self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder; None where nothing can be written."""
+        return None if self._folder is None else self._folder.path
+
+    def take_plan(self, plan: Plan) -> None:
+        """Keep the plan; every worker sends the same one, the first counts."""
+        if not self._planned:
+            self._planned = True
+            self.run.plan = plan
+            self.run.baseline = self._baseline_held()
+            self.run.taken_over, self.run.mixed = self._resumed.told(plan), self._resumed.mixed(plan)
+            self.run.resumed = self._resumed.described(plan)
+            self.outlets.faults += self._resumed.warnings(plan)
+            self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
+            self._warn(never_failing(plan) if self.run.baseline is not None else [])
+            self._warn(unseen_at_start(plan, budget=self.options.budget_usd is not None))
+
+    @property
+    def taken(self) -> list[str]:
+        """Node ids of the cases that are taken over from another run."""
+        return self._resumed.taken(self.run.plan)
+
+    def reports_of(self, nodeid: str) -> Iterator[pytest.TestReport]:
+        """Yield the reports of a case that is taken over."""
+        payload = self._resumed.payload(nodeid, self.run.plan)
+        return reports_of(self._config, self._resumed.stopped.ended[nodeid], payload)
+
+    def take_outcome(self, payload: dict[str, Any]) -> None:
+        """Keep an outcome, in memory and on disk, and show it to the hooks."""
+        encoded, instances = payload["outcome"], len(self.run.instances)
+        outcome = self.run.take(encoded, payload["instance"])
+        self._recordings.update(payload["recordings"])
+        self.run.take_retrievers(payload["retrievers"])
+        self.run.versions.update(payload["versions"])
+        if len(self.run.instances) > instances:
+            case_id = encoded["case_id"]
+            line = to_json({"case_id": case_id})[:-1] + f', "instance": {to_json(self.run.instances[case_id])}}}'
+            self._keep(partial(RunFolder.append_ended, line=line))
+        if self._folder is not None:
+            self._endings.take_payload(encoded["nodeid"], payload, self._folder.outcomes)
+        self._keep(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
+        self._config.hook.pytest_rageval_outcome(outcome=outcome)
+
+    def take_report(self, report: pytest.TestReport) -> None:
+        """Note how a case's test goes on; once it has ended a session may take it over from this one."""
+        if report.nodeid in self.run.plan.cases:
+            line = self._endings.take_report(report)
+            if line is not None:
+                self._keep(partial(RunFolder.append_ended, line=line))
+
+    def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
+        """Count calls that belong to no outcome: made ahead of tests that never ran, or by no case."""
+        self.run.unclaimed += Calls(**calls)
+        self._recordings.update(recordings)
+
+    def take_fault(self, fault: str) -> None:
+        """Have the summary tell once what a process could not write."""
+        if fault not in self.outlets.faults:
+            self.outlets.faults.append(fault)
+
+    def settle(self, crashed: Mapping[str, str], failed: Iterable[str], *, interrupted: bool) -> None:
+        """Turn crashes into errors and evaluate the gates.
+
+        Args:
+            crashed: node id -> message of each item whose worker died; one that ended before that has its outcome.
+            failed: node ids of the tests that failed.
+            interrupted: whether the user ended the session.
+        """
+        for nodeid, message in crashed.items():
+            lost = None if nodeid in self.run.outcomes else self.run.plan.lost(nodeid, message)
+            if lost is not None:
+                nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
+                self.take_outcome({"outcome": encode_outcome(lost), **nothing})
+        self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
+        budget = self.options.budget_usd is not None
+        self.run.plan.notes += tuple(unseen_at_end(self.run.plan, self.run.ordered(), budget=budget))
+        self.run.weigh_judges()
+        self.run.evaluate_gates()
+
+    def described(self) -> dict[str, Any]:
+        """Return what results.json says of the run as a whole."""
+        return described(self.run, self._id, datetime.now(timezone.utc))
+
+    def finish(self, exitstatus: int) -> bool:
+        """Write results.json to the run's folder, and all that was asked for to its place.
+
+        Returns whether what was asked for went well; what goes into the folder was not.
+        """
+        self._count_unreported()
+        updated = self.outlets.update_baseline(self.run, self._id)
+        self.run.exitstatus = exitstatus or int(not updated)
+        results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
+        if self._config.hook.pytest_rageval_finish.get_hookimpls():
+            self._config.hook.pytest_rageval_finish(results=plain(results))
+        if self._folder is not None and self._recordings:
+            plan = self.run.plan
+            scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
+            complete = scored and self.run.ran_all() and not (plan.narrowed or plan.shard)
+            note = partial(self._folder.note_recordings, self._recordings, complete=complete)
+            self.outlets.write(self._folder.path / "used-recordings.txt", note)
+        folder = self._folder
+        if folder is not None and self.outlets.report(folder.path / "results.json", partial(folder.finish, results)):
+            self._end(folder)
+            self._prune(folder)
+        return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
+
+    def _count_unreported(self) -> None:
+        """Count what was paid for cases that no test reported, by the journals of processes that did not count it."""
+        if self.folder is not None:
+            outcomes = self.run.outcomes.values()
+            reported = {o.nodeid for o in outcomes if o.calls is not None or o.answer is not None}
+            self.run.unclaimed += unclaimed_of(self.folder, reported, self.counted)
+
+    def _warn(self, sentences: Iterable[str]) -> None:
+        """Print warnings ahead of the tests; a worker's plan arrives with its first report."""
+        terminal = self._config.pluginmanager.getplugin("terminalreporter")
+        for sentence in sentences if terminal is not None else ():
+            terminal.ensure_newline()
+            terminal.write_line(f"warning: {sentence}", yellow=True)
+
+    def _baseline_held(self) -> Snapshot | None:
+        """Return what the run is compared with; what cannot be read is told where it is collected."""
+        path = self.options.baseline.path
+        if path is None or not path.exists():
+            return None
+        try:
+            return read_baseline(path)
+        except RagEvalError:
+            return None
+
+    def _prune(self, folder: RunFolder) -> None:
+        """Remove the runs that are too old to be kept."""
+        if self._going is not None:
+            self._going.end()
+        with suppress(OSError):
+            self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
+
+    def _head(self, *, ended: bool) -> Head:
+        """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
+        plan, before = self.run.plan, self._resumed.stopped
+        part = plan.narrowed or plan.part or plan.shard
+        rest = sorted(before.cases - plan.cases.keys()) if part else []
+        left = len(set(rest) - before.ended.keys()) + self.run.unfinished().total()
+        left += sum(o.status == "skipped" and o.error_type != "skipped" for o in self.run.outcomes.values())
+        shard = "" if plan.shard is None else f"{plan.shard.number}/{plan.shard.of}"
+        errors = sum(outcome.status == "error" for outcome in self.run.outcomes.values())
+        return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None, shard, errors)
+
+    def _end(self, folder: RunFolder) -> None:
+        """Say that the run came to its end; where every case did too, nobody can go on with it."""
+        head = self._head(ended=True)
+        told = self.outlets.write(folder.path / HEAD, partial(folder.write_head, head.dumps()))
+        if told and head.left == 0:
+            folder.forget_journals()
+        if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
+            self.outlets.write(folder.path / ENDED, folder.forget_ended)
+
+    @property
+    def again(self) -> str:
+        """How to ask the errors again, as a sentence with the command; "" if there are none, or nothing else."""
+        statuses = Counter(outcome.status for outcome in self.run.outcomes.values())
+        if self._folder is None or not (statuses["error"] and statuses["scored"]):
+            return ""
+        them = "it" if statuses["error"] == 1 else "them"
+        command = resume_command(self._config, self._folder.id)
+        return f"{counted(statuses['error'], 'error')}: ask {them} again, and nothing else, with {command}"
+
+    @property
+    def _id(self) -> str:
+        return self._folder.id if self._folder else ""
+
+    def _keep(self, write: Callable[[RunFolder], object]) -> None:
+        folder = self._folder
+        if folder is None:
+            return
+        try:
+            write(folder)
+        except OSError as error:
+            folder.close()
+            self._folder = None
+            self.outlets.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")

@@ -1,0 +1,111 @@
+"""Workers on other machines, by xdist's ``--tx``: what they are told, and what becomes of one that is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe
+from pytest_rageval.hooks.config.settings import read_options
+
+__all__ = ["hold", "is_scattered", "join", "replaced_here", "unreachable_told"]
+
+TOGETHER = ("loadfile", "loadscope")
+"""The ways to distribute tests that leave all cases of a test function on one worker."""
+
+
+def is_scattered(node: Any) -> bool:
+    """Return whether workers of the node's session run in other copies of the project than this process."""
+    return any(not spec.popen or spec.chdir or spec.via for spec in node.nodemanager.specs)
+
+
+def join(node: Any) -> None:
+    """Tell a worker of a scattered session what it cannot see.
+
+    Raises:
+        SettingError: what is asked for needs a disk that all workers share.
+    """
+    config: pytest.Config = node.config
+    node.workerinput["rag_from"] = os.path.relpath(config.invocation_params.dir, config.rootpath)
+    node.workerinput["rag_apart"] = config.option.dist not in TOGETHER
+    try:
+        options = read_options(config)
+    except RagEvalError:
+        return  # the worker meets the same error where it is told
+    if options.budget_usd is not None:
+        raise SettingError(
+            "--rag-budget-usd is kept in a file that workers on other machines (--tx) do not share; "
+            "run on one machine, or set the limit where the calls are paid"
+        )
+    if options.record_mode not in (None, "none"):
+        raise SettingError(
+            f"the record mode {options.record_mode!r} would leave recordings on other machines (--tx); "
+            "record on one machine, and replay here with --rag-record-mode none"
+        )
+
+
+def hold(node: Any) -> None:
+    """Have a command to a worker that has just been lost end nothing: xdist is about to hear of the loss."""
+    node.sendcommand = partial(_sent, node.sendcommand)
+
+
+def replaced_here(node: Any, told: Callable[[str], None]) -> None:
+    """Have a lost worker be replaced by one on this machine where its own machine can no longer be reached.
+
+    Args:
+        node: the worker that was lost, before xdist makes another.
+        told: takes one sentence that says so.
+    """
+    from execnet import HostNotFound, XSpec
+
+    manager = node.nodemanager
+    make = type(manager).setup_node
+
+    def setup_node(spec: Any, putevent: Any) -> Any:
+        try:
+            return make(manager, spec, putevent)
+        except (OSError, EOFError, HostNotFound) as error:
+            told(f"{_name(spec)} was lost, and {_reason(error)}: a worker on this machine took its place")
+            return make(manager, XSpec("popen"), putevent)
+
+    manager.setup_node = setup_node
+
+
+@contextmanager
+def unreachable_told(config: pytest.Config) -> Generator[None]:
+    """Make what keeps workers on other machines from starting one sentence instead of a traceback."""
+    from execnet import HostNotFound
+
+    try:
+        yield
+    except RagEvalError as error:
+        raise pytest.UsageError(str(error)) from error
+    except (OSError, EOFError, HostNotFound) as error:
+        wanted = ascii_safe(", ".join(config.option.tx))
+        problem = f"not every worker of --tx {wanted} can be started ({_reason(error)})"
+        raise pytest.UsageError(f"{problem}; see that its machine is up and listens") from error
+    except ValueError as error:
+        if "rsync root" not in str(error):
+            raise
+        problem = f"workers on other machines would not find what is given: {ascii_safe(str(error))}"
+        raise pytest.UsageError(
+            f"{problem}; give absolute paths below --rsyncdir, and options as --name=VALUE"
+        ) from None
+
+
+def _sent(send: Callable[..., None], name: str, **arguments: object) -> None:
+    with suppress(OSError):
+        send(name, **arguments)
+
+
+def _name(spec: Any) -> str:
+    return next((f"{kind}={value}" for kind in ("socket", "ssh") if (value := getattr(spec, kind))), "a worker")
+
+
+def _reason(error: BaseException) -> str:
+    return ascii_safe(getattr(error, "strerror", None) or f"{type(error).__name__} {error}".strip())

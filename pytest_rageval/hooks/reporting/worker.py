@@ -1,0 +1,57 @@
+"""The hooks of an xdist worker: what it hands over besides its reports, and what it leaves to run alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import COLLECTED
+
+__all__ = ["WorkerReporting"]
+
+
+class WorkerReporting:
+    """A plugin of xdist workers only."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """Leave out a test that a dead worker had in flight; send the plan ahead of the first test that runs."""
+        if COLLECTED not in item.config.stash:
+            return None
+        from pytest_rageval.hooks.prepare.suspects import suspects_of
+        from pytest_rageval.hooks.run.journal import note_running
+
+        suspects = suspects_of(item.config)
+        if suspects is not None and item.nodeid in suspects:
+            _leave_out(item, nextitem)
+            return True
+        _send_plan(item)
+        note_running(item)
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Leave a plan that no test took along in the worker's output."""
+        from pytest_rageval.hooks.reporting.case_reports import PLAN
+
+        plan = session.config.stash.get(PLAN, None)
+        if plan is not None:
+            session.config.workeroutput["rag_plan"] = plan  # type: ignore[attr-defined]
+
+
+def _send_plan(item: pytest.Item) -> None:
+    """Send the plan ahead of a test, which may be the one that ends this process."""
+    from pytest_rageval.hooks.reporting.case_reports import PLAN
+
+    plan = item.config.stash.get(PLAN, None)
+    if plan is not None:
+        del item.config.stash[PLAN]
+        report = pytest.TestReport(item.nodeid, item.location, {}, "passed", None, "setup", rag_plan=plan)
+        item.config.hook.pytest_runtest_logreport(report=report)
+
+
+def _leave_out(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Tear down what the tests before have set up and the next does not need, and report only what fails in that."""
+    call = pytest.CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), "teardown")
+    if call.excinfo is not None:
+        report = item.ihook.pytest_runtest_makereport(item=item, call=call)
+        item.ihook.pytest_runtest_logreport(report=report)

@@ -1,0 +1,1 @@
+"""While tests run: fixtures, systems, answers."""

@@ -1,0 +1,281 @@
+"""Answering a test item's case: now, or ahead of its turn; and what to do when a system is broken."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_rageval.analysis.unscored import NOT_ASKED
+from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.lookahead import LookAhead
+from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.engine.runner import Runner, outcome_of
+from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_users
+from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
+from pytest_rageval.hooks.config.shared_folder import shared_folder
+from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
+from pytest_rageval.hooks.prepare.suspects import runs_alone, suspects_of
+from pytest_rageval.hooks.run.captured_output import Kept, Routing, let_through
+from pytest_rageval.hooks.run.journal import journal_of
+from pytest_rageval.hooks.run.keys import NO_CALL, RESULT
+from pytest_rageval.hooks.run.result import RagResult
+from pytest_rageval.hooks.run.system_setup import Desks, Origin
+from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
+from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.model.calls import Calls
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["ANSWERING", "Answering", "answering_of"]
+
+BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
+"""The error_types that can break a system, and the one of a case that was left unasked."""
+
+FIRST_WRONG = 3
+"""A system is broken if its first answers, this many, are all of the wrong type."""
+
+
+def answering_of(session: pytest.Session) -> Answering:
+    """Return what asks the systems of this process; made for the first case that runs."""
+    config = session.config
+    if ANSWERING not in config.stash:
+        collected = config.stash[COLLECTED]
+        collected.runtime = config.stash[ANSWERING] = Answering(collected, session)
+    return config.stash[ANSWERING]
+
+
+class Answering:
+    """Asks the systems of one process.
+
+    A system that cannot be built is one error that names it. An answer of the wrong type is an error of its case;
+    if a system's first `FIRST_WRONG` answers are all of the wrong type, it is broken too. The cases that
+    follow a broken system are skipped for that reason, and gates over them fail.
+    """
+
+    def __init__(self, collected: Collected, session: pytest.Session) -> None:
+        self._collected = collected
+        self._session = session
+        self._runner = Runner(collected.options.markers)
+        status = session.config.pluginmanager.getplugin("rageval-status")
+        self._loop = LoopThread(getattr(status, "tick", None))
+        self._journal = journal_of(session.config)
+        self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
+        self._evidence = EvidenceCorpora(collected)
+        self._broken: dict[object, Outcome] = {}
+        self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
+        self._ahead = LookAhead(self._loop, collected.models.window)
+        self._looks_ahead = collected.options.looks_ahead and not runs_alone(session.config)
+        self._upcoming = Upcoming(session)
+        self._suspects = suspects_of(session.config) or ()
+        self._routing = Routing(session.config)
+        self._kept: dict[int, Kept] = {}
+        self._last: RagResult | None = None
+
+    def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
+        """Answer and score the case of ``request``'s item; an error fails the item's setup."""
+        item = request.node
+        task = self._task(item, entry)
+        task = replace(task, case=self._evidence.located(task.case, request))
+        origin = self._desks.origin(item, entry)
+        broken = self._broken.get(origin)
+        if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, and may go well
+            self._ahead.drop(id(item))
+            self._kept.pop(id(item), None)
+            self._not_asked(request, task, outcome_of(task, error=CaseError(NOT_ASKED, _first(broken))))
+        outcome, desk, asked = self._outcome(request, entry, task, origin)
+        if self._breaks(origin, outcome):
+            self._broken[origin] = outcome
+        else:
+            self._broken.pop(origin, None)
+        if outcome.error_type == BUDGET:
+            self._not_asked(request, task, outcome)
+        result = self._keep(request, task, outcome, desk, asked)
+        if outcome.status == "error":
+            self._stop_if_refused()
+            self._fail(outcome, asked.error)
+        return result
+
+    @property
+    def under_way(self) -> tuple[int, int, float | None]:
+        """What no report tells yet, as `UnderWay` has it."""
+        return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
+
+    @property
+    def fault(self) -> str | None:
+        """Why calls are no longer written down."""
+        return self._journal.fault
+
+    @property
+    def hint(self) -> str | None:
+        """What could be faster, by what was measured."""
+        return self._desks.hint
+
+    def stop_looking_ahead(self) -> None:
+        """Ask in turn from now on, let the debugger's output through, and cancel what is on its way.
+
+        A system that is asked ahead may itself have called the debugger; then its test's thread cancels, later.
+        """
+        self._looks_ahead = False
+        let_through()
+        if threading.current_thread() is threading.main_thread():
+            self._forget_but([])
+
+    def close(self) -> Calls:
+        """End the event loop's thread, and return what was asked of models in vain."""
+        self._loop.close(self._collected.models.close)
+        self._ahead.clear()
+        self._desks.close()
+        self._journal.close()
+        self._routing.stop()
+        unclaimed, last = self._ahead.unclaimed, self._last
+        if last is not None and not last.is_reported:  # an interrupt ended its test
+            unclaimed += last.outcome.calls or Calls()
+        return unclaimed
+
+    def _task(self, item: pytest.Item, entry: Entry) -> Task:
+        testbed, case = entry.testbed, self._collected.session_case(entry)
+        return Task(item.nodeid, testbed.nodeid, entry.responder.name, case, tuple(testbed.metrics.values()))
+
+    def _outcome(
+        self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: Origin
+    ) -> tuple[Outcome, Desk | None, Asked]:
+        try:
+            desk = self._desks.get(request, entry, origin)
+        except RagEvalError as error:
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {error}")
+        except pytest.FixtureLookupError as error:
+            problem = error.msg or f"fixture {error.argname!r} not found"
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
+        except (Exception, pytest.fail.Exception) as error:
+            return _failed(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}", error)
+        try:
+            asked = self._asked(request.node, entry, desk, task)
+        except SystemContractError as error:
+            return _failed(task, BUILD if error.always else CONTRACT, str(error))
+        except pytest.fail.Exception as error:  # of pytest-timeout, for one
+            message = f"system {task.system!r} failed on case {task.case.id!r}: {described(error)}"
+            return _failed(task, "system_error", message)
+        return self._runner.run(task, asked), desk, asked
+
+    def _breaks(self, origin: Origin, outcome: Outcome) -> bool:
+        """Return whether a system is broken, now that one of its cases has ended."""
+        if outcome.error_type != CONTRACT:
+            self._wrong[origin] = None if outcome.error_type != BUILD else self._wrong.get(origin, set())
+            return outcome.error_type == BUILD
+        wrong = self._wrong.setdefault(origin, set())
+        if wrong is None:
+            return False
+        wrong.add(outcome.nodeid)  # a rerun is the same case again
+        return len(wrong) >= FIRST_WRONG
+
+    def _asked(self, item: pytest.Item, entry: Entry, desk: Desk, task: Task) -> Asked:
+        """Return what came of asking: in this thread, or on the loop together with the cases that follow."""
+        if not self._looks_ahead:
+            self._forget_but([])
+        if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
+            meter = Meter()
+            return self._ahead.now(partial(desk.ask, task, meter), meter)
+        expected = id(item) in self._ahead
+        if not expected:
+            self._start(item, desk, task)
+        if not expected or self._ahead.has_room:  # to look through the window takes time
+            self._fill(item)
+        kept = self._kept.pop(id(item))
+        try:
+            return self._ahead.claim(id(item))
+        finally:
+            kept.replay()
+
+    def _fill(self, item: pytest.Item) -> None:
+        """Start asking the cases of the tests that follow, as far as the window reaches.
+
+        It ends at the first before which fixtures of others, or with other parameters, are torn down or set up.
+        """
+        coming = self._upcoming.after(item, self._ahead.window)
+        self._forget_but([item, *coming])
+        for following in self._upcoming.kept(coming):
+            if id(following) in self._ahead:
+                continue
+            if len(self._ahead) >= self._ahead.window or not self._upcoming.shares_fixtures(following, item):
+                return
+            if not self._upcoming.follows_directly(following, item):
+                return
+            entry = following.stash.get(ENTRY, None)
+            if entry is None or not entry.responder.lasting or may_be_skipped(following):
+                continue
+            if following.nodeid in self._suspects:
+                continue
+            origin = self._desks.origin(following, entry)
+            desk = None if origin in self._broken else self._desks.known(origin)
+            if desk is None:
+                continue
+            task = self._task(following, entry)
+            desk = self._desks.for_entry(desk, entry)
+            if desk.goes_ahead(task):
+                self._start(following, desk, task)
+
+    def _start(self, item: pytest.Item, desk: Desk, task: Task) -> None:
+        self._routing.start()
+        meter, kept = Meter(), Kept()
+        self._kept[id(item)] = kept
+        ask = partial(kept.keeping, partial(desk.ask_ahead, task, meter))
+        self._ahead.start(id(item), ask, meter)
+
+    def _forget_but(self, items: Sequence[pytest.Item]) -> None:
+        """Cancel the cases of all tests but these: a plugin skipped them after all, or another worker took them."""
+        coming = {id(item) for item in items}
+        self._ahead.keep(coming)
+        for key in self._kept.keys() - coming:
+            del self._kept[key]
+
+    def _stop_if_refused(self) -> None:
+        """Stop the session when a model refuses to work at all: a thousand cases would say the same."""
+        refusal = self._collected.models.refusal
+        if refusal is not None and not self._session.shouldfail:
+            self._session.shouldfail = f"{NO_CALL}: {refusal}"
+
+    def _fail(self, outcome: Outcome, error: CaseError | None) -> NoReturn:
+        """Fail a test's setup with its case's error: as pytest would for a missing fixture, and for a debugger."""
+        cause = None if error is None else error.__cause__
+        if isinstance(cause, pytest.FixtureLookupError):
+            raise cause
+        failed = pytest.fail.Exception(outcome.error or "", pytrace=False)
+        if cause is not None and getattr(self._session.config.option, "usepdb", False):
+            raise failed.with_traceback(frames_of_users(cause))
+        raise failed
+
+    def _not_asked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
+        skipped = replace(outcome, status="skipped")
+        self._keep(request, task, skipped, None, Asked())
+        pytest.skip(f"not asked: {_first(outcome)}")
+
+    def _keep(
+        self, request: pytest.FixtureRequest, task: Task, outcome: Outcome, desk: Desk | None, asked: Asked
+    ) -> RagResult:
+        texts = self._collected.options.texts
+        result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
+        request.node.stash[RESULT] = self._last = result
+        return result
+
+
+ANSWERING: pytest.StashKey[Answering] = pytest.StashKey()
+"""On the config: what asks the systems, once the first case runs."""
+
+
+def _failed(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:
+    error = CaseError(kind, message)
+    error.__cause__ = cause
+    return outcome_of(task, error=error), None, Asked(error=error)
+
+
+def _first(outcome: Outcome) -> str:
+    return (outcome.error or "").partition("\n")[0]

@@ -1,0 +1,141 @@
+"""The fixtures users meet and override."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.run.result import RagResult
+    from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.chat import ChatModel, EmbeddingModel
+    from pytest_rageval.model.protocols import Retriever, System
+
+from pytest_rageval.hooks.prepare.retriever import retriever_over
+
+__all__ = [
+    "pytest_fixture_setup",
+    "rag",
+    "rag_corpus",
+    "rag_embedder",
+    "rag_generator",
+    "rag_judge",
+    "rag_llm",
+    "rag_retriever",
+    "rag_system",
+]
+
+
+@pytest.fixture
+def rag(request: pytest.FixtureRequest) -> RagResult:
+    """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
+    if not hasattr(request, "param"):
+        pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
+    from pytest_rageval.hooks.run.answering import answering_of
+
+    result = answering_of(request.session).answer(request, request.param)
+    result.begin()
+    return result
+
+
+@pytest.fixture(scope="session")
+def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
+    """The passages a retriever searches: the ini's ``rag_corpus``, or None. Override it with passages of your own."""
+    from pytest_rageval.hooks.collect.session_corpus import corpus_of
+
+    return corpus_of(pytestconfig).passages
+
+
+@pytest.fixture(scope="session")
+def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.Config) -> Retriever | None:
+    """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus.
+
+    A run file and a database need none.
+
+    Override it with one of your own: an object with ``search``, a retriever of LangChain or LlamaIndex, or any callable
+    (see `adapted`). With a model, yours is awaited where it is async, and otherwise called in a thread of its own,
+    always the same: what belongs to the thread that made it has to be made there, in the first call (or a connection of
+    sqlite3 with ``check_same_thread=False``).
+    """
+    from pytest_rageval.hooks.collect.start import collected_of
+
+    return retriever_over(rag_corpus, collected_of(pytestconfig))
+
+
+@pytest.fixture(scope="session")
+def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
+    """The model behind the systems, from ``rag_model``; None without one. Override it with one of your own.
+
+    Whoever asks for your model gets it as the session asks it: recorded, tried again, charged.
+    """
+    from pytest_rageval.hooks.collect.start import collected_of
+
+    return collected_of(pytestconfig).models.own("rag_llm")
+
+
+@pytest.fixture(scope="session")
+def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
+    """The model that judged metrics ask, from ``rag_judge_model``; None without one, which leaves them unscored."""
+    from pytest_rageval.hooks.collect.start import collected_of
+
+    return collected_of(pytestconfig).models.own("rag_judge")
+
+
+@pytest.fixture(scope="session")
+def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
+    """The model that turns texts into vectors, from ``rag_embedder_model``; None without one."""
+    from pytest_rageval.hooks.collect.start import collected_of
+
+    return collected_of(pytestconfig).models.own_embedder()
+
+
+@pytest.fixture(scope="session")
+def rag_generator(rag_llm: ChatModel | None, pytestconfig: pytest.Config) -> System:
+    """The generator of the default system: the model where there is one, else the embedded extractive reader."""
+    if rag_llm is None:
+        from pytest_rageval.systems.extractive import extractive
+
+        return extractive
+    from pytest_rageval.hooks.collect.start import collected_of
+    from pytest_rageval.systems.llm import ModelGenerator
+
+    models = collected_of(pytestconfig).models
+    return ModelGenerator(models.client_of(rag_llm, "rag_llm") or rag_llm, models.prompts)
+
+
+@pytest.fixture(scope="session")
+def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestconfig: pytest.Config) -> System:
+    """The system under test, ``Query -> Answer | str``, sync or async. Override it with your own.
+
+    By default it answers with ``rag_generator`` from the passages a case supplies, or from those that
+    ``rag_retriever`` finds where a case supplies none.
+    """
+    from pytest_rageval.hooks.collect.start import collected_of
+    from pytest_rageval.retrieval.adapt_retriever import adapted
+    from pytest_rageval.systems.naive import naive
+    from pytest_rageval.systems.parts import SystemParts
+
+    retriever = None if rag_retriever is None else adapted(rag_retriever)
+    return naive(SystemParts(retriever, rag_generator, collected_of(pytestconfig).options.top_k))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Give whoever asks for a model that a user's fixture gave its client: recorded, tried again, charged."""
+    value = yield
+    if fixturedef.argname not in ("rag_llm", "rag_judge", "rag_embedder") or value is None:
+        return value
+    from pytest_rageval.hooks.collect.start import collected_of
+
+    models = collected_of(request.config).models
+    client = models.wrapped(value, fixturedef.argname)
+    if client is not value and fixturedef.cached_result is not None:
+        fixturedef.cached_result = (client, fixturedef.cached_result[1], None)
+        if fixturedef.scope != "session":
+            fixturedef.addfinalizer(partial(models.forget, fixturedef.argname, value))
+    return client

@@ -1,0 +1,49 @@
+"""The journal of this process, in the run folder that all processes of a session share."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import COLLECTED, RUN_FOLDER
+from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.config.shared_folder import common_folder
+from pytest_rageval.hooks.prepare.run_folder import run_folder
+from pytest_rageval.llm.client.journal import Journal
+from pytest_rageval.report.files.journals import journal_path
+
+__all__ = ["journal_of", "note_running"]
+
+_JOURNAL: pytest.StashKey[Journal] = pytest.StashKey()
+
+
+def journal_of(config: pytest.Config) -> Journal:
+    """Return this process's journal; one that writes nothing where there is no run folder.
+
+    A worker on another machine shares no folder with the main process, so it writes nothing.
+    """
+    if _JOURNAL not in config.stash:
+        config.stash[_JOURNAL] = _made(config)
+    return config.stash[_JOURNAL]
+
+
+def note_running(item: pytest.Item) -> None:
+    """Write to the journal which test this process runs now, in a session with cases."""
+    if COLLECTED in item.config.stash:
+        journal_of(item.config).runs(item.nodeid)
+
+
+def _made(config: pytest.Config) -> Journal:
+    collected = config.stash[COLLECTED]
+    folder: Path | None = None
+    with suppress(OSError):  # the recorder reports it
+        if not is_worker(config):
+            folder = config.stash[RUN_FOLDER]()
+        elif common_folder(config) is not None:
+            folder = run_folder(config, datetime.now(timezone.utc))
+    process: str = getattr(config, "workerinput", {}).get("workerid", "main")
+    path = None if folder is None else journal_path(folder, process)
+    return Journal(path, collected.earlier, texts=collected.options.texts)
