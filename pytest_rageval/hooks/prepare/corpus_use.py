@@ -10,6 +10,7 @@ import pytest
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
+from pytest_rageval.hooks.collect.session_corpus import corpus_of
 from pytest_rageval.hooks.config.fixture_overrides import (
     CORPUS_FIXTURE,
     EMBEDDER,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry, Testbed
     from pytest_rageval.model.case import Passage
-
-from pytest_rageval.hooks.collect.session_corpus import corpus_of
 
 __all__ = ["READERS", "read_where_needed"]
 

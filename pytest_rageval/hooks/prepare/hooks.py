@@ -12,13 +12,12 @@ import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, SKIPPED_FILES
+from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.collect.usage_errors import REFUSED, raised, refuse
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site
-
-from pytest_rageval.hooks.collect.start import collected_of
 
 __all__ = [
     "pytest_collection_modifyitems",

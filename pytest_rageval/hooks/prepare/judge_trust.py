@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, found
+from pytest_rageval.hooks.config.judge_labels import KAPPA, TrustHeld
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.model.judging import Judge
-
-from pytest_rageval.hooks.config.judge_labels import KAPPA, TrustHeld
 
 __all__ = ["trust_held"]
 

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RESUMED
+from pytest_rageval.hooks.collect.resumed_run import Resumed
 from pytest_rageval.hooks.collect.saved_reports import reports_of
 from pytest_rageval.hooks.prepare.run_fingerprint import identity_of
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
@@ -23,8 +24,6 @@ from pytest_rageval.report.files.run_folder import HEAD, OUTCOMES
 
 if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
-
-from pytest_rageval.hooks.collect.resumed_run import Resumed
 
 __all__ = ["find_run", "leave_out", "resume_command", "tell_resumed"]
 

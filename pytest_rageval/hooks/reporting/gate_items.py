@@ -149,7 +149,7 @@ def append_collected(session: pytest.Session, collected: Collected) -> None:
         if testbed.nodeid in parents
     ]
     places = list(_places(config, testbeds, [str(gate) for gate, _ in collected.session_gates]))
-    items = gate_items(session, places, parents if config.option.collectonly else {})
+    items = _gate_items(session, places, parents if config.option.collectonly else {})
     for parent, group in groupby(items, key=lambda item: item.parent):
         nodeid = "" if parent is None else parent.nodeid
         report = pytest.CollectReport(nodeid, "passed", None, list(group))
@@ -161,10 +161,10 @@ def planned_items(session: pytest.Session, plan: Plan) -> list[GateItem]:
     """Return the same items in xdist's controller, which only has the plan."""
     selected = {testbed for _, testbed, _, _ in plan.cases.values()}
     testbeds = [(each.nodeid, each.where, each.gates) for each in plan.testbeds.values() if each.nodeid in selected]
-    return gate_items(session, list(_places(session.config, testbeds, plan.session_gates)), {})
+    return _gate_items(session, list(_places(session.config, testbeds, plan.session_gates)), {})
 
 
-def gate_items(session: pytest.Session, places: Sequence[GatePlace], parents: Mapping[str, Any]) -> list[GateItem]:
+def _gate_items(session: pytest.Session, places: Sequence[GatePlace], parents: Mapping[str, Any]) -> list[GateItem]:
     """Return the items of gates.
 
     Args:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel
     from pytest_rageval.model.protocols import Retriever, System
 
-from pytest_rageval.hooks.prepare.retriever import retriever_over
 
 __all__ = [
     "pytest_fixture_setup",
@@ -61,6 +60,7 @@ def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.C
     sqlite3 with ``check_same_thread=False``).
     """
     from pytest_rageval.hooks.collect.start import collected_of
+    from pytest_rageval.hooks.prepare.retriever import retriever_over
 
     return retriever_over(rag_corpus, collected_of(pytestconfig))
 

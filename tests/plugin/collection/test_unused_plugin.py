@@ -12,11 +12,15 @@ import pytest
 
 ALLOWED = {
     "pytest_rageval", "pytest_rageval.engine", "pytest_rageval.engine.catalog", "pytest_rageval.errors",
-    "pytest_rageval.hooks", "pytest_rageval.hooks.prepare.hooks", "pytest_rageval.hooks.run.fixtures",
-    "pytest_rageval.hooks.keys", "pytest_rageval.hooks.collect.markers", "pytest_rageval.hooks.config.options",
-    "pytest_rageval.hooks.collect.usage_errors", "pytest_rageval.hooks.reporting.hooks", "pytest_rageval.hooks.reporting.case_reports",
-    "pytest_rageval.hooks.setup", "pytest_rageval.hookspecs", "pytest_rageval.model", "pytest_rageval.model.facets",
-    "pytest_rageval.plugin", "pytest_rageval.registry",
+    "pytest_rageval.hooks", "pytest_rageval.hooks.collect", "pytest_rageval.hooks.collect.keys",
+    "pytest_rageval.hooks.collect.markers", "pytest_rageval.hooks.collect.start",
+    "pytest_rageval.hooks.collect.usage_errors",
+    "pytest_rageval.hooks.config", "pytest_rageval.hooks.config.options", "pytest_rageval.hooks.config.process",
+    "pytest_rageval.hooks.prepare", "pytest_rageval.hooks.prepare.hooks", "pytest_rageval.hooks.reporting",
+    "pytest_rageval.hooks.reporting.case_reports", "pytest_rageval.hooks.reporting.hooks",
+    "pytest_rageval.hooks.reporting.keys", "pytest_rageval.hooks.run", "pytest_rageval.hooks.run.fixtures",
+    "pytest_rageval.hooks.run.keys", "pytest_rageval.hooks.setup", "pytest_rageval.hookspecs",
+    "pytest_rageval.model", "pytest_rageval.model.facets", "pytest_rageval.plugin", "pytest_rageval.registry",
 }  # fmt: skip
 """What the plugin itself may load before a rag case is met."""
 
