@@ -1,0 +1,189 @@
+"""A model behind OpenAI's HTTP protocol: one request a call, over httpx."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from time import perf_counter
+from types import ModuleType
+from typing import Any
+
+from pytest_rageval.errors import MissingDependencyError
+from pytest_rageval.llm.backends.faults import fault, model_error
+from pytest_rageval.llm.backends.openai_protocol import (
+    CHAT,
+    EMBEDDING,
+    Endpoint,
+    body_of,
+    completion_of,
+    embeddings_of,
+    error_in,
+    parsed,
+)
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import Completion, Embeddings, Message
+
+__all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "OpenAIHTTP", "load"]
+
+MAX_REPLY_BYTES = 64 * 2**20
+"""Bytes of a reply, decompressed, that are read unless the parameter ``max_reply_bytes`` says otherwise."""
+
+TIMEOUT_S = 60.0
+"""Seconds of a call unless the parameter ``timeout`` says otherwise."""
+
+
+class ReplyTooLargeError(Exception):
+    """A reply is larger than ``max_reply_bytes``."""
+
+
+class OpenAIHTTP:
+    """A `ChatModel` and an `EmbeddingModel` that speaks OpenAI's protocol, without litellm and openai.
+
+    Each call is one request. Every failure is a `ModelError` of the kind that its cause has; a missing httpx is a
+    `MissingDependencyError`. The address, the key and the organization are parameters, else the variables
+    ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), ``OPENAI_API_KEY`` and ``OPENAI_ORGANIZATION``. Proxies and
+    certificates are those of the environment, as httpx reads it (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``).
+
+    A backend is used on one event loop, and closed on it.
+
+    Args:
+        model: litellm's name of the model, as in ``openai/gpt-4o-mini``.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._client: Any = None
+        self._loaded = False
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        """Return the reply to ``messages``, which go as they are, with all their keys."""
+        asked = {"messages": [dict(message) for message in messages]}
+        body, seconds = await self._ask("chat/completions", body_of(self.model, asked, params, CHAT), params)
+        return completion_of(self.model, body, params, seconds)
+
+    async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
+        """Return one vector a text, in their order; no texts are no call."""
+        if not texts:
+            return Embeddings((), Usage(0, 0, 0.0), attempts=0)
+        asked = {"input": list(texts)}
+        body, seconds = await self._ask("embeddings", body_of(self.model, asked, params, EMBEDDING), params)
+        return embeddings_of(self.model, body, params, texts, seconds)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _ask(self, path: str, body: bytes, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], float]:
+        """Return the JSON of the reply to one request, and its seconds."""
+        endpoint = Endpoint.of(self.model, params)
+        timeout = float(params.get("timeout") or TIMEOUT_S)
+        limit = int(params.get("max_reply_bytes") or MAX_REPLY_BYTES)
+        client = await self._opened()
+        begun = perf_counter()
+        try:
+            content = await asyncio.wait_for(_exchange(client, endpoint, path, body, limit), timeout)
+            seconds = perf_counter() - begun
+            reply = parsed(self.model, content)
+            if (error := error_in(reply)) is not None:
+                raise _refusal(error[0], {}, content)
+            return reply, seconds
+        except Exception as error:
+            raise model_error(error, self.model, endpoint.secrets) from None
+
+    async def _opened(self) -> Any:
+        """Return the client, opened by the first call; its errors are those of proxies and certificates."""
+        try:
+            if not self._loaded:
+                await asyncio.to_thread(load)  # a part of a second, in which the loop goes on
+                self._loaded = True
+            if self._client is None:
+                self._client = _client()
+        except MissingDependencyError:
+            raise
+        except Exception as error:  # httpx, ssl and the file system have errors of their own
+            raise fault("bad_address", self.model, f"{type(error).__name__}: {error}") from None
+        return self._client
+
+
+async def _exchange(client: Any, endpoint: Endpoint, path: str, body: bytes, limit: int) -> bytes:
+    """Send one request and return the decompressed body of its reply; an error status raises."""
+    query = endpoint.query or None
+    async with client.stream(
+        "POST", f"{endpoint.base}/{path}", content=body, headers=endpoint.headers, params=query
+    ) as response:
+        content = await _read(response, limit)
+        if response.status_code >= 400:
+            raise _refusal(response.status_code, response.headers, content)
+        return content
+
+
+def _client() -> Any:
+    httpx: Any = _httpx()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    return httpx.AsyncClient(verify=_certificates(*_bundle()), timeout=None, limits=limits, follow_redirects=True)
+
+
+async def _read(response: Any, limit: int) -> bytes:
+    """Return the body of a reply, decompressed; more than ``limit`` bytes are a `ReplyTooLargeError`.
+
+    httpx decompresses each chunk as a whole, which may be a thousand times its size, so this does it instead.
+    """
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
+        raise _httpx().DecodingError(f"its reply is encoded as {encoding}, and only gzip was asked for")
+    unzip = None if encoding in ("identity", "") else zlib.decompressobj(32 + zlib.MAX_WBITS)
+    content = bytearray()
+    async for chunk in response.aiter_raw():
+        try:
+            content += chunk if unzip is None else unzip.decompress(chunk, limit + 1 - len(content))
+        except zlib.error as error:
+            raise _httpx().DecodingError(str(error)) from None
+        if len(content) > limit:
+            raise ReplyTooLargeError(f"its reply is larger than {limit:,} bytes")
+    return bytes(content)
+
+
+def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+    """Return the exception of an error status, with its decompressed body."""
+    httpx: Any = _httpx()
+    kept = [
+        (name, value) for name, value in headers.items() if name.lower() not in ("content-encoding", "content-length")
+    ]
+    response = httpx.Response(status, headers=kept, content=content)
+    text = content[:2000].decode("utf-8", "replace")
+    error: Exception = httpx.HTTPStatusError(f"status {status}: {text}", request=None, response=response)
+    return error
+
+
+def load() -> None:
+    """Import what the first call needs, and read the certificates."""
+    _httpx()
+    _certificates(*_bundle())
+    import_module("httpcore")
+    anyio: Any = import_module("anyio")
+    anyio.run(anyio.sleep, 0)  # imports what connections on asyncio need
+
+
+def _httpx() -> ModuleType:
+    try:
+        return import_module("httpx")
+    except ModuleNotFoundError as error:
+        if error.name != "httpx":
+            raise
+        raise MissingDependencyError("asking a model", "llm") from None
+
+
+def _bundle() -> tuple[str | None, str | None]:
+    return os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+
+
+@lru_cache(maxsize=2)
+def _certificates(file: str | None, folder: str | None) -> Any:
+    """Return httpx's TLS settings, read once as long as the variables that name certificates stay the same."""
+    return _httpx().create_ssl_context()
