@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from time import perf_counter
-from types import ModuleType
 from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError
@@ -56,7 +55,8 @@ class OpenAIHTTP:
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self._client: Any = None
+        self._clients: list[Any] = []
+        self._idle: list[Any] = []  # of the clients; each has one connection, as httpx's pool slows down with more
         self._loaded = False
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
@@ -75,8 +75,8 @@ class OpenAIHTTP:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        client, self._client = self._client, None
-        if client is not None:
+        clients, self._clients, self._idle = self._clients, [], []
+        for client in clients:
             await client.aclose()
 
     async def _ask(self, path: str, body: bytes, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], float]:
@@ -84,7 +84,7 @@ class OpenAIHTTP:
         endpoint = Endpoint.of(self.model, params)
         timeout = float(params.get("timeout") or TIMEOUT_S)
         limit = int(params.get("max_reply_bytes") or MAX_REPLY_BYTES)
-        client = await self._opened()
+        client = await self._taken()
         begun = perf_counter()
         try:
             content = await asyncio.wait_for(_exchange(client, endpoint, path, body, limit), timeout)
@@ -95,20 +95,24 @@ class OpenAIHTTP:
             return reply, seconds
         except Exception as error:
             raise model_error(error, self.model, endpoint.secrets) from None
+        finally:
+            if client in self._clients:
+                self._idle.append(client)
 
-    async def _opened(self) -> Any:
-        """Return the client, opened by the first call; its errors are those of proxies and certificates."""
+    async def _taken(self) -> Any:
+        """Return an idle client, or a new one, whose errors are those of proxies and certificates."""
         try:
             if not self._loaded:
                 await asyncio.to_thread(load)  # a part of a second, in which the loop goes on
                 self._loaded = True
-            if self._client is None:
-                self._client = _client()
+            if not self._idle:
+                self._clients.append(_client())
+                return self._clients[-1]
+            return self._idle.pop()
         except MissingDependencyError:
             raise
         except Exception as error:  # httpx, ssl and the file system have errors of their own
             raise fault("bad_address", self.model, f"{type(error).__name__}: {error}") from None
-        return self._client
 
 
 async def _exchange(client: Any, endpoint: Endpoint, path: str, body: bytes, limit: int) -> bytes:
@@ -124,9 +128,8 @@ async def _exchange(client: Any, endpoint: Endpoint, path: str, body: bytes, lim
 
 
 def _client() -> Any:
-    httpx: Any = _httpx()
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    return httpx.AsyncClient(verify=_certificates(*_bundle()), timeout=None, limits=limits, follow_redirects=True)
+    client: Any = _httpx().AsyncClient(verify=_certificates(*_bundle()), timeout=None, follow_redirects=True)
+    return client
 
 
 async def _read(response: Any, limit: int) -> bytes:
@@ -151,7 +154,7 @@ async def _read(response: Any, limit: int) -> bytes:
 
 def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Exception:
     """Return the exception of an error status, with its decompressed body."""
-    httpx: Any = _httpx()
+    httpx = _httpx()
     kept = [
         (name, value) for name, value in headers.items() if name.lower() not in ("content-encoding", "content-length")
     ]
@@ -170,7 +173,7 @@ def load() -> None:
     anyio.run(anyio.sleep, 0)  # imports what connections on asyncio need
 
 
-def _httpx() -> ModuleType:
+def _httpx() -> Any:
     try:
         return import_module("httpx")
     except ModuleNotFoundError as error:

@@ -155,14 +155,14 @@ def test_a_backend_that_gives_something_else_is_told_so() -> None:
 
 def test_calls_from_several_loops_are_asked_at_home() -> None:
     async def home(make: Callable[[], Any]) -> Any:
-        used.append(asyncio.get_running_loop())
+        loops.append(asyncio.get_running_loop())
         return await make()
 
-    used: list[object] = []
+    loops: list[object] = []
     model = embedder(Backend(), home=home)
     ask(model, "a")
     ask(model, "b")
-    assert len(used) == 2
+    assert len(loops) == 2
 
 
 # Recordings
