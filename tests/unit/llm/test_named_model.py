@@ -16,7 +16,7 @@ from pytest_rageval.llm.backends.litellm_import import litellm
 from pytest_rageval.llm.backends.named_model import NamedModel, is_plain
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
 from pytest_rageval.llm.backends.openai_protocol import CHAT, EMBEDDING
-from pytest_rageval.llm.backends.prices import entry
+from pytest_rageval.llm.backends.prices import entry, entry_in_file
 from pytest_rageval.llm.client.chat import Client
 from pytest_rageval.llm.client.embedder import Embedder
 from pytest_rageval.llm.client.rate_limiter import Limiter
@@ -236,7 +236,7 @@ def test_the_price_map_read_from_its_file_is_litellms() -> None:
     known = litellm().model_cost
     names = [name for name in known if "litellm_provider" in known[name]][::40]
     assert len(names) > 50
-    assert {name: entry(name) for name in names} == {name: known[name] for name in names}
+    assert {name: entry_in_file(name) for name in names} == {name: known[name] for name in names}
 
 
 def test_a_schema_is_sent_to_the_models_that_litellm_would_send_it_to() -> None:
