@@ -31,6 +31,9 @@ __all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "OpenAIHTTP", "load"]
 MAX_REPLY_BYTES = 64 * 2**20
 """Bytes of a reply, decompressed, that are read unless the parameter ``max_reply_bytes`` says otherwise."""
 
+MAX_REDIRECTS = 10
+"""Redirects of one request that are followed."""
+
 TIMEOUT_S = 60.0
 """Seconds of a call unless the parameter ``timeout`` says otherwise."""
 
@@ -62,7 +65,7 @@ class OpenAIHTTP:
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the reply to ``messages``, which go as they are, with all their keys."""
         asked = {"messages": [dict(message) for message in messages]}
-        body, seconds = await self._ask("chat/completions", body_of(self.model, asked, params, CHAT), params)
+        body, seconds = await self._ask("chat/completions", asked, params, CHAT)
         return completion_of(self.model, body, params, seconds)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
@@ -70,7 +73,7 @@ class OpenAIHTTP:
         if not texts:
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
         asked = {"input": list(texts)}
-        body, seconds = await self._ask("embeddings", body_of(self.model, asked, params, EMBEDDING), params)
+        body, seconds = await self._ask("embeddings", asked, params, EMBEDDING)
         return embeddings_of(self.model, body, params, texts, seconds)
 
     async def aclose(self) -> None:
@@ -79,25 +82,33 @@ class OpenAIHTTP:
         for client in clients:
             await client.aclose()
 
-    async def _ask(self, path: str, body: bytes, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], float]:
+    async def _ask(
+        self, path: str, asked: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]
+    ) -> tuple[Mapping[str, Any], float]:
         """Return the JSON of the reply to one request, and its seconds."""
-        endpoint = Endpoint.of(self.model, params)
-        timeout = float(params.get("timeout") or TIMEOUT_S)
-        limit = int(params.get("max_reply_bytes") or MAX_REPLY_BYTES)
-        client = await self._taken()
-        begun = perf_counter()
+        secrets: tuple[str, ...] = ()
         try:
-            content = await asyncio.wait_for(_exchange(client, endpoint, path, body, limit), timeout)
+            endpoint = Endpoint.of(self.model, params)
+            secrets = endpoint.secrets
+            body = body_of(self.model, asked, params, sent)
+            timeout = float(params.get("timeout") or TIMEOUT_S)
+            limit = int(params.get("max_reply_bytes") or MAX_REPLY_BYTES)
+            client = await self._taken()
+            begun = perf_counter()
+            try:
+                content = await asyncio.wait_for(_exchange(client, path, endpoint, body, limit), timeout)
+            finally:
+                if client in self._clients:
+                    self._idle.append(client)
             seconds = perf_counter() - begun
             reply = parsed(self.model, content)
             if (error := error_in(reply)) is not None:
                 raise _refusal(error[0], {}, content)
             return reply, seconds
+        except MissingDependencyError:
+            raise
         except Exception as error:
-            raise model_error(error, self.model, endpoint.secrets) from None
-        finally:
-            if client in self._clients:
-                self._idle.append(client)
+            raise model_error(error, self.model, secrets) from None
 
     async def _taken(self) -> Any:
         """Return an idle client, or a new one, whose errors are those of proxies and certificates."""
@@ -115,20 +126,30 @@ class OpenAIHTTP:
             raise fault("bad_address", self.model, f"{type(error).__name__}: {error}") from None
 
 
-async def _exchange(client: Any, endpoint: Endpoint, path: str, body: bytes, limit: int) -> bytes:
-    """Send one request and return the decompressed body of its reply; an error status raises."""
-    query = endpoint.query or None
-    async with client.stream(
-        "POST", f"{endpoint.base}/{path}", content=body, headers=endpoint.headers, params=query
-    ) as response:
-        content = await _read(response, limit)
-        if response.status_code >= 400:
-            raise _refusal(response.status_code, response.headers, content)
-        return content
+async def _exchange(client: Any, path: str, endpoint: Endpoint, body: bytes, limit: int) -> bytes:
+    """Send one request and return the decompressed body of its reply; an error status raises.
+
+    Redirects are followed here, as httpx would read and decompress each of them whole.
+    """
+    request = client.build_request(
+        "POST", f"{endpoint.base}/{path}", content=body, headers=endpoint.headers, params=endpoint.query or None
+    )
+    for _ in range(1 + MAX_REDIRECTS):
+        response = await client.send(request, stream=True)
+        try:
+            if response.next_request is None:
+                content = await _read(response, limit)
+                if response.status_code >= 400:
+                    raise _refusal(response.status_code, response.headers, content)
+                return content
+            request = response.next_request
+        finally:
+            await response.aclose()
+    raise _httpx().TooManyRedirects(f"more than {MAX_REDIRECTS} redirects", request=request)
 
 
 def _client() -> Any:
-    client: Any = _httpx().AsyncClient(verify=_certificates(*_bundle()), timeout=None, follow_redirects=True)
+    client: Any = _httpx().AsyncClient(verify=_certificates(*_bundle()), timeout=None)
     return client
 
 

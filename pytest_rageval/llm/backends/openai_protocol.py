@@ -78,16 +78,22 @@ class Endpoint:
         if problem := _address_problem(base):
             raise fault("bad_address", model, problem)
         key = str(params.get("api_key") or _variable("OPENAI_API_KEY") or "")
-        if not key or not key.isascii() or not key.isprintable():
+        if not key or not _fits_a_header(key):
             raise fault("auth", model)
         named = {
             "OpenAI-Organization": params.get("organization") or _variable("OPENAI_ORGANIZATION", "OPENAI_ORG_ID"),
             "OpenAI-Project": _variable("OPENAI_PROJECT_ID"),
         }
         extra = {str(name): str(value) for name, value in (params.get("extra_headers") or {}).items()}
+        if unfit := next((name for name, value in extra.items() if not _fits_a_header(name + value)), None):
+            raise fault("bad_request", model, f"the header {unfit!a} has characters that HTTP does not allow")
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "Accept-Encoding": "gzip"}
         headers.update((name, str(value)) for name, value in named.items() if value)
         return cls(base, {**headers, **extra}, params.get("extra_query") or {}, (key, *filter(None, extra.values())))
+
+
+def _fits_a_header(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _address_problem(base: str) -> str:

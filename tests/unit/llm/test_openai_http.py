@@ -118,10 +118,30 @@ def test_an_encoding_that_was_not_asked_for_is_no_readable_http(openai_server: O
 
 
 def test_a_redirect_is_followed_with_the_request(openai_server: OpenAIServer) -> None:
-    moved = raw(b"", "Location: /v1/chat/completions", status="307 Temporary Redirect")
+    unread = (b"no gzip", "Content-Encoding: gzip", "Location: /v1/chat/completions")
+    moved = raw(*unread, status="307 Temporary Redirect")
     openai_server.plan = lambda number, body: moved if number == 1 else None
     assert ask(openai_server.base_url).text == "Where is Orsay?"
     assert openai_server.requests[0].body == openai_server.requests[1].body
+
+
+@pytest.mark.parametrize(
+    ("params", "why"),
+    [
+        ({"timeout": "soon"}, "could not convert string to float: 'soon'"),
+        ({"max_reply_bytes": "many"}, "invalid literal for int"),
+        ({"seed": {1, 2}}, "Object of type set is not JSON serializable"),
+        ({"extra_headers": {"x-tenant": "two\nlines"}}, "the header 'x-tenant' has characters"),
+    ],
+    ids=["timeout", "limit", "seed", "header"],
+)
+def test_a_parameter_that_cannot_be_sent_is_one_sentence(
+    openai_server: OpenAIServer, params: dict[str, Any], why: str
+) -> None:
+    error = refused(openai_server.base_url, **params)
+    assert (error.kind, openai_server.requests) == ("bad_request", [])
+    assert why in str(error)
+    assert "two" not in str(error)
 
 
 @pytest.mark.parametrize("key", ["sk-with\nnewline", "sk-ключ"])
