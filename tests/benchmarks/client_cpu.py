@@ -23,8 +23,8 @@ from statistics import median
 import httpx
 from measuring import table
 
-from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.llm.backends.litellm_import import litellm
+from pytest_rageval.llm.backends.named_model import NamedModel
 
 SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
 MODEL = "gpt-4o-mini"
@@ -58,7 +58,7 @@ async def calls(call: Call, n: int, in_flight: int) -> None:
 
 async def compared(base_url: str, n: int, rounds: int, in_flight: int) -> dict[str, float]:
     """Return the median processor milliseconds of a call by each client."""
-    backend, module = LiteLLM(f"openai/{MODEL}"), litellm()
+    backend, module = NamedModel(f"openai/{MODEL}"), litellm()
     plain = httpx.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}, timeout=60)
 
     async def with_httpx() -> None:
@@ -88,7 +88,7 @@ async def compared(base_url: str, n: int, rounds: int, in_flight: int) -> dict[s
 
 async def walls(base_url: str) -> float:
     """Return the seconds that the calls of the target take with the project's client."""
-    backend = LiteLLM(f"openai/{MODEL}")
+    backend = NamedModel(f"openai/{MODEL}")
 
     async def call() -> None:
         await backend.complete(MESSAGES, api_base=base_url, api_key=KEY, temperature=0)

@@ -13,6 +13,7 @@ from statistics import median
 
 __all__ = ["Cost", "alternate", "environment", "pytest_command", "run", "table"]
 
+ROOT = Path(__file__).parents[2]
 _KIB = 1024 if sys.platform == "darwin" else 1  # what ru_maxrss counts in, in KiB
 
 
@@ -40,10 +41,10 @@ def pytest_command(*args: str) -> list[str]:
 
 
 def environment(folder: Path, *, autoload: bool = False) -> dict[str, str]:
-    """Return the environment of a child, which keeps its byte code in ``folder``."""
+    """Return the environment of a child: it imports this checkout, and keeps its byte code in ``folder``."""
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "PYTHON", "COV"))}
     switch = {} if autoload else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return {**keep, **switch, "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+    return {**keep, **switch, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
 
 
 def run(command: Sequence[str], folder: Path, *, autoload: bool = False, expect: int = 0) -> Cost:

@@ -54,7 +54,7 @@ class Models:
     Attributes:
         loop: where all models are asked, from whichever event loop they are called; None until the first case.
         outside: what is charged with calls that no case makes: of a session's fixture, of a plain test.
-        loading: the thread that imports litellm; None where nothing needs it yet.
+        loading: the thread that imports what asks the models; None where nothing needs it yet.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
@@ -170,16 +170,18 @@ class Models:
         self._clients.pop((fixture, id(model)), None)
 
     def preload(self) -> None:
-        """Start importing litellm on a thread, where a call is going to need it."""
-        named = [(kind, fixture) for fixture, kind in KINDS.items() if not self._computes(fixture)]
-        wanted = [(kind, self.setting(fixture).name) for kind, fixture in named]
-        wanted += [(KINDS["rag_judge"], name) for name in self._options.panelists]
-        for kind, name in wanted:
-            if name is not None and (self.cassettes is None or self.cassettes.asks(kind, name)):
-                from pytest_rageval.llm.backends.litellm_import import preload
+        """Start importing what asks the models on a thread, where a call is going to need it."""
+        named = [(fixture, self.setting(fixture).name) for fixture in KINDS if not self._computes(fixture)]
+        named += [("rag_judge", name) for name in self._options.panelists]
+        asked = [
+            (name, self.setting(fixture).params)
+            for fixture, name in named
+            if name is not None and (self.cassettes is None or self.cassettes.asks(KINDS[fixture], name))
+        ]
+        if asked:
+            from pytest_rageval.llm.backends.named_model import preload
 
-                self.loading = preload()
-                return
+            self.loading = preload(asked)
 
     async def close(self) -> None:
         """End the clients' connections."""
@@ -220,9 +222,9 @@ class Models:
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
-        from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+        from pytest_rageval.llm.backends.named_model import NamedModel
 
-        return self._client(kind, fixture, LiteLLM(name), name, self.setting(fixture).params, key=(fixture, name))
+        return self._client(kind, fixture, NamedModel(name), name, self.setting(fixture).params, key=(fixture, name))
 
     def _given(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):
@@ -274,7 +276,7 @@ class Models:
 
         if name.startswith(LOCAL):
             return lambda asked, params: 0.0
-        prices = cache(lambda: Prices(name, rates))  # which may import litellm, when a call is not replayed
+        prices = cache(lambda: Prices(name, rates))  # which may import litellm for a tiered price
 
         def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
             return prices().most(count_tokens(name, messages)[0], int(str(params["max_tokens"])))

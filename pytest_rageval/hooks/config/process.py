@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-__all__ = ["WATCHED", "is_watched_worker", "is_worker"]
+__all__ = ["WATCHED", "is_watched_worker", "is_worker", "runs_tests"]
 
 WATCHED = "rag_watched"
 """Key in a worker's input if the controller shows a status line."""
+
+RUN_NO_TEST = ("rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
+"""Options with which no test runs."""
 
 
 def is_watched_worker(config: pytest.Config) -> bool:
@@ -18,3 +21,8 @@ def is_watched_worker(config: pytest.Config) -> bool:
 def is_worker(config: pytest.Config) -> bool:
     """Return whether this process is a worker of xdist."""
     return hasattr(config, "workerinput")
+
+
+def runs_tests(config: pytest.Config) -> bool:
+    """Return whether tests run; options such as ``--setup-plan`` only show what would run."""
+    return not any(getattr(config.option, name) for name in RUN_NO_TEST)

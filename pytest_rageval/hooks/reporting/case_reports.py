@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
-from pytest_rageval.hooks.config.process import is_watched_worker, is_worker
+from pytest_rageval.hooks.config.process import is_watched_worker, is_worker, runs_tests
 from pytest_rageval.hooks.run.keys import RESULT
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ SENT = pytest.StashKey[set[str]]()
 
 TOLD = pytest.StashKey[dict[int, dict[str, Any]]]()
 """On the config: what this process has told of each of its retrievers."""
-
-RUN_NO_TEST = ("rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
-"""Options besides ``--collect-only`` under which no test runs; ``--setup-plan`` sets the second."""
 
 PLAN = pytest.StashKey[str]()
 """On a worker's config: the plan, until it has been handed over."""
@@ -60,13 +57,12 @@ def pytest_collection_finish(session: pytest.Session) -> Generator[None, object,
     Other plugins see the gates here. A worker appends none: the controller takes them from the plan.
     """
     config, collects = session.config, session.config.option.collectonly
-    runs_tests = not any(getattr(config.option, name) for name in RUN_NO_TEST)
-    if COLLECTED in config.stash and (collects or runs_tests) and not is_worker(config):
+    if COLLECTED in config.stash and (collects or runs_tests(config)) and not is_worker(config):
         from pytest_rageval.hooks.reporting.gate_items import append_collected
 
         append_collected(session, config.stash[COLLECTED])
     result = yield
-    if COLLECTED in config.stash and not collects and runs_tests:
+    if COLLECTED in config.stash and not collects and runs_tests(config):
         _make_plan(session)
     return result
 

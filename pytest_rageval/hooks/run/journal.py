@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.hooks.collect.keys import COLLECTED, RUN_FOLDER
-from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.config.process import is_worker, runs_tests
 from pytest_rageval.hooks.config.shared_folder import common_folder
 from pytest_rageval.hooks.prepare.run_folder import run_folder
 from pytest_rageval.llm.client.journal import Journal
@@ -32,7 +32,7 @@ def journal_of(config: pytest.Config) -> Journal:
 
 def note_running(item: pytest.Item) -> None:
     """Write to the journal which test this process runs now, in a session with cases."""
-    if COLLECTED in item.config.stash:
+    if COLLECTED in item.config.stash and runs_tests(item.config):
         journal_of(item.config).runs(item.nodeid)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from types import FunctionType
 from typing import Any
+
+from pytest_rageval.llm.backends.litellm_files import litellm_file
 
 __all__ = ["encoding", "encoding_of"]
 
@@ -41,9 +41,6 @@ def _ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
     from base64 import b64decode
     from hashlib import sha1
 
-    found = find_spec("litellm")
-    if found is None or found.origin is None:
-        raise FileNotFoundError("litellm is not installed")
-    folder = Path(found.origin).parent / "litellm_core_utils" / "tokenizers"
-    lines = (folder / sha1(url.encode(), usedforsecurity=False).hexdigest()).read_bytes().splitlines()
+    name = sha1(url.encode(), usedforsecurity=False).hexdigest()
+    lines = litellm_file("litellm_core_utils", "tokenizers", name).read_bytes().splitlines()
     return {b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}

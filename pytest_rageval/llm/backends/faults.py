@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.errors import ModelError, ascii_safe
 from pytest_rageval.llm.secrets import mask
 
-__all__ = ["is_of_http", "malformed", "model_error", "no_longest", "no_price", "retry_after"]
+__all__ = ["fault", "is_of_http", "malformed", "model_error", "no_longest", "no_price", "retry_after"]
 
 _LONGEST = 200
 _MASK = "[masked]"
@@ -39,7 +39,7 @@ _CAUSES = {
 }
 _SIGNS = {
     "context_length": re.compile(
-        r"context_length_exceeded|ContextWindowExceeded|maximum context length|too long", re.I
+        r"context_length_exceeded|ContextWindowExceeded|maximum context length|(?<!buffer )too long", re.I
     ),
     "content_filter": re.compile(r"content_filter|content_policy|ContentPolicyViolation|ResponsibleAIPolicy", re.I),
 }
@@ -58,9 +58,10 @@ _NAMES: tuple[tuple[str, frozenset[str]], ...] = (
 """Names of classes, found anywhere in what an exception came from; the first kind that has one of them counts."""
 _TEXTS = {
     "bad_address": re.compile(r"credentials encoded in URL|Port out of range|Invalid (?:IPv6 URL|port)", re.I),
-    "malformed_response": re.compile(r"provider returned .*'choices'|Invalid response object", re.I),
+    "malformed_response": re.compile(r"provider returned .*'choices'|invalid response (?:object|from)", re.I),
     "auth": re.compile(r"missing credentials|api_key client option|AuthenticationError|missing .*api.?key", re.I),
-    "not_found": re.compile(r"LLM Provider NOT provided|Unmapped LLM provider|NotFoundError", re.I),
+    "not_found": re.compile(r"LLM Provider NOT provided|Unmapped LLM provider|(?<!Module)NotFoundError", re.I),
+    "bad_protocol": re.compile(r"illegal (?:status|header|chunk)|receive buffer too long|bad content-length", re.I),
     "truncated": re.compile(r"without sending complete message body|payload is not completed", re.I),
 }
 
@@ -89,10 +90,15 @@ def is_of_http(error: BaseException) -> bool:
     return any(names & wanted for kind, wanted in _NAMES if kind in ("timeout", "connection", "truncated"))
 
 
+def fault(kind: str, model: str, detail: str = "") -> ModelError:
+    """Return the error of a kind, with what is wrong in detail."""
+    cause, advice = _CAUSES[kind]
+    return ModelError(kind, f"the model {model} {cause}{f' ({detail})' if detail else ''}; {advice}")
+
+
 def malformed(model: str, what: str) -> ModelError:
-    """Return the error of a reply that is none."""
-    cause, advice = _CAUSES["malformed_response"]
-    return ModelError("malformed_response", f"the model {model} {cause} ({what}); {advice}")
+    """Return the error of a reply that cannot be used."""
+    return fault("malformed_response", model, what)
 
 
 def retry_after(headers: Mapping[str, Any]) -> float | None:

@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pytest_rageval.llm.backends.encodings import encoding_of
 from pytest_rageval.llm.backends.faults import no_longest, no_price
-from pytest_rageval.llm.backends.litellm_import import litellm
+from pytest_rageval.llm.backends.litellm_files import litellm_file
 
-__all__ = ["UNSAID", "Prices", "count_tokens", "entry"]
+__all__ = ["RATES", "UNSAID", "Prices", "count_tokens", "entry", "entry_in_file", "prices_of"]
 
 UNSAID = -1
 """Stands for the ``max_tokens`` of a call that does not say it."""
 
-_RATES = ("input_cost_per_token", "output_cost_per_token")
+RATES = ("input_cost_per_token", "output_cost_per_token")
+"""The parameters that price a call: US dollars a token."""
+
+_MAP = "model_prices_and_context_window_backup.json"
 _WIDE = "\u1100"
-"""Where the scripts begin of which a character is about a token."""
+"""First code point of the scripts with about one token a character."""
 
 
 def entry(model: str) -> Mapping[str, Any]:
-    """Return what litellm's local map says of a model (prices in US dollars, limits in tokens), or {}.
+    """Return what litellm's price map says of a model (prices in US dollars, limits in tokens), or {}.
 
-    A name without its provider is only the model meant when the map gives it the same provider: a model served
-    by vLLM is not the one of the same name at OpenAI.
+    The map is litellm's own once it is imported, so that models registered with it count; until then it is the JSON
+    file that litellm is installed with. A name without its provider matches only an entry of that provider: a model
+    served by vLLM is not the model of the same name at OpenAI.
     """
-    module: Any = litellm()
-    known: Mapping[str, Mapping[str, Any]] = module.model_cost
+    imported: Any = getattr(sys.modules.get("litellm"), "model_cost", None)
+    find = imported.get if imported else entry_in_file
+    known: Mapping[str, Any] | None = find(model)
+    provider, _, bare = model.partition("/")
+    if known is None and bare:
+        known = find(bare)
+        if known is not None and not str(known.get("litellm_provider", "")).startswith(provider):
+            return {}
+    return known or {}
+
+
+@lru_cache(maxsize=64)
+def entry_in_file(name: str) -> Mapping[str, Any] | None:
+    """Return one entry of the file of the map; to decode it alone takes a fiftieth of the time of the whole map."""
     try:
-        bare, provider, *_ = module.get_llm_provider(model)
-    except Exception:  # litellm's own error for a provider it does not know
-        return known.get(model, {})
-    for name in (model, f"{provider}/{bare}", bare):
-        if str(known.get(name, {}).get("litellm_provider", "")).startswith(provider):
-            return known[name]
-    return {}
+        text = litellm_file(_MAP).read_text(encoding="utf-8")
+    except OSError:
+        return None
+    for match in re.finditer(rf"{re.escape(json.dumps(name))}\s*:\s*(?=\{{)", text):
+        value: dict[str, Any] = json.JSONDecoder().raw_decode(text, match.end())[0]
+        if "litellm_provider" in value:
+            return value
+    return None
 
 
 class Prices:
-    """The price of a model, from litellm's local price map or as the user gives it.
+    """The price of a model, from litellm's price map or from the user.
 
     Args:
         model: litellm's name of the model.
@@ -49,24 +70,30 @@ class Prices:
     def __init__(self, model: str, overrides: Mapping[str, object] | None = None) -> None:
         self.model = model
         overrides = overrides or {}
-        given = {rate: overrides[rate] for rate in _RATES if overrides.get(rate) is not None}
+        given = {rate: overrides[rate] for rate in RATES if overrides.get(rate) is not None}
         self.given = bool(given)
-        self._known = {} if len(given) == len(_RATES) else entry(model)
-        self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in _RATES)
+        self._known = {} if len(given) == len(RATES) else entry(model)
+        self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in RATES)
+        self._cached = None if self.given else _rate(None, self._known.get("cache_read_input_token_cost"))
         said = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
         self._longest: Any = said or self._known.get("max_output_tokens")
         self._tiered = not self.given and any("_above_" in name for name in self._known)
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """Return the price in US dollars; None when it is not known, 0.0 only when it is known to be free."""
+    def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
+        """Return the price in US dollars; None when it is not known, 0.0 only when it is known to be free.
+
+        ``cached_tokens`` are those of the prompt that the provider read from its cache, at their own rate if the map
+        has one.
+        """
         if self._tiered:
             return self._tiers(prompt_tokens, completion_tokens)
         if self._input is None or (self._output is None and completion_tokens):
             return None
-        return prompt_tokens * self._input + completion_tokens * (self._output or 0.0)
+        cheaper = 0.0 if self._cached is None else cached_tokens * (self._input - self._cached)
+        return prompt_tokens * self._input - cheaper + completion_tokens * (self._output or 0.0)
 
     def most(self, prompt_tokens: int, max_tokens: int) -> float | None:
-        """Return the price of a reply as long as can be: `UNSAID` is the user's limit, or else the map's.
+        """Return the price of the longest reply; `UNSAID` stands for the user's limit, or else the map's.
 
         It is None when the price is not known, or the limit of a reply that costs something.
         """
@@ -88,6 +115,8 @@ class Prices:
 
     def _tiers(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return the price of a model whose long prompts cost more a token."""
+        from pytest_rageval.llm.backends.litellm_import import litellm
+
         module: Any = litellm()
         try:
             parts = module.cost_per_token(
@@ -96,6 +125,16 @@ class Prices:
         except Exception:  # a price that litellm cannot work out is not known
             return None
         return float(sum(parts))
+
+
+def prices_of(model: str, params: Mapping[str, Any]) -> Prices:
+    """Return the prices of a model that is asked with ``params``."""
+    return _prices_of(model, *(params.get(rate) for rate in RATES))
+
+
+@lru_cache(maxsize=64)
+def _prices_of(model: str, *rates: object) -> Prices:
+    return Prices(model, dict(zip(RATES, rates, strict=True)))
 
 
 def _rate(given: object, known: object) -> float | None:

@@ -1,10 +1,9 @@
-"""Projects whose model is a server on the loopback, reached as a user's is: by litellm."""
+"""Projects whose model is a server on the loopback, reached as a user's is."""
 
 from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -19,13 +18,15 @@ from rag_project import Project, Row, Run
 import pytest_rageval.engine.estimate
 import pytest_rageval.hooks.config.model_clients
 import pytest_rageval.hooks.run.answering
+import pytest_rageval.llm.backends.litellm_backend
+import pytest_rageval.llm.backends.openai_http
 import pytest_rageval.llm.backends.scripted
 import pytest_rageval.llm.budget
 import pytest_rageval.llm.client.chat
 import pytest_rageval.llm.client.embedder
 import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.systems.closed_book  # noqa: F401
-from pytest_rageval.llm.backends.litellm_import import preload
+from pytest_rageval.llm.backends.named_model import preload
 
 NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 FILE = "cassettes/model-openai--m.jsonl"
@@ -131,8 +132,7 @@ def stop(server: OpenAIServer) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def loaded() -> None:
-    """Load litellm before pytester notes what is loaded, so that runs within this process share it."""
-    preload()
-    for thread in threading.enumerate():
-        if thread.name == "rageval-litellm":
-            thread.join()
+    """Load httpx and litellm before pytester notes what is loaded, so that runs within this process share them."""
+    loading = preload([("openai/m", {}), ("hosted_vllm/m", {})])
+    assert loading is not None
+    loading.join()

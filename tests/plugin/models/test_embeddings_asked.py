@@ -265,8 +265,8 @@ def test_without_a_model_there_is_none(project: Project) -> None:
     assert run.status == 0, run.text
 
 
-@pytest.mark.parametrize(("record_mode", "told"), [("new_episodes", "*'litellm'*"), ("none", "[[]], *")])
-def test_litellm_is_loaded_beforehand_where_an_embedding_may_be_asked_for(
+@pytest.mark.parametrize(("record_mode", "told"), [("new_episodes", "*'httpx'*"), ("none", "[[]], *")])
+def test_httpx_is_loaded_beforehand_where_an_embedding_may_be_asked_for(
     project: Project, record_mode: str, told: str
 ) -> None:
     embeds(project, "http://127.0.0.1:9/v1", rows("a"), f"rag_record_mode = {record_mode}", system=OFFLINE)

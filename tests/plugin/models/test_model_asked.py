@@ -145,10 +145,27 @@ LOADS = """
     [(["--collect-only", "-q"], "openai/m"), ([], ""), (["test_plain.py"], "openai/m")],
     ids=["collecting", "no-model", "no-case"],
 )
-def test_litellm_is_loaded_only_for_a_case_that_asks(project: Project, args: list[str], model: str) -> None:
+def test_no_provider_is_loaded_without_a_case_that_asks(project: Project, args: list[str], model: str) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a"), model=model)
     project.file("conftest.py", LOADS)
     project.file("test_plain.py", "def test_plain(): ...")
     run = project.run(*args, subprocess=True)
     assert run.status in (0, 5), run.text
     run.said("loaded: []*")
+
+
+@pytest.mark.parametrize(
+    ("params", "modules"),
+    [({}, "['httpx']"), ({"top_k": 5}, "*'litellm', 'openai'*")],
+    ids=["plain", "litellm-only-parameter"],
+)
+def test_litellm_is_loaded_only_where_plain_http_is_not_enough(
+    project: Project, openai_server: OpenAIServer, params: dict[str, object], modules: str
+) -> None:
+    openai_server.reply = "Paris"
+    asks(project, openai_server.base_url, rows("a"), params=params)
+    project.file("conftest.py", LOADS)
+    run = project.run(subprocess=True)
+    assert (run.status, run.statuses) == (0, {"a": "scored"}), run.text
+    run.said(f"loaded: {modules.replace('[', '[[]')}")
+    assert openai_server.requests[0].body.get("top_k") == params.get("top_k")

@@ -10,6 +10,9 @@ from rag_project import RIGHT, WRONG, Mode, Project, cases
 
 pytest.importorskip("allure_pytest")
 
+ALLURE = ("-p", "allure_pytest.plugin")
+"""Our own `addopts` turn the plugin off for the runs inside tests."""
+
 GATES = ["accuracy >= 0.5", "accuracy >= 0.9", "n >= 99"]
 
 
@@ -20,7 +23,7 @@ def results(project: Project) -> list[dict[str, Any]]:
 def test_gates_are_tests_in_allure(project: Project, mode: Mode) -> None:
     long = "a long text " * 2000
     project.says([{**row, "note": long} for row in cases(*[RIGHT] * 8, WRONG, WRONG)], f"gates={GATES!r}")
-    assert project.run("--alluredir", "allure", *mode).status == 1
+    assert project.run(*ALLURE, "--alluredir", "allure", *mode).status == 1
     found = {result["name"]: result for result in results(project)}
     ends = {name: result["status"] for name, result in found.items() if "gate: " in name}
     assert ends == {
@@ -34,7 +37,7 @@ def test_gates_are_tests_in_allure(project: Project, mode: Mode) -> None:
 def test_allure_takes_no_test_for_a_retry_of_another(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), f"gates={GATES!r}")
     systems = ("--rag-system", "builtins:repr", "--rag-system", "builtins:ascii")
-    project.run("--alluredir", "allure", *systems, "--rag-repeat", "2")
+    project.run(*ALLURE, "--alluredir", "allure", *systems, "--rag-repeat", "2")
     ids = [result["historyId"] for result in results(project)]
     assert len(ids) == 2 * 2 * 2 + len(GATES)
     assert len(set(ids)) == len(ids)

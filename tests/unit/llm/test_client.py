@@ -14,7 +14,7 @@ from openai_server import OpenAIServer, shares
 
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError
-from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.named_model import NamedModel
 from pytest_rageval.llm.backends.prices import UNSAID
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client.chat import Client
@@ -641,7 +641,7 @@ def test_a_thousand_calls_over_http_on_a_faulty_provider_all_get_their_reply_onc
     plan = openai_server.plan = shares(MIXED)
     prices = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.002}
     params = {"api_base": openai_server.base_url, "api_key": "sk-none", "timeout": 20, **prices}
-    model = client(LiteLLM("openai/m"), limiter=Limiter(64), params=params, retry=RetryPolicy(10, base_s=0.01))
+    model = client(NamedModel("openai/m"), limiter=Limiter(64), params=params, retry=RetryPolicy(10, base_s=0.01))
     meter = Meter()
     token = SCOPE.set(Scope(meter))
     completions = asyncio.run(calls())

@@ -13,10 +13,12 @@ from random import Random
 from typing import Any
 
 import pytest
+from backend_cases import Backend as ModelBackend
+from backend_cases import openai_backends, used
 from openai_server import Fault, OpenAIServer, embedding
 
 from pytest_rageval.errors import ModelError, SystemContractError
-from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+from pytest_rageval.llm.backends.named_model import NamedModel
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client.embedder import Embedder
 from pytest_rageval.llm.client.rate_limiter import Limiter
@@ -153,14 +155,14 @@ def test_a_backend_that_gives_something_else_is_told_so() -> None:
 
 def test_calls_from_several_loops_are_asked_at_home() -> None:
     async def home(make: Callable[[], Any]) -> Any:
-        used.append(asyncio.get_running_loop())
+        loops.append(asyncio.get_running_loop())
         return await make()
 
-    used: list[object] = []
+    loops: list[object] = []
     model = embedder(Backend(), home=home)
     ask(model, "a")
     ask(model, "b")
-    assert len(used) == 2
+    assert len(loops) == 2
 
 
 # Recordings
@@ -249,9 +251,7 @@ def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
 def test_replaying_imports_no_library_of_a_provider_and_opens_no_socket(tmp_path: Path) -> None:
     ask(recording(tmp_path, Backend()), "a")
     before = set(sys.modules)
-    asked = LiteLLM("openai/e")
-    assert ask(recording(tmp_path, asked, "none"), "a").replayed
-    assert asked._litellm is None
+    assert ask(recording(tmp_path, NamedModel("openai/e"), "none"), "a").replayed
     assert not {"litellm", "openai", "httpx"} & (set(sys.modules) - before)
 
 
@@ -283,20 +283,21 @@ def test_an_unknown_price_cannot_be_budgeted(tmp_path: Path) -> None:
 # The backend
 
 
-def embed(server: OpenAIServer, *texts: str, model: str = "openai/text-embedding-3-small", **params: Any) -> Embeddings:
-    async def using() -> Embeddings:
-        backend = LiteLLM(model)
-        try:
-            return await backend.embed(texts, api_base=server.base_url, api_key="sk-test", **params)
-        finally:
-            await backend.aclose()
+def embed(
+    backend: ModelBackend,
+    server: OpenAIServer,
+    *texts: str,
+    model: str = "openai/text-embedding-3-small",
+    **params: Any,
+) -> Embeddings:
+    params = {"api_base": server.base_url, "api_key": "sk-test", **params}
+    return used(backend, model, lambda opened: opened.embed(texts, **params))
 
-    return asyncio.run(using())
 
-
-def test_embeddings_have_vectors_tokens_price_and_seconds(openai_server: OpenAIServer) -> None:
+@openai_backends
+def test_embeddings_have_vectors_tokens_price_and_seconds(openai_server: OpenAIServer, backend: ModelBackend) -> None:
     openai_server.delay_s = 0.05
-    reply = embed(openai_server, "a b c", "d", "a")
+    reply = embed(backend, openai_server, "a b c", "d", "a")
     assert openai_server.requests[0].body["input"] == ["a b c", "d", "a"]
     assert reply.vectors == tuple(tuple(embedding(text)) for text in ("a b c", "d", "a"))
     assert (reply.model, reply.usage.prompt_tokens, reply.usage.completion_tokens) == ("text-embedding-3-small", 5, 0)
@@ -305,15 +306,19 @@ def test_embeddings_have_vectors_tokens_price_and_seconds(openai_server: OpenAIS
     assert reply.usage.latency_s >= 0.05
 
 
-def test_an_unknown_price_stays_unknown_and_a_given_one_counts(openai_server: OpenAIServer) -> None:
-    assert embed(openai_server, "a b", model="openai/of-our-own").usage.cost_usd is None
-    given = embed(openai_server, "a b", model="openai/of-our-own", input_cost_per_token=0.5)
+@openai_backends
+def test_an_unknown_price_stays_unknown_and_a_given_one_counts(
+    openai_server: OpenAIServer, backend: ModelBackend
+) -> None:
+    assert embed(backend, openai_server, "a b", model="openai/of-our-own").usage.cost_usd is None
+    given = embed(backend, openai_server, "a b", model="openai/of-our-own", input_cost_per_token=0.5)
     assert given.usage.cost_usd == 1.0
     assert "input_cost_per_token" not in openai_server.requests[-1].body
 
 
-def test_the_backend_sends_nothing_for_no_texts(openai_server: OpenAIServer) -> None:
-    assert embed(openai_server) == Embeddings((), Usage(0, 0, 0.0), attempts=0)
+@openai_backends
+def test_the_backend_sends_nothing_for_no_texts(openai_server: OpenAIServer, backend: ModelBackend) -> None:
+    assert embed(backend, openai_server) == Embeddings((), Usage(0, 0, 0.0), attempts=0)
     assert openai_server.requests == []
 
 
@@ -326,10 +331,13 @@ def test_the_backend_sends_nothing_for_no_texts(openai_server: OpenAIServer) -> 
         ([[], []], "no vectors (vectors have one length, of 1 or more, not 0)"),
     ],
 )
-def test_vectors_that_cannot_be_used_are_a_malformed_reply(openai_server: OpenAIServer, rows: Any, why: str) -> None:
+@openai_backends
+def test_vectors_that_cannot_be_used_are_a_malformed_reply(
+    openai_server: OpenAIServer, backend: ModelBackend, rows: Any, why: str
+) -> None:
     openai_server.vectors = lambda texts: rows
     with pytest.raises(ModelError) as raised:
-        embed(openai_server, "a", "b")
+        embed(backend, openai_server, "a", "b")
     assert raised.value.kind == "malformed_response"
     assert f" gave a reply that cannot be used ({why}); " in str(raised.value)
 
@@ -339,8 +347,11 @@ def test_vectors_that_cannot_be_used_are_a_malformed_reply(openai_server: OpenAI
     [(Fault("status", 429, 0), "rate_limited"), (Fault("status", 401), "auth"), (Fault("reset"), "connection")],
     ids=["429", "401", "reset"],
 )
-def test_faults_have_the_kind_of_their_cause(openai_server: OpenAIServer, fault: Fault, kind: str) -> None:
+@openai_backends
+def test_faults_have_the_kind_of_their_cause(
+    openai_server: OpenAIServer, backend: ModelBackend, fault: Fault, kind: str
+) -> None:
     openai_server.plan = lambda number, body: fault
     with pytest.raises(ModelError) as raised:
-        embed(openai_server, "a")
+        embed(backend, openai_server, "a")
     assert (raised.value.kind, len(openai_server.requests)) == (kind, 1)

@@ -69,6 +69,7 @@ def test_the_status_of_the_reply_counts_more_than_the_name_litellm_gives_it(stat
         (made("AuthenticationError", status=401), "auth"),
         (made("NotFoundError", status=404), "not_found"),
         (made("UnsupportedParamsError", "o9 does not take seed", 400), "bad_request"),
+        (made("APIConnectionError", "No module named 'mcp'", 500, ModuleNotFoundError), "connection"),
         (TypeError("unhashable"), "bad_request"),
     ],
 )  # fmt: skip

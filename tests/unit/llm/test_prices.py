@@ -7,6 +7,7 @@ import os
 import pytest
 
 from pytest_rageval.llm.backends.encodings import encoding, encoding_of
+from pytest_rageval.llm.backends.litellm_import import litellm
 from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens
 
 
@@ -57,6 +58,20 @@ def test_long_prompts_have_the_price_of_their_tier() -> None:
 
     assert prices.cost(100_000, 0) == pytest.approx(0.125)
     assert prices.cost(300_000, 0) == pytest.approx(0.75)
+
+
+def test_a_price_that_the_user_registered_with_litellm_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = {"input_cost_per_token": 1.0, "output_cost_per_token": 2.0, "litellm_provider": "openai"}
+    monkeypatch.setitem(litellm().model_cost, "of-our-own-registered", rates)
+    assert Prices("openai/of-our-own-registered").cost(3, 4) == 11.0
+    assert Prices("hosted_vllm/of-our-own-registered").cost(3, 4) is None
+
+
+def test_tokens_that_the_provider_had_stored_have_their_own_price() -> None:
+    assert Prices("openai/gpt-4o-mini").cost(1_000_000, 0, 1_000_000) == pytest.approx(0.075)
+    assert Prices("openai/gpt-4-turbo").cost(1_000_000, 0, 1_000_000) == pytest.approx(10.0)  # the map has none
+    given = Prices("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 1})
+    assert given.cost(3, 0, 3) == 3.0
 
 
 def test_tokens_of_an_openai_model_are_counted() -> None:

@@ -1,0 +1,135 @@
+"""A model by its litellm name: asked over plain HTTP where that is enough, else through litellm."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from re import match
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from pytest_rageval.llm.backends.openai_protocol import CHAT, CONNECTION, EMBEDDING
+from pytest_rageval.llm.backends.prices import entry
+from pytest_rageval.model.chat import Completion, Embeddings, Message
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+    from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
+
+__all__ = ["NamedModel", "is_plain", "preload"]
+
+_MAPPED = ("gpt-5", "gpt-6", "audio", "search", "deep-research", "computer-use")
+"""Names of OpenAI models whose parameters litellm maps, or that it asks at another address."""
+_VARIABLES = ("SSL_CERTIFICATE", "SSL_ECDH_CURVE", "SSL_SECURITY_LEVEL", "SSL_VERIFY", "USE_LITELLM_PROXY")
+"""Variables that litellm reads and httpx does not."""
+_SETTINGS = (
+    "aclient_session", "api_base", "api_key", "callbacks", "failure_callback", "headers", "input_callback",
+    "model_alias_map", "openai_key", "organization", "route_all_chat_openai_to_responses", "success_callback",
+)  # fmt: skip
+"""litellm's own settings that change a call, or that want to know of it."""
+
+
+class NamedModel:
+    """A `ChatModel` and an `EmbeddingModel` of any provider, as litellm names it; see `is_plain` for the way it takes.
+
+    Args:
+        model: litellm's name of the model, as in ``openai/gpt-4o-mini``.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._backends: dict[bool, OpenAIHTTP | LiteLLM] = {}
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        """Return the reply to ``messages``."""
+        plain = is_plain(self.model, params, CHAT) and all(map(_is_text, messages))
+        return await self._backend(plain).complete(messages, **params)
+
+    async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
+        """Return one vector a text, in their order."""
+        return await self._backend(is_plain(self.model, params, EMBEDDING)).embed(texts, **params)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        for backend in self._backends.values():
+            await backend.aclose()
+
+    def _backend(self, plain: bool) -> OpenAIHTTP | LiteLLM:
+        if plain not in self._backends:
+            self._backends[plain] = _plain_backend(self.model) if plain else _litellm_backend(self.model)
+        return self._backends[plain]
+
+
+def _plain_backend(model: str) -> OpenAIHTTP:
+    from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
+
+    return OpenAIHTTP(model)
+
+
+def _litellm_backend(model: str) -> LiteLLM:
+    from pytest_rageval.llm.backends.litellm_backend import LiteLLM
+
+    return LiteLLM(model)
+
+
+def is_plain(model: str, params: Mapping[str, object], sent: frozenset[str] = CHAT | EMBEDDING) -> bool:
+    """Return whether a call goes straight to an OpenAI-compatible server; litellm takes all others.
+
+    It does if all of these hold:
+
+    - The model is ``openai/NAME``, and not one whose parameters litellm maps: reasoning models (``o3-mini``,
+      ``gpt-5``), search and audio models, fine-tuned models, and models that are not asked for a chat completion.
+    - Each parameter is one that such a server takes as it is (``temperature``, ``seed``, ``tools``, ...) or one that
+      says how to ask it (``api_base``, ``api_key``, ``timeout``, ``extra_body``, ...). ``dimensions`` are sent to
+      ``text-embedding-3`` only, as litellm does.
+    - Neither the environment nor litellm's own settings (callbacks, keys, ...) ask for what only litellm does.
+    """
+    if not _is_plain_model(model) or any(os.environ.get(name) for name in _VARIABLES):
+        return False
+    given = {name for name, value in params.items() if value is not None}
+    if given - sent - CONNECTION or ("dimensions" in given and "text-embedding-3" not in model):
+        return False
+    litellm = sys.modules.get("litellm")
+    return not any(getattr(litellm, name, None) for name in _SETTINGS)
+
+
+@lru_cache(maxsize=32)
+def _is_plain_model(model: str) -> bool:
+    provider, _, name = model.partition("/")
+    if provider != "openai" or not name or name.startswith(("ft:", "responses/")):
+        return False
+    if any(mark in name for mark in _MAPPED) or match(r"o\d", name.rpartition("/")[2]):
+        return False
+    known = entry(model)
+    return known.get("mode", "chat") in ("chat", "embedding") and not known.get("supports_reasoning")
+
+
+def _is_text(message: Mapping[str, object]) -> bool:
+    """Return whether a message is text alone; litellm rewrites images, files and marks of a cache."""
+    return isinstance(message.get("content"), str | None) and "cache_control" not in message
+
+
+def preload(models: Iterable[tuple[str, Mapping[str, object]]]) -> Thread | None:
+    """Start importing what calls of these models, each with its parameters, need; return the thread that does."""
+    ways = {is_plain(model, params) for model, params in models}
+    if not ways:
+        return None
+    thread = Thread(target=_preloaded, args=(sorted(ways, reverse=True),), name="rageval-models", daemon=True)
+    thread.start()
+    return thread
+
+
+def _preloaded(ways: Iterable[bool]) -> None:
+    for plain in ways:
+        with suppress(Exception):  # the first call imports it again, and gets the error
+            if plain:
+                from pytest_rageval.llm.backends.openai_http import load
+
+                load()
+            else:
+                from pytest_rageval.llm.backends.litellm_import import litellm
+
+                litellm()

@@ -1,0 +1,210 @@
+"""OpenAI's HTTP protocol: where a request goes, what it holds, and what its reply says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pytest_rageval.llm.backends.faults import fault, malformed
+from pytest_rageval.llm.backends.prices import entry, prices_of
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import Completion, Embeddings
+
+__all__ = [
+    "CHAT",
+    "CONNECTION",
+    "EMBEDDING",
+    "Endpoint",
+    "body_of",
+    "completion_of",
+    "embeddings_of",
+    "error_in",
+    "parsed",
+]
+
+CONNECTION = frozenset({
+    "api_base", "api_key", "base_url", "extra_body", "extra_headers", "extra_query", "input_cost_per_token",
+    "max_reply_bytes", "organization", "output_cost_per_token", "timeout",
+})  # fmt: skip
+"""Parameters that say how to ask; they are read here and not sent as they are."""
+CHAT = frozenset({
+    "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "n", "parallel_tool_calls",
+    "presence_penalty", "response_format", "seed", "stop", "temperature", "tool_choice", "tools", "top_logprobs",
+    "top_p",
+})  # fmt: skip
+"""Parameters of a chat completion that are sent as they are."""
+EMBEDDING = frozenset({"dimensions"})
+"""Parameters of an embedding that are sent as they are."""
+
+_DEFAULT_BASE = "https://api.openai.com/v1"
+_THOUGHT = re.compile(r"<(think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>(.*)", re.DOTALL)
+"""A reply that begins with what a reasoning model thought, then its answer."""
+_REASONS = {
+    "length": "length", "max_tokens": "length", "content_filter": "content_filter", "sensitive": "content_filter",
+    "refusal": "content_filter", "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "function_call",
+}  # fmt: skip
+"""A server's finish reason -> OpenAI's; any other is "stop"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible server, and how to ask it.
+
+    Attributes:
+        base: its address, such as ``https://api.openai.com/v1``.
+        headers: what goes with each request.
+        query: what is added to the address.
+        secrets: what no message may show: the key and the values of ``extra_headers``.
+    """
+
+    base: str
+    headers: Mapping[str, str]
+    query: Mapping[str, Any]
+    secrets: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: str, params: Mapping[str, Any]) -> Endpoint:
+        """Return the endpoint by parameters, else by the variables that litellm and openai read.
+
+        Raises `ModelError` when there is no usable key, or when the address holds a password.
+        """
+        base = params.get("api_base") or params.get("base_url") or _variable("OPENAI_BASE_URL", "OPENAI_API_BASE")
+        base = str(base or _DEFAULT_BASE).rstrip("/")
+        if problem := _address_problem(base):
+            raise fault("bad_address", model, problem)
+        key = str(params.get("api_key") or _variable("OPENAI_API_KEY") or "")
+        if not key or not _fits_a_header(key):
+            raise fault("auth", model)
+        named = {
+            "OpenAI-Organization": params.get("organization") or _variable("OPENAI_ORGANIZATION", "OPENAI_ORG_ID"),
+            "OpenAI-Project": _variable("OPENAI_PROJECT_ID"),
+        }
+        extra = {str(name): str(value) for name, value in (params.get("extra_headers") or {}).items()}
+        if unfit := next((name for name, value in extra.items() if not _fits_a_header(name + value)), None):
+            raise fault("bad_request", model, f"the header {unfit!a} has characters that HTTP does not allow")
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "Accept-Encoding": "gzip"}
+        headers.update((name, str(value)) for name, value in named.items() if value)
+        return cls(base, {**headers, **extra}, params.get("extra_query") or {}, (key, *filter(None, extra.values())))
+
+
+def _fits_a_header(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def _address_problem(base: str) -> str:
+    """Return what is wrong with an address, "" for nothing."""
+    try:
+        parts = urlsplit(base)
+        _ = parts.port  # one that is out of range raises
+    except ValueError as error:
+        return str(error)
+    if "@" in parts.netloc:
+        return "it has credentials in its URL"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "it does not begin with http:// or https:// and a host"
+    return ""
+
+
+def _variable(*names: str) -> str | None:
+    return next((value for name in names if (value := os.environ.get(name))), None)
+
+
+def body_of(model: str, asked: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]) -> bytes:
+    """Return the JSON of a request: ``asked``, and of ``params`` those that are ``sent``.
+
+    A schema goes only to a model that litellm's map knows to keep to one, and a tool choice only with tools.
+    """
+    kept = {name: params[name] for name in sorted(sent & params.keys()) if params[name] is not None}
+    if "response_format" in kept and not entry(model).get("supports_response_schema"):
+        del kept["response_format"]
+    if not kept.get("tools"):
+        kept.pop("tool_choice", None)
+    body = {"model": model.partition("/")[2], **asked, **kept, **(params.get("extra_body") or {})}
+    return json.dumps(body).encode()
+
+
+def parsed(model: str, content: bytes) -> Mapping[str, Any]:
+    """Return the JSON object of a reply; anything else raises the `ModelError` of a malformed reply."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise malformed(model, f"{type(error).__name__}: {error}") from None
+    if not isinstance(body, dict):
+        raise malformed(model, f"a JSON {type(body).__name__} instead of an object")
+    return body
+
+
+def completion_of(model: str, body: Mapping[str, Any], params: Mapping[str, Any], seconds: float) -> Completion:
+    """Return the completion in a reply: its first choice."""
+    choices = body.get("choices")
+    if not isinstance(choices, list):
+        raise malformed(model, "'choices' is not a list" if "choices" in body else "no 'choices'")
+    if not choices:
+        raise malformed(model, "no choices")
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise malformed(model, "a choice without a message")
+    text, refusal = message.get("content") or "", message.get("refusal")
+    if not isinstance(text, str):
+        raise malformed(model, "a message whose content is no text")
+    text = _answer(text, message)
+    refused = isinstance(refusal, str) and bool(refusal) and not text.strip()
+    reason = _REASONS.get(choice.get("finish_reason"), "stop")
+    if reason == "stop" and message.get("tool_calls"):
+        reason = "tool_calls"
+    usage = _usage(model, body, params, seconds)
+    return Completion(str(refusal) if refused else text, usage, reason, str(body.get("model") or ""), refused=refused)
+
+
+def _answer(text: str, message: Mapping[str, Any]) -> str:
+    """Return the text without what the model thought first, where the server does not separate the two."""
+    thought = None if message.keys() & {"reasoning", "reasoning_content"} else _THOUGHT.match(text)
+    return text if thought is None else thought[2]
+
+
+def embeddings_of(
+    model: str, body: Mapping[str, Any], params: Mapping[str, Any], texts: Sequence[str], seconds: float
+) -> Embeddings:
+    """Return the vectors in a reply, in the order of the texts."""
+    usage = _usage(model, body, params, seconds)
+    try:
+        rows = sorted(body["data"], key=lambda row: int(row["index"]))
+        embeddings = Embeddings(tuple(row["embedding"] for row in rows), usage, str(body.get("model") or ""))
+    except (KeyError, TypeError, ValueError) as error:
+        raise malformed(model, f"no vectors ({error})") from None
+    if len(embeddings.vectors) != len(texts):
+        raise malformed(model, f"{len(embeddings.vectors)} vectors of {len(texts)} texts")
+    return embeddings
+
+
+def _usage(model: str, body: Mapping[str, Any], params: Mapping[str, Any], seconds: float) -> Usage:
+    """Return tokens and price; both are unknown where the reply does not give its tokens."""
+    usage = body.get("usage")
+    if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
+        return Usage(latency_s=seconds)
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    try:
+        sent, got, stored = (
+            int(count or 0) for count in (usage["prompt_tokens"], usage.get("completion_tokens"), cached)
+        )
+    except (TypeError, ValueError) as error:
+        raise malformed(model, f"token counts that are no numbers ({error})") from None
+    return Usage(sent, got, prices_of(model, params).cost(sent, got, stored), seconds)
+
+
+def error_in(body: Mapping[str, Any]) -> tuple[int, str] | None:
+    """Return status and message of an error that a server sends with the status 200; None without one."""
+    error = body.get("error")
+    told = error if isinstance(error, dict) else {"message": error}
+    message, code = told.get("message"), told.get("code")
+    if not message and code is None:
+        return None
+    status = code if isinstance(code, int) and 400 <= code < 600 else 422
+    return status, str(message or code)
