@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, blocks_of
+from readme_blocks import ROOT, all_blocks, blocks_of, steps_of, stories_of
 
 EXAMPLE = ROOT / "example_project"
 BLOCKS = [
@@ -20,15 +20,13 @@ BLOCKS = [
 ]
 
 
-def steps_of(text: str) -> list[tuple[str, list[str]]]:
-    """Return each command of a console with the lines that are shown of what it prints."""
-    steps: list[tuple[str, list[str]]] = []
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            steps.append((line[2:], []))
-        elif line != "...":
-            steps[-1][1].append(line)
-    return steps
+IN_README = {
+    command.replace("example_project/", ""): shown
+    for block in stories_of(all_blocks())["example"]
+    for command, shown in steps_of(block.text)
+    if shown
+}
+"""What the project's README shows of the same story, by the command."""
 
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="the story is told with sed")
@@ -42,7 +40,10 @@ def test_the_story_in_the_readme_of_the_example_is_true(tmp_path: Path) -> None:
         run = subprocess.run(typed, cwd=copy, env=env, capture_output=True, text=True, check=False)
         printed = iter(run.stdout.splitlines())
         assert [line for line in shown if line not in printed] == [], run.stdout  # each below the one before
+        again = iter(run.stdout.splitlines())
+        assert [line for line in IN_README.pop(command.removeprefix("python -m "), ()) if line not in again] == []
         ended.append(run.returncode)
+    assert IN_README == {}
     assert ended == [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
     for file in ("assistant/desk.py", "pyproject.toml"):
         assert (copy / file).read_bytes() == (EXAMPLE / file).read_bytes()
