@@ -1,4 +1,9 @@
-"""The fenced blocks of README.md and docs/, and those among them that are run as tests (see CONTRIBUTING.md)."""
+"""The fenced blocks of README.md and docs/, and those among them that are run as tests (see CONTRIBUTING.md).
+
+Blocks of one ``test: NAME`` may stand on several pages. A ``story: NAME`` is told on one page, from top to bottom: a
+block with ``as FILE`` writes the file, a console block types its commands, and what is shown below each has to be
+printed in that order.
+"""
 
 from __future__ import annotations
 

@@ -25,10 +25,15 @@ from readme_blocks import (
     stories_of,
 )  # fmt: skip
 
+import pytest_rageval
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+PUBLIC = [getattr(pytest_rageval, name) for name in pytest_rageval.__all__]
+"""Imported here: pytester forgets what a run inside imports first, and there would be two classes Answer."""
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECTIONS = blocks_of(README)
