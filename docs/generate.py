@@ -42,18 +42,21 @@ def files() -> dict[Path, str]:
 
 def llms(made: Mapping[Path, str]) -> Iterator[str]:
     """Yield llms.txt: what the project is, then each page of index.md with its title and first sentence."""
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
-    yield from ("# pytest-rageval", "", "> " + index.split("\n\n")[1].replace("\n", " "))
-    for line in index.splitlines():
-        if line.startswith("## "):
-            yield from ("", line, "")
-        for _, link in re.findall(r"\[([^\]]+)\]\(([\w/-]+\.md)\)", line):
-            text = made.get(DOCS / link) or (DOCS / link).read_text(encoding="utf-8")
-            text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
-            title = re.search(r"^# (.+)$", text, re.MULTILINE)
-            blocks = [block for block in text.split("\n\n")[1:] if not block.startswith(("<!--", "#", "|", "```"))]
-            about = " ".join(blocks[0].split()) if blocks else ""
-            yield f"- [{title[1] if title else link}]({link}): {re.split(r'(?<=[.:]) ', about)[0]}"
+    top, *sections = re.split(r"^## ", (DOCS / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    yield from ("# pytest-rageval", "", "> " + " ".join(top.split("\n\n")[1].split()))
+    for section in sections:
+        yield from ("", f"## {section.splitlines()[0]}", "")
+        for link in re.findall(r"\]\(([\w/-]+\.md)\)", section):
+            title, about = opening(made.get(DOCS / link) or (DOCS / link).read_text(encoding="utf-8"))
+            yield f"- [{title}]({link}): {about}"
+
+
+def opening(text: str) -> tuple[str, str]:
+    """Return the title and the first sentence of a page."""
+    title, *blocks = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL).strip().split("\n\n")
+    prose = next(block for block in blocks if block[0] not in "<#|-")
+    plain = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", " ".join(prose.split()))
+    return title.removeprefix("# "), re.split(r"(?<=\.) ", plain.partition("```")[0].strip())[0]
 
 
 if __name__ == "__main__":

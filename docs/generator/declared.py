@@ -204,7 +204,7 @@ def command(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:
     if rows:
         yield from table(("argument", "meaning"), rows)
     for word, each, text in below:
-        yield from (f"{'#' * (1 + word.count(' '))} {word}", "", sentence(each.description or text))
+        yield from (f"{'#' * (1 + word.count(' '))} {word}", "", sentence(each.description or text), "")
         yield from command(each, word)
 
 
@@ -222,7 +222,7 @@ def python() -> Iterator[str]:
     import pytest_rageval
     from pytest_rageval import hookspecs, testing
 
-    yield from ("Python names", "", "`from pytest_rageval import NAME`.")
+    yield from ("Python names", "", "Import each from the package: `from pytest_rageval import NAME`.")
     home = {name: module for module, names in pytest_rageval._HOME.items() for name in names}
     yield from table(
         ("name", "what it is"), [(f"`{name}`", first(home[name], name)) for name in pytest_rageval.__all__]

@@ -88,7 +88,13 @@ def gates() -> Iterator[str]:
     """Yield the grammar of gates, with examples that are parsed here."""
     from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 
-    yield from ("Gate grammar", "", "How to use gates: [how-to](../how-to/gates.md).", "", "```text")
+    yield from (
+        "Gate grammar",
+        "",
+        "A gate is a bound on the mean of a metric. [Set a gate](../how-to/gates.md) says how to use them.",
+        "",
+        "```text",
+    )
     yield 'gate   = metric [ "[" pair { "," pair } "]" ] op bound'
     yield "metric = the name of a metric, or one of " + ", ".join(PSEUDO_METRICS)
     yield 'pair   = facet "=" value | facet "=" "*" | "min_n" "=" number'

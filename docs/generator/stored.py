@@ -19,7 +19,11 @@ def formats() -> Iterator[str]:
     from pytest_rageval.datasets import jsonl
     from pytest_rageval.datasets.fields import RESERVED, ROLES
 
-    yield from ("Formats and names", "", "How to write cases: [how-to](../how-to/cases.md).")
+    yield from (
+        "Formats and names",
+        "",
+        "These names are built in. [Write cases](../how-to/cases.md) says how to use them.",
+    )
     for folder, title, use in (
         ("datasets", "Datasets", '`@rag_case("FORMAT:PATH")`'),
         ("corpora", "Corpora", "`rag_corpus = FORMAT:PATH`"),
