@@ -14,6 +14,7 @@ version = release = installed("pytest-rageval")
 
 extensions = ["myst_parser"]
 html_theme = "furo"
+smartquotes = False  # "--option" is no dash
 html_extra_path = ["llms.txt"]
 html_title = f"pytest-rageval {release}"
 myst_heading_anchors = 4

@@ -82,6 +82,9 @@ def options() -> Iterator[str]:
     parser = Parser(_ispytest=True)
     add_options(parser)
     [group] = [group for group in parser._groups if group.name == "rag"]
+    unknown = set(SEE) - {option.attrs()["dest"] for option in group.options} - set(parser._inidict)
+    if unknown:
+        raise KeyError(f"SEE names what is no option: {unknown}")
     yield from ("Options and settings", "")
     yield "Settings stand in `pytest.ini` under `[pytest]`, or in `pyproject.toml` under `[tool.pytest.ini_options]`."
     yield "If both are given, the option wins. `pytest --help` prints the same texts."

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOREIGN = {".ci", ".github", ".rageval", "conftest.py", "example_project", "fixtures", "shared", "tests"}
+FOREIGN = {".ci", ".github", ".rageval", "conftest.py", "docs", "example_project", "fixtures", "shared", "tests"}
 
 
 @pytest.fixture(scope="module")
