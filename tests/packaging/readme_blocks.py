@@ -2,18 +2,20 @@
 
 Blocks of one ``test: NAME`` may stand on several pages. A ``story: NAME`` is told on one page, from top to bottom: a
 block with ``as FILE`` writes the file, a console block types its commands, and what is shown below each has to be
-printed in that order.
+printed in that order. With RAGEVAL_RENEW=1 the tests write what is printed now into the pages; read the diff.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
-    "PAGES", "ROOT", "Block", "all_blocks", "blocks_of", "examples_of", "lay_out", "page_name", "printed_of",
+    "PAGES", "ROOT", "Block", "all_blocks", "blocks_of", "examples_of", "lay_out", "page_name", "printed_of", "renew",
     "section_commands", "steps_of", "stories_of",
 ]  # fmt: skip
 
@@ -136,6 +138,18 @@ def lay_out(name: str, blocks: list[Block], folder: Path) -> None:
     for block in blocks:
         for match in _DATASET.finditer(block.text):
             _stand_in(folder / match["path"], block)
+
+
+def renew(block: Block, output: str) -> None:
+    """With RAGEVAL_RENEW set, replace each line of the block that is not printed with the nearest printed one."""
+    if not os.environ.get("RAGEVAL_RENEW"):
+        return
+    page, printed = ROOT / block.page, [line.rstrip() for line in output.splitlines()]
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for at in range(block.line, block.line + len(block.text.splitlines())):
+        if lines[at].strip() not in ("", "...") and not lines[at].startswith("$ ") and lines[at] not in printed:
+            lines[at] = next(iter(get_close_matches(lines[at], printed, n=1)), lines[at])
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _stand_in(path: Path, block: Block) -> None:

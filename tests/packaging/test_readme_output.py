@@ -11,7 +11,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, Block, all_blocks, blocks_of, examples_of, lay_out, printed_of, steps_of, stories_of
+from readme_blocks import (
+    ROOT,
+    Block,
+    all_blocks,
+    blocks_of,
+    examples_of,
+    lay_out,
+    printed_of,
+    renew,
+    steps_of,
+    stories_of,
+)
 
 BLOCKS = all_blocks()
 STORIES = stories_of(BLOCKS)
@@ -50,6 +61,7 @@ def test_the_output_in_readme_is_what_the_example_prints(example: tuple[Path, in
     printed = lines_of(output)
     wanted = lines_of(block.text)
     assert len(wanted) > 10
+    renew(block, output)
     assert [line for line in wanted if line not in printed] == []
 
 
@@ -94,9 +106,11 @@ def test_what_an_example_prints_is_shown(command: str, tmp_path: Path) -> None:
         status, output = rageval_of(tmp_path, "", *then.split())
         assert status == 0
     typed = f"$ {' '.join(arguments)}"
-    wanted = [unpriced(line) for line in lines_of(printed_of(BLOCKS)[command].text) if line != typed]
+    block = printed_of(BLOCKS)[command]
+    wanted = [unpriced(line) for line in lines_of(block.text) if line != typed]
     printed = {unpriced(line) for line in lines_of(output)}
     assert wanted
+    renew(block, output)
     assert [line for line in wanted if line not in printed] == [], output
 
 
@@ -123,12 +137,15 @@ def typed(block: Block, folder: Path) -> list[str]:
     python = f"{shlex.quote(sys.executable)} -m pytest"
     rageval = f"{shlex.quote(sys.executable)} -c 'from pytest_rageval.cli import main; raise SystemExit(main())'"
     env = {**os.environ, "COLUMNS": "80", "PYTEST_ADDOPTS": shlex.join(QUIET)}
+    outputs, missing = [], []
     for command, shown in steps_of(block.text):
         line = re.sub(r"^pytest\b", lambda _: python, re.sub(r"^rageval\b", lambda _: rageval, command))
         run = subprocess.run(  # noqa: S602 - we wrote it
             line, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
         )
         printed = iter(lines_of(run.stdout))
-        missing = [each for each in lines_of("\n".join(shown)) if each not in printed]
-        assert missing == [], f"{block.where}: {command}\n{run.stdout}\n{run.stderr}"
+        missing += [(command, each) for each in lines_of("\n".join(shown)) if each not in printed]
+        outputs.append(f"$ {command}\n{run.stdout}{run.stderr}")
+    renew(block, "\n".join(outputs))
+    assert missing == [], f"{block.where}\n" + "\n".join(outputs)
     return block.commands
