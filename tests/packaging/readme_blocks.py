@@ -1,19 +1,33 @@
-"""The fenced blocks of README.md, and those among them that are run as tests (see CONTRIBUTING.md)."""
+"""The fenced blocks of README.md and docs/, and those among them that are run as tests (see CONTRIBUTING.md).
+
+Blocks of one ``test: NAME`` may stand on several pages. A ``story: NAME`` is told on one page, from top to bottom: a
+block with ``as FILE`` writes the file, a console block types its commands, and what is shown below each has to be
+printed in that order. With RAGEVAL_RENEW=1 the tests write what is printed now into the pages; read the diff.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["ROOT", "Block", "blocks_of", "examples_of", "lay_out", "printed_of", "section_commands"]
+__all__ = [
+    "PAGES", "ROOT", "Block", "all_blocks", "blocks_of", "examples_of", "lay_out", "page_name", "printed_of", "renew",
+    "section_commands", "steps_of", "stories_of",
+]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+"""The pages whose blocks are read."""
 
 _FENCE = re.compile(r"^(?P<fence>`{3,})(?P<language>[\w.+-]*)\s*$")
 _MARK = re.compile(r"^<!-- test: (?P<names>[\w-]+(?:, [\w-]+)*)(?: as (?P<file>[\w./-]+))? -->$")
 _PRINTS = re.compile(r"^<!-- prints: (?P<command>[\w-]+(?: \S+)*) -->$")
+_STORY = re.compile(r"^<!-- story: (?P<name>[\w-]+)(?: as (?P<file>[\w./-]+))? -->$")
 _DATASET = re.compile(r"""["'](?:jsonl|rgb):(?P<path>[^"']+)["']""")
 
 
@@ -22,15 +36,18 @@ class Block:
     """One fenced block.
 
     Attributes:
+        page: the file it stands in, from the root.
         line: the line of its opening fence.
         section: the last ``## `` heading above it.
         language: what stands behind the fence.
         text: what is between the fences.
         examples: each NAME of the ``<!-- test: NAME, NAME -->`` just above it.
-        file: FILE of ``<!-- test: NAME as FILE -->``, or "".
+        file: FILE of ``<!-- test: NAME as FILE -->`` or ``<!-- story: NAME as FILE -->``, or "".
         prints: NAME and ARGUMENTS of the ``<!-- prints: NAME ARGUMENTS -->`` just above it, or "".
+        story: NAME of the ``<!-- story: NAME -->`` just above it, or "".
     """
 
+    page: str
     line: int
     section: str
     language: str
@@ -38,26 +55,42 @@ class Block:
     examples: tuple[str, ...] = ()
     file: str = ""
     prints: str = ""
+    story: str = ""
+
+    @property
+    def where(self) -> str:
+        """``page:line`` of the block."""
+        return f"{self.page}:{self.line}"
 
     @property
     def commands(self) -> list[str]:
-        """What is typed in a console block: the lines behind ``$``."""
+        """The commands of a console block: the lines behind ``$``."""
         return [line[2:] for line in self.text.splitlines() if line.startswith("$ ")]
 
 
-def blocks_of(text: str) -> list[Block]:
+def page_name(path: Path) -> str:
+    """Return a page's path from the root."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def all_blocks() -> list[Block]:
+    """Return every fenced block of all pages."""
+    return [block for path in PAGES for block in blocks_of(path.read_text(encoding="utf-8"), page_name(path))]
+
+
+def blocks_of(text: str, page: str = "README.md") -> list[Block]:
     """Return every fenced block of a Markdown text."""
-    return list(_blocks(text.splitlines()))
+    return list(_blocks(text.splitlines(), page))
 
 
 def section_commands(blocks: list[Block], section: str) -> list[str]:
-    """Return what ``.ci/run`` types for a section: the commands of its first console block."""
+    """Return the commands that ``.ci/run`` types for a section: those of its first console block."""
     consoles = [block for block in blocks if block.section == section and block.language == "console"]
     return consoles[0].commands if consoles else []
 
 
 def examples_of(blocks: list[Block]) -> dict[str, list[Block]]:
-    """Return the marked blocks by name; blocks of one name are files of one project."""
+    """Return the marked blocks by name; blocks of one name are files of one project, whatever their page."""
     examples: dict[str, list[Block]] = {}
     for block in blocks:
         for name in block.examples:
@@ -65,10 +98,30 @@ def examples_of(blocks: list[Block]) -> dict[str, list[Block]]:
     return examples
 
 
+def stories_of(blocks: list[Block]) -> dict[str, list[Block]]:
+    """Return the blocks of each story, in their order: files to write and commands to type, one after the other."""
+    stories: dict[str, list[Block]] = {}
+    for block in blocks:
+        if block.story:
+            stories.setdefault(block.story, []).append(block)
+    return stories
+
+
+def steps_of(text: str) -> list[tuple[str, list[str]]]:
+    """Return each command of a console block with the lines that are shown below it."""
+    steps: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            steps.append((line[2:], []))
+        elif line.strip() != "...":
+            steps[-1][1].append(line)
+    return steps
+
+
 def printed_of(blocks: list[Block]) -> dict[str, Block]:
     """Return the blocks that show what an example prints, by the example's name and the arguments of pytest.
 
-    Where the first of these is "rageval", it is what that command prints.
+    If the first of these is "rageval", the block shows what that command prints.
     """
     return {block.prints: block for block in blocks if block.prints}
 
@@ -78,7 +131,7 @@ def lay_out(name: str, blocks: list[Block], folder: Path) -> None:
     for block in blocks:
         default = {"python": f"test_{name}.py", "toml": f"{name}.rag.toml"}.get(block.language)
         file = block.file or default
-        assert file, f"README.md:{block.line - 1}: say <!-- test: {name} as FILE --> above a {block.language} block"
+        assert file, f"{block.where}: write <!-- test: {name} as FILE --> above a {block.language} block"
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text, encoding="utf-8")
@@ -87,18 +140,30 @@ def lay_out(name: str, blocks: list[Block], folder: Path) -> None:
             _stand_in(folder / match["path"], block)
 
 
+def renew(block: Block, output: str) -> None:
+    """With RAGEVAL_RENEW set, replace each line of the block that is not printed with the nearest printed one."""
+    if not os.environ.get("RAGEVAL_RENEW"):
+        return
+    page, printed = ROOT / block.page, [line.rstrip() for line in output.splitlines()]
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for at in range(block.line, block.line + len(block.text.splitlines())):
+        if lines[at].strip() not in ("", "...") and not lines[at].startswith("$ ") and lines[at] not in printed:
+            lines[at] = next(iter(get_close_matches(lines[at], printed, n=1)), lines[at])
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def _stand_in(path: Path, block: Block) -> None:
     if path.exists():
         return
     fixtures = ROOT / "fixtures" / "datasets"
     source = next(iter(sorted(fixtures.rglob(path.name))), fixtures / "cases.jsonl")
     same = path.suffix == source.suffix
-    assert same, f"README.md:{block.line}: fixtures/datasets has no {path.name}; name another file or give it a block"
+    assert same, f"{block.where}: fixtures/datasets has no {path.name}; name another file or give it a block"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(source.read_bytes())
 
 
-def _blocks(lines: list[str]) -> Iterator[Block]:
+def _blocks(lines: list[str], page: str) -> Iterator[Block]:
     section, at = "", 0
     while at < len(lines):
         fence = _FENCE.match(lines[at])
@@ -108,11 +173,17 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
             at += 1
             continue
         end = next((n for n in range(at + 1, len(lines)) if lines[n].rstrip() == fence["fence"]), None)
-        assert end is not None, f"README.md:{at + 1}: this fence is not closed"
-        above = next((line for line in reversed(lines[:at]) if line.strip()), "")
-        mark, prints = _MARK.match(above.strip()), _PRINTS.match(above.strip())
-        block = Block(at + 1, section, fence["language"], "\n".join(lines[at + 1 : end]) + "\n")
-        if mark:
-            block = replace(block, examples=tuple(mark["names"].split(", ")), file=mark["file"] or "")
-        yield replace(block, prints=prints["command"]) if prints else block
+        assert end is not None, f"{page}:{at + 1}: this fence is not closed"
+        above = next((line for line in reversed(lines[:at]) if line.strip()), "").strip()
+        yield _marked(Block(page, at + 1, section, fence["language"], "\n".join(lines[at + 1 : end]) + "\n"), above)
         at = end + 1
+
+
+def _marked(block: Block, above: str) -> Block:
+    """Return a block with what the line above it says of it."""
+    if mark := _MARK.match(above):
+        return replace(block, examples=tuple(mark["names"].split(", ")), file=mark["file"] or "")
+    if story := _STORY.match(above):
+        return replace(block, story=story["name"], file=story["file"] or "")
+    prints = _PRINTS.match(above)
+    return replace(block, prints=prints["command"]) if prints else block

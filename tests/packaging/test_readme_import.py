@@ -1,22 +1,22 @@
-"""What README imports is written, printed and scored as it says."""
+"""What the page on data imports is written, printed and scored as it says."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, blocks_of, examples_of, lay_out
+from readme_blocks import all_blocks, examples_of, lay_out
 
 from pytest_rageval.cli import main
 
-BLOCKS = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
+BLOCKS = all_blocks()
 
 
 def test_the_example_prints_what_is_shown_and_its_cases_are_scored(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
     example = examples_of(BLOCKS)["bring"]
-    [console] = [block for block in BLOCKS if any(line.startswith("rageval import") for line in block.commands)]
+    [console] = [block for block in BLOCKS if "rageval import table questions.csv" in block.commands]
     lay_out("bring", [block for block in example if block.language == "csv"], pytester.path)
     imported, scored = (command.split()[1:] for command in console.commands)
     assert main(imported) == 1

@@ -1,17 +1,31 @@
-"""What README shows of a run is what the run prints."""
+"""What README and docs/ show of a run is what the run prints."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, blocks_of, examples_of, lay_out, printed_of
+from readme_blocks import (
+    ROOT,
+    Block,
+    all_blocks,
+    blocks_of,
+    examples_of,
+    lay_out,
+    printed_of,
+    renew,
+    steps_of,
+    stories_of,
+)
 
-BLOCKS = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
+BLOCKS = all_blocks()
+STORIES = stories_of(BLOCKS)
 QUIET = [arg for name in ("randomly", "hypothesispytest", "langsmith_plugin", "anyio") for arg in ("-p", f"no:{name}")]
 """Without plugins that have no part in it; some take a second to load."""
 
@@ -41,12 +55,13 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
 
 
 def test_the_output_in_readme_is_what_the_example_prints(example: tuple[Path, int, str]) -> None:
-    [block] = [b for b in BLOCKS if b.language == "text" and b.section == "Run the example"]
+    [block] = [b for b in BLOCKS if b.page == "README.md" and b.section == "Run the example" and b.language == "text"]
     _, status, output = example
     assert status == 0, output
     printed = lines_of(output)
     wanted = lines_of(block.text)
-    assert len(wanted) > 30
+    assert len(wanted) > 10
+    renew(block, output)
     assert [line for line in wanted if line not in printed] == []
 
 
@@ -91,12 +106,46 @@ def test_what_an_example_prints_is_shown(command: str, tmp_path: Path) -> None:
         status, output = rageval_of(tmp_path, "", *then.split())
         assert status == 0
     typed = f"$ {' '.join(arguments)}"
-    wanted = [unpriced(line) for line in lines_of(printed_of(BLOCKS)[command].text) if line != typed]
+    block = printed_of(BLOCKS)[command]
+    wanted = [unpriced(line) for line in lines_of(block.text) if line != typed]
     printed = {unpriced(line) for line in lines_of(output)}
     assert wanted
+    renew(block, output)
     assert [line for line in wanted if line not in printed] == [], output
 
 
 def unpriced(line: str) -> str:
     """Return a line without the dollars at its end; providers change their prices, and litellm's map follows."""
     return re.sub(r"\d+\.\d{4}$", "$", line)
+
+
+@pytest.mark.skipif(shutil.which("sed") is None, reason="stories are told with sed")
+@pytest.mark.parametrize("name", [name for name in STORIES if name != "example"])  # test_example_story runs it
+def test_a_story_that_is_typed_prints_what_is_shown(name: str, tmp_path: Path) -> None:
+    commands = 0
+    for block in STORIES[name]:
+        if block.file:
+            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        else:
+            commands += len(typed(block, tmp_path))
+    assert commands
+
+
+def typed(block: Block, folder: Path) -> list[str]:
+    """Type the commands of a console block; what is shown below each has to be printed, line by line, in that order."""
+    python = f"{shlex.quote(sys.executable)} -m pytest"
+    rageval = f"{shlex.quote(sys.executable)} -c 'from pytest_rageval.cli import main; raise SystemExit(main())'"
+    env = {**os.environ, "COLUMNS": "80", "PYTEST_ADDOPTS": shlex.join(QUIET)}
+    outputs, missing = [], []
+    for command, shown in steps_of(block.text):
+        line = re.sub(r"^pytest\b", lambda _: python, re.sub(r"^rageval\b", lambda _: rageval, command))
+        run = subprocess.run(  # noqa: S602 - we wrote it
+            line, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
+        printed = iter(lines_of(run.stdout))
+        missing += [(command, each) for each in lines_of("\n".join(shown)) if each not in printed]
+        outputs.append(f"$ {command}\n{run.stdout}{run.stderr}")
+    renew(block, "\n".join(outputs))
+    assert missing == [], f"{block.where}\n" + "\n".join(outputs)
+    return block.commands

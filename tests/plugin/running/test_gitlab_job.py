@@ -1,4 +1,4 @@
-"""The job for GitLab in README: its commands write the artifacts that it names, whatever failed."""
+"""The job for GitLab in docs/how-to/gitlab.md: its commands write the artifacts that it names, whatever failed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from rag_project import Project, cases
 
 from pytest_rageval.cli import main
 
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "gitlab.md"
 
 
 def test_the_job_leaves_the_artifacts_that_it_names(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     yaml = pytest.importorskip("yaml")
-    section = README.read_text(encoding="utf-8").partition("### On the pull request")[2]
-    [text] = re.findall(r"```yaml\n(.*?)```", section.partition("\n### ")[0], re.DOTALL)
+    [text] = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     job = yaml.safe_load(text)["rag"]
     _, tests = job["script"]
     [show] = job["after_script"]

@@ -1,0 +1,1 @@
+"""Make docs/reference/ and docs/llms.txt from the code."""
