@@ -22,6 +22,7 @@ SEE = {
     "rag_answers": "how-to/systems.md#score-answers-that-another-program-produced",
     "rag_baseline": "how-to/gates.md#compare-with-a-baseline",
     "rag_budget_usd": "how-to/money.md#stop-before-a-budget-is-passed",
+    "rag_budget_partial": "how-to/money.md#stop-before-a-budget-is-passed",
     "rag_cassettes": "how-to/recordings.md",
     "rag_chunking": "how-to/retrieval.md#search-your-documents",
     "rag_cluster": "explanation/decisions.md#independent-units",
