@@ -77,7 +77,7 @@ SEE = {
 def options() -> Iterator[str]:
     """Yield the options of the command line and the settings of the ini file."""
     from _pytest.config.argparsing import Parser
-    from pytest_rageval.hooks.options import add_options
+    from pytest_rageval.hooks.config.options import add_options
 
     parser = Parser(_ispytest=True)
     add_options(parser)
@@ -114,7 +114,7 @@ def more(name: str) -> str:
 
 def markers() -> Iterator[str]:
     """Yield the arguments of ``rag_case`` and all markers."""
-    from pytest_rageval.hooks.markers import RagCase, register
+    from pytest_rageval.hooks.collect.markers import RagCase, register
 
     doc = inspect.cleandoc(inspect.unwrap(RagCase.__call__).__doc__ or "")
     about, _, arguments = doc.partition("\nArgs:\n")
@@ -148,7 +148,7 @@ INNER = {"begin", "end", "outcome", "recordings"}
 
 def fixtures() -> Iterator[str]:
     """Yield the fixtures, from their docstrings."""
-    tree = ast.parse((PACKAGE / "hooks" / "fixtures.py").read_text(encoding="utf-8"))
+    tree = ast.parse((PACKAGE / "hooks" / "run" / "fixtures.py").read_text(encoding="utf-8"))
     yield from ("Fixtures", "", "Override any of them in your `conftest.py`; the others keep working.", "")
     for node in tree.body:
         decorators = [ast.unparse(each) for each in getattr(node, "decorator_list", [])]
@@ -168,7 +168,7 @@ def fixtures() -> Iterator[str]:
 
 def result_members() -> Iterator[str]:
     """Yield what the fixture ``rag`` gives."""
-    from pytest_rageval.hooks.result import RagResult
+    from pytest_rageval.hooks.run.result import RagResult
 
     rows = [
         (name.replace("`", "`rag.", 1), text)

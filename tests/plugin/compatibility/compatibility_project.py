@@ -106,12 +106,12 @@ class Suite:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table in README: another plugin, or an option of pytest or xdist.
+    """One row of the table in the docs: another plugin, or an option of pytest or xdist.
 
     Attributes:
         name: the plugin as pip knows it, or the option.
         tried: the version that was tried.
-        holds: what README says holds beside it.
+        holds: what the docs say holds beside it.
         check: asserts the point of the plugin on what its run gave.
         args: what turns it on.
         load: what ``-p`` loads; a module that is not installed skips the row.

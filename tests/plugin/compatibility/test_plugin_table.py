@@ -1,4 +1,4 @@
-"""The table of README: the suite beside other plugins and under pytest's and xdist's own options."""
+"""The table of docs/how-to/plugins.md: the suite beside other plugins and under pytest's and xdist's own options."""
 
 from __future__ import annotations
 
@@ -262,16 +262,14 @@ def test_our_own_tests_run_without_them(project: Project, pytestconfig: pytest.C
     assert not [name for name in plugins - measuring if f" {name.removeprefix('pytest-')}-" in header]
 
 
-def test_the_readme_has_the_table() -> None:
-    section = (
-        (ROOT / "README.md").read_text(encoding="utf-8").partition("\n### Other plugins\n")[2].partition("\n### ")[0]
-    )
-    told = [line for line in section.splitlines() if line.startswith("|") and not line.startswith("| VS Code")]
+def test_the_docs_have_the_table() -> None:
+    page = (ROOT / "docs" / "how-to" / "plugins.md").read_text(encoding="utf-8")
+    shown = [line for line in page.splitlines() if line.startswith("|") and not line.startswith("| VS Code")]
     rows = []
     for (tried, holds), same in groupby(ROWS, lambda row: (row.tried, row.holds)):
         names = ", ".join(f"`{row.name}`" if row.name.startswith("--") else row.name for row in same)
         rows.append(f"| {names} | {tried} | {holds} |")
-    assert told == ["| beside | tried | what holds |", "|---|---|---|", *rows]
+    assert shown == ["| beside | tried | what holds |", "|---|---|---|", *rows]
 
 
 def test_the_extra_brings_each_plugin_of_the_table() -> None:
