@@ -77,6 +77,7 @@ SEE = {
 def options() -> Iterator[str]:
     """Yield the options of the command line and the settings of the ini file."""
     from _pytest.config.argparsing import Parser
+
     from pytest_rageval.hooks.config.options import add_options
 
     parser = Parser(_ispytest=True)

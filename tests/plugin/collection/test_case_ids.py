@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from rag_project import Mode, Project, cases
+from rag_project import Project, cases
 from test_multiplying import names
 
 ODD = [
@@ -40,9 +40,9 @@ def test_ids_as_the_contract_shows_them(project: Project) -> None:
     assert re.fullmatch(r"test_one\[en_refine-17-system=json_dumps~[0-9a-f]{6}\]", second)
 
 
-def test_odd_ids_are_unique_safe_and_short(project: Project, mode: Mode) -> None:
+def test_odd_ids_are_unique_safe_and_short(project: Project) -> None:
     project.says([{**row, "id": name} for name, row in zip(ODD, cases(*["say Paris"] * len(ODD)), strict=True)])
-    run = project.run("-v", *mode)
+    run = project.run("-v")
     assert run.status == 0
     run.result.assert_outcomes(passed=len(ODD))
     nodeids = [outcome["nodeid"] for outcome in run.results["outcomes"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, Row, cases
+from rag_project import Project, Row, cases
 from test_multiplying import names
 
 ROWS: list[Row] = [
@@ -93,8 +93,8 @@ def test_keyword_expressions(marked: Project, expression: str, ids: list[str]) -
     assert names(marked, "-k", expression) == ids
 
 
-def test_a_task_that_means_something_to_pytest_changes_nothing(marked: Project, mode: Mode) -> None:
-    run = marked.run("--strict-markers", "-W", "error", *mode)
+def test_a_task_that_means_something_to_pytest_changes_nothing(marked: Project) -> None:
+    run = marked.run("--strict-markers", "-W", "error")
     assert run.status == 0
     run.result.assert_outcomes(passed=len(ROWS) + 3)
     assert [outcome["facets"]["task"] for outcome in run.results["outcomes"][: len(ROWS)]] == [r["task"] for r in ROWS]

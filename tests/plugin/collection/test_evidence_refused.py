@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, Row, case
+from rag_project import Project, Row, case
 from refusals import refused
 
 TEST = """
@@ -24,10 +24,10 @@ def project_with(project: Project, unit: Row) -> None:
     project.says(rows, "metrics=['accuracy']", TEST, conftest="")
 
 
-def test_a_span_outside_its_document(project: Project, mode: Mode) -> None:
+def test_a_span_outside_its_document(project: Project) -> None:
     project_with(project, {"page": "docs/visit.md", "span": [9, 900]})
     outside = "the span [9, 900] of its evidence lies outside the document 'docs/visit.md', which has 35 code points"
-    assert refused(project, *mode) == f"cases.jsonl:2: {outside}; correct the span"
+    assert refused(project) == f"cases.jsonl:2: {outside}; correct the span"
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def judged(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gat
         ("kb.md", f"{LINE}: 'kb.md' is the page of its 'kb.md#0'; take page_R@k, or judge by ids as 'kb.md#0'"),
     ],
 )
-def test_where_none_is_there_nothing_runs(project: Project, mode: Mode, name: str, problem: str) -> None:
+def test_where_none_is_there_nothing_runs(project: Project, name: str, problem: str) -> None:
     judged(project, name)
-    assert refused(project, *mode) == problem
+    assert refused(project) == problem
 
 
 def test_a_file_of_judgements_is_looked_at_though_no_metric_is_named(project: Project) -> None:

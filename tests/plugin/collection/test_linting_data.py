@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from rag_project import QUIET, Mode, Project
+from rag_project import QUIET, Project
 
 REGISTERS = """
     from pytest_rageval import Instance
@@ -31,7 +31,7 @@ def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
     assert run.stdout.startswith("data.txt:1: warning: joined_names q1: the alias 'Ann;Bo' is 2 names in one")
 
 
-def test_conversations_without_turns_are_a_note(project: Project, mode: Mode) -> None:
+def test_conversations_without_turns_are_a_note(project: Project) -> None:
     turn = {"question": "say Paris", "answer": ["Paris"]}
     lines = "".join(json.dumps(line) + "\n" for line in ([], [turn], []))
     project.file("tree/A/B/conversational_qa.jsonl", lines)
@@ -42,7 +42,7 @@ def test_conversations_without_turns_are_a_note(project: Project, mode: Mode) ->
         @rag_case("omnieval:tree")
         def test_it(rag): ...
     """)  # fmt: skip
-    run = project.run(*mode)
+    run = project.run()
     [note] = run.results["plan"]["notes"]
     assert note.startswith("omnieval:tree: 2 lines are no cases, the first: a conversation of zero turns at ")
     assert note.endswith("conversational_qa.jsonl:1")

@@ -32,7 +32,7 @@ def test_one_item_a_case_and_one_a_value_of_a_list(project: Project, mode: Mode)
     assert {outcome["facets"]["passages"] for outcome in run.results["outcomes"]} == {"0", "3"}
 
 
-def test_several_markers_add_up_and_each_is_a_testbed(project: Project, mode: Mode) -> None:
+def test_several_markers_add_up_and_each_is_a_testbed(project: Project) -> None:
     project.data(cases(WRONG, WRONG), "second.jsonl")
     project.says(TWO, test="""
         from pytest_rageval import rag_case
@@ -42,7 +42,7 @@ def test_several_markers_add_up_and_each_is_a_testbed(project: Project, mode: Mo
         def test_it(rag):
             ...
     """)  # fmt: skip
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     assert [outcome["nodeid"] for outcome in run.results["outcomes"]] == [
         "test_it.py::test_it[q1]", "test_it.py::test_it[q2]", "test_it.py::test_it[q1#2]", "test_it.py::test_it[q2#2]",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Mode, Project, Row, case
+from rag_project import Project, Row, case
 from refusals import refused
 
 RETRIEVES = """
@@ -66,7 +66,7 @@ def test_a_testbed_declares_what_is_relevant(
     assert values(project, metric) == wanted
 
 
-def test_a_suite_declares_it_too(project: Project, mode: Mode) -> None:
+def test_a_suite_declares_it_too(project: Project) -> None:
     project.data(rows())
     project.file("conftest.py", RETRIEVES)
     project.file("it.rag.toml", """
@@ -77,7 +77,7 @@ def test_a_suite_declares_it_too(project: Project, mode: Mode) -> None:
         relevance = "answers"
         metrics = ["P@2"]
     """)  # fmt: skip
-    assert values(project, "P@2", *mode) == {"q1": 0.5, "q2": 0.5}
+    assert values(project, "P@2") == {"q1": 0.5, "q2": 0.5}
 
 
 @pytest.mark.parametrize("arguments", ['metrics=["R@5"]', 'metrics=["accuracy"], gates=["R@5 >= 0.1"]'])
@@ -96,10 +96,10 @@ def test_a_gate_over_the_session_leaves_it_unscored_there(project: Project) -> N
     assert run.outcomes["q1"]["scores"]["R@2"] == {"value": None, "reason": "not_applicable: unknown_relevant"}
 
 
-def test_a_file_of_judgements_goes_before_the_records_own(project: Project, mode: Mode) -> None:
+def test_a_file_of_judgements_goes_before_the_records_own(project: Project) -> None:
     runs(project, 'qrels="judged/it.qrels", metrics=["RR"]')
     project.file("judged/it.qrels", "q1 0 b 2\nq9 0 a 1\nq1 0 a -1")
-    run = project.run(*mode)
+    run = project.run()
     assert run.outcomes["q1"]["scores"]["RR"] == {"value": 0.5}
     assert run.outcomes["q2"]["scores"]["RR"]["reason"] == "not_applicable: no_qrels"
     assert run.results["instances"]["q1"]["qrels"] == {"b": 2, "a": -1}

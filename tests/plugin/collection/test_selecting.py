@@ -115,9 +115,9 @@ def test_every_way_of_distributing(project: Project, dist: str) -> None:
     run.result.assert_outcomes(passed=3, skipped=1)  # the gate is not decided by three of all cases
 
 
-def test_one_case_by_its_id(project: Project, mode: Mode) -> None:
+def test_one_case_by_its_id(project: Project) -> None:
     prepare(project, "gates=['n >= 1'], limit=3")
-    run = project.run(*mode, "test_it.py::test_it[q2]")
+    run = project.run("test_it.py::test_it[q2]")
     assert run.status == 0
     assert ran(run) == ["q2"]
     missing = project.run("test_it.py::test_it[q99]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, case
+from rag_project import Project, case
 from scripted_projects import NOTED, asked_of, conftest, contents, refused, values
 
 KNOWS = """
@@ -44,7 +44,7 @@ def _project(project: Project, gates: list[str], model: str = KNOWS) -> None:
     project.file("test_it.py", TEST.replace("GATES", repr(gates)))
 
 
-def test_the_model_is_asked_with_and_without_passages(project: Project, mode: Mode) -> None:
+def test_the_model_is_asked_with_and_without_passages(project: Project) -> None:
     gates = [
         "closed_book_accuracy >= 0.5",
         "accuracy[knew=true] >= 0.5",
@@ -52,7 +52,7 @@ def test_the_model_is_asked_with_and_without_passages(project: Project, mode: Mo
         "n[knew=false] >= 2",
     ]
     _project(project, gates)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0, run.text
     assert values(run, "accuracy") == {"france": 1.0, "gaul": 1.0, "hard": 0.0, "wrong": 0.0}
     assert values(run, "closed_book_accuracy") == {"france": 1.0, "gaul": 0.0, "hard": 1.0, "wrong": 0.0}

@@ -128,9 +128,9 @@ def alone(project: Project) -> list[Any]:
 FINDS = [case("q1", "find wrong right"), case("q2", "find right"), case("q3", "find"), case("q4", "say right")]
 
 
-def test_a_system_of_a_users_is_asked_where_its_test_runs(project: Project, mode: Mode) -> None:
+def test_a_system_of_a_users_is_asked_where_its_test_runs(project: Project) -> None:
     own(project, FINDS, ["token_f1", "accuracy", "erag:P@2", "erag:Success@1", "nDCG@5"], "erag:P@2 >= 0.1")
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0, run.text
     f1 = 2 * 1 / (1 + 3)  # of "Paris" in "It is Paris."
     assert values(run, "erag:P@2") == {"q1": pytest.approx(f1 / 2), "q2": pytest.approx(f1 / 2), "q3": 0.0, "q4": None}

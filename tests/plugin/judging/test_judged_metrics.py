@@ -103,9 +103,9 @@ def test_without_a_judge_there_is_no_score_and_no_gate_holds(project: Project) -
     run.said("*nothing was scored*(judge_unavailable)*")
 
 
-def test_a_judge_that_fails_is_an_error_that_keeps_the_answer(project: Project, mode: Mode) -> None:
+def test_a_judge_that_fails_is_an_error_that_keeps_the_answer(project: Project) -> None:
     judged(project, ROWS[:1], TEST, rules='lambda messages: ModelError("content_filter", "not about this")')
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     outcome = run.outcomes["declines"]
     assert (outcome["status"], outcome["error_type"]) == ("error", "content_filter")

@@ -172,12 +172,12 @@ CALIBRATED = (
 
 @pytest.mark.parametrize(("last", "status", "kappa"), [("answered", 0, 1.0), ("rejected", 1, 0.5)])
 def test_a_sheet_that_people_filled_is_judged_as_a_dataset(
-    project: Project, mode: Mode, last: str, status: int, kappa: float
+    project: Project, last: str, status: int, kappa: float
 ) -> None:
     judged(project, ROWS, CALIBRATED)
     project.file("labels.csv", SHEET.replace("{LAST}", last))
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.csv\nrag_judge_min_kappa = 0.6")
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == status, run.text
     (trust,) = run.results["trust"]
     assert (trust["n"], trust["kappa"]) == (3, pytest.approx(kappa, abs=0.2))

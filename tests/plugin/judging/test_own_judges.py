@@ -34,11 +34,11 @@ PLAIN = """
 """
 
 
-def test_a_declared_judge_is_a_metric_of_a_marker(project: Project, mode: Mode) -> None:
+def test_a_declared_judge_is_a_metric_of_a_marker(project: Project) -> None:
     gates = "['polite >= 0.5', 'polite > 0.5', 'stars >= 0.75']"
     test = PLAIN.replace('metrics=["accuracy"]', f'metrics=["polite"], gates={gates}')
     judged(project, ROWS, test, POLITE, RULES)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     assert values(run, "polite") == {"kind": 1.0, "curt": 0.0}
     assert values(run, "stars") == {"kind": 0.75, "curt": 0.75}
@@ -102,10 +102,10 @@ def test_the_command_line_names_a_judge(project: Project, args: tuple[str, str])
         assert run.results["matrix"]["total"]["mean"] == 0.5
 
 
-def test_a_check_asks_the_judge_when_it_is_reached(project: Project, mode: Mode) -> None:
+def test_a_check_asks_the_judge_when_it_is_reached(project: Project) -> None:
     body = 'if rag.case.id == "curt":\n            rag.check("polite >= 1")\n            assert rag["polite"] == 1'
     judged(project, ROWS, PLAIN.replace("assert True", body), POLITE, RULES)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     run.said("E*check polite >= 1 failed: polite is 0")
     assert "polite" not in run.outcomes["kind"]["scores"]

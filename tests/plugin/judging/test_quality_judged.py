@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from textwrap import dedent
 
-from rag_project import Mode, Project, Row
+from rag_project import Project, Row
 from scripted_projects import JUDGE, NOTED, asked_of, conftest, values
 
 FIVE = ["hallucination", "accuracy_judged", "completeness", "utilization", "numerical_accuracy"]
@@ -76,9 +76,9 @@ VALUES = {
 """What they come to, in the order of the cases."""
 
 
-def test_five_metrics_from_the_answer_to_the_gate(project: Project, mode: Mode) -> None:
+def test_five_metrics_from_the_answer_to_the_gate(project: Project) -> None:
     made(project, ROWS)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     assert {name: list(values(run, name).values()) for name in FIVE} == VALUES
     scores = {name: outcome["scores"] for name, outcome in run.outcomes.items()}

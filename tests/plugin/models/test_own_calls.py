@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from model_projects import asks, loaded, numbered, refused, table  # noqa: F401
 from openai_server import OpenAIServer
-from rag_project import Mode, Project
+from rag_project import Project
 
 NOWHERE = "http://127.0.0.1:9/v1"
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
@@ -63,8 +63,8 @@ def own(project: Project) -> Project:
     return project
 
 
-def test_a_cost_gate_over_calls_that_nobody_reports_is_red_and_says_why(own: Project, mode: Mode) -> None:
-    run = own.run("--rag-system", "own:silent", *mode)
+def test_a_cost_gate_over_calls_that_nobody_reports_is_red_and_says_why(own: Project) -> None:
+    run = own.run("--rag-system", "own:silent")
     assert run.status == 1
     gate = run.gates["cost_usd <= 1"]
     assert (gate["status"], gate["value"], gate["n"]) == ("failed", None, 0)
@@ -130,8 +130,8 @@ def test_a_budget_that_does_not_see_the_calls_is_refused(
     assert refused(own, "--rag-budget-usd", "1", *args) == f"{sentence} {how}"
 
 
-def test_with_a_partial_budget_it_runs_and_says_what_was_not_bound(own: Project, mode: Mode) -> None:
-    run = own.run("--rag-system", "own:silent", "--rag-budget-usd", "1", "--rag-budget-partial", *mode)
+def test_with_a_partial_budget_it_runs_and_says_what_was_not_bound(own: Project) -> None:
+    run = own.run("--rag-system", "own:silent", "--rag-budget-usd", "1", "--rag-budget-partial")
     assert sorted(run.statuses.values()) == ["scored"] * 4
     assert "are not seen: the budget, cost_usd <= 1 count only what answers of own:silent report" in run.prose
     assert "4 of 4 answers of own:silent report no cost, so the budget did not bound them; return" in run.prose

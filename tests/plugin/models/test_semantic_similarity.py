@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rag_project import Mode, Project, cases
+from rag_project import Project, cases
 
 from pytest_rageval.retrieval import local_embedder
 
@@ -55,8 +55,8 @@ def made(project: Project, *questions: str, conftest: str = SYSTEM + EMBEDS) -> 
     return project
 
 
-def test_cases_are_compared_in_few_calls(project: Project, mode: Mode) -> None:
-    run = made(project, *["say Paris", "say Pisa", "say xyz"] * 20).run(*mode)
+def test_cases_are_compared_in_few_calls(project: Project) -> None:
+    run = made(project, *["say Paris", "say Pisa", "say xyz"] * 20).run()
     values = [outcome["scores"]["semantic_similarity"]["value"] for outcome in run.outcomes.values()]
     assert values[0] == pytest.approx(1.0)
     assert 0 < values[1] < 1
@@ -124,11 +124,11 @@ def test_a_model_on_this_machine_takes_no_parameters(project: Project) -> None:
 
 
 def test_a_model_that_is_not_there_is_told_before_anything_runs(
-    project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/no/such/x")
-    run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run(*mode)
+    run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
     told = run.result.stderr.str() + run.text
     assert "rag_embedder_model cannot load the model 'no/such/x'" in told

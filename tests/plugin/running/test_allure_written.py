@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from rag_project import RIGHT, WRONG, Mode, Project, cases
+from rag_project import RIGHT, WRONG, Project, cases
 
 pytest.importorskip("allure_pytest")
 
@@ -20,10 +20,10 @@ def results(project: Project) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in (project.path / "allure").glob("*-result.json")]
 
 
-def test_gates_are_tests_in_allure(project: Project, mode: Mode) -> None:
+def test_gates_are_tests_in_allure(project: Project) -> None:
     long = "a long text " * 2000
     project.says([{**row, "note": long} for row in cases(*[RIGHT] * 8, WRONG, WRONG)], f"gates={GATES!r}")
-    assert project.run(*ALLURE, "--alluredir", "allure", *mode).status == 1
+    assert project.run(*ALLURE, "--alluredir", "allure").status == 1
     found = {result["name"]: result for result in results(project)}
     ends = {name: result["status"] for name, result in found.items() if "gate: " in name}
     assert ends == {

@@ -132,13 +132,13 @@ def test_an_answer_that_could_not_be_scored_was_paid_for(project: Project) -> No
     assert run.gates["tokens <= 4"]["status"] == "passed"
 
 
-def test_a_standing_gate_is_skipped_in_a_part_and_refused_in_the_whole(project: Project, mode: Mode) -> None:
+def test_a_standing_gate_is_skipped_in_a_part_and_refused_in_the_whole(project: Project) -> None:
     project.says(cases(RIGHT))
     project.file("pytest.ini", "[pytest]\nrag_gates = accuracy[kind=x] >= 0.5")
-    part = project.run("test_it.py", *mode)
+    part = project.run("test_it.py")
     assert part.status == 0
     assert part.gates["accuracy[kind=x] >= 0.5"]["reason"] == "no case of this session matches it"
-    whole = project.run(*mode)
+    whole = project.run()
     assert whole.status == pytest.ExitCode.USAGE_ERROR
     assert "rag_gates: gate 'accuracy[kind=x] >= 0.5': unknown facet 'kind'" in whole.result.stderr.str()
 

@@ -45,19 +45,17 @@ def odd(n: int) -> list[str]:
     return [f"q{at}" for at in range(1, n + 1, 2)]
 
 
-def test_a_gate_on_the_baseline_names_what_broke_and_why(
-    project: Project, mode: Mode, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     project.says(rows(12), 'gates=["accuracy >= baseline", "accuracy[topic=*] >= baseline - 0.02"]')
     breaks(project, "q2")
-    run = project.run(*UPDATE, *mode)
+    run = project.run(*UPDATE)
     assert run.status == 0
     assert run.gates["accuracy >= baseline"]["status"] == "skipped"
     assert run.gates["accuracy >= baseline"]["reason"] == "this run is to become the baseline"
     assert "baseline" not in run.results
 
     breaks(project, *odd(12))
-    run = project.run(*AGAINST, "--rag-markdown", "rag.md", *mode)
+    run = project.run(*AGAINST, "--rag-markdown", "rag.md")
     assert run.status == 1
     overall, cells = run.gates.values()
     assert (overall["status"], overall["verdict"], overall["n_pairs"]) == ("passed", "inconclusive", 12)

@@ -81,13 +81,11 @@ def test_a_baseline_that_is_a_symbolic_link_stays_one(project: Project, baseline
 
 
 @pytest.mark.parametrize("args", [GIVEN, PART], ids=["compared", "updated in part"])
-def test_a_baseline_that_is_nested_too_deep_is_one_sentence(
-    project: Project, baseline: Path, args: Mode, mode: Mode
-) -> None:
+def test_a_baseline_that_is_nested_too_deep_is_one_sentence(project: Project, baseline: Path, args: Mode) -> None:
     baseline.write_text(
         baseline.read_text().replace('"facets": {', '"facets": {"x": ' + "[" * 3000 + "]" * 3000 + ", ")
     )
-    run = project.run(*args, *mode)
+    run = project.run(*args)
     assert run.status == 4
     said = run.text + run.result.stderr.str()
     assert "rag-baseline.json:1: this is no JSON (it is nested deeper than 100 levels); resolve" in said

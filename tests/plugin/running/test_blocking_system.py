@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, cases
+from rag_project import Project, cases
 
 SLOW = """
     import asyncio
@@ -25,9 +25,9 @@ HINT = (
 )
 
 
-def test_a_system_that_blocks_gets_one_hint(project: Project, mode: Mode) -> None:
+def test_a_system_that_blocks_gets_one_hint(project: Project) -> None:
     project.says(cases(*["say Paris"] * 20), conftest=SLOW.replace("WAIT", "time.sleep(0.06)"))
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     assert run.prose.count(HINT) == 1
 

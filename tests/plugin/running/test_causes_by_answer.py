@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, case
+from rag_project import Project, case
 
 UPDATE = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
 AGAINST = ("--rag-baseline", "rag-baseline.json")
@@ -75,10 +75,10 @@ def menu(project: Project) -> Project:
     ids=["retriever", "prompt"],
 )
 def test_a_broken_retriever_and_a_broken_prompt_are_told_apart(
-    menu: Project, conftest: str, cause: str, n: int, mode: Mode
+    menu: Project, conftest: str, cause: str, n: int
 ) -> None:
     menu.file("conftest.py", conftest)
-    run = menu.run(*AGAINST, "--rag-markdown", "rag.md", "--rag-html", "rag.html", *mode)
+    run = menu.run(*AGAINST, "--rag-markdown", "rag.md", "--rag-html", "rag.html")
     assert run.status == 1
     (told,) = run.results["comparison"]["comparisons"]
     assert told["causes"] == {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0} | {cause: n}

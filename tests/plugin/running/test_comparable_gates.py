@@ -43,11 +43,11 @@ def museum(project: Project, prefix: str, *, kept: int, top_k: int) -> None:
     )
 
 
-def test_labels_made_anew_do_not_hide_a_loss(project: Project, mode: Mode) -> None:
+def test_labels_made_anew_do_not_hide_a_loss(project: Project) -> None:
     museum(project, "", kept=10, top_k=5)
     assert project.run("--rag-update-baseline").status == 0
     museum(project, "new-", kept=1, top_k=1)
-    run = project.run("--rag-markdown", "rag.md", "--rag-html", "rag.html", "--junitxml", "junit.xml", *mode)
+    run = project.run("--rag-markdown", "rag.md", "--rag-html", "rag.html", "--junitxml", "junit.xml")
     gate = run.gates["R@5 >= baseline - 0.05"]
     assert (run.status, gate["status"], gate["verdict"], gate["n_pairs"]) == (1, "failed", "not_comparable", 1)
     why = "not comparable, 1 of 10 cases compared: 9 changed (rag_min_compared = 0.5)"
@@ -102,26 +102,26 @@ def test_vanished_cases_count_and_deselected_and_new_ones_do_not(project: Projec
     ],
     ids=lambda part: part[0],
 )  # fmt: skip
-def test_what_the_session_leaves_out_is_not_missed(project: Project, part: tuple[str, ...], mode: Mode) -> None:
+def test_what_the_session_leaves_out_is_not_missed(project: Project, part: tuple[str, ...]) -> None:
     kept(project)
-    run = project.run(*AGAINST, *part, *mode)
+    run = project.run(*AGAINST, *part)
     assert (run.status, verdicts(run)) == (0, {GATE: ("passed", "not_worse")})
     assert len(run.results["plan"]["deselected"]) >= 8
 
 
-def test_a_path_and_a_part_of_it_miss_nothing_of_other_testbeds(project: Project, mode: Mode) -> None:
+def test_a_path_and_a_part_of_it_miss_nothing_of_other_testbeds(project: Project) -> None:
     project.says(rows(10), f"gates=[{GATE!r}]")
     project.file("test_first.py", RUNS.replace("{arguments}", "").replace("test_it", "test_first"))
     assert project.run(*UPDATE).status == 0
     project.data(rows(6))
-    run = project.run(*AGAINST, "test_it.py", "-k", "q1 or q2 or q3", *mode)
+    run = project.run(*AGAINST, "test_it.py", "-k", "q1 or q2 or q3")
     assert verdicts(run) == {GATE: ("passed", "not_worse")}
     assert run.results["plan"]["deselected"] == [4, 5, 6]  # of q1, q10, q2 ... q9 of test_it alone
     project.data(rows(4))
-    assert verdicts(project.run(*AGAINST, "test_it.py", *mode)) == {GATE: ("failed", "not_comparable")}
+    assert verdicts(project.run(*AGAINST, "test_it.py")) == {GATE: ("failed", "not_comparable")}
 
 
-def test_a_gate_over_the_session_misses_a_testbed_that_is_lost_as_a_whole(project: Project, mode: Mode) -> None:
+def test_a_gate_over_the_session_misses_a_testbed_that_is_lost_as_a_whole(project: Project) -> None:
     project.says(rows(3))
     other = project.file("test_first.py", RUNS.replace("{arguments}", "").replace("test_it", "test_first"))
     project.file("pytest.ini", f"[pytest]\nrag_baseline = rag-baseline.json\nrag_gates = {GATE}")
@@ -129,11 +129,11 @@ def test_a_gate_over_the_session_misses_a_testbed_that_is_lost_as_a_whole(projec
     project.file("test_first.py", other.read_text("utf-8").replace("cases.jsonl", "more.jsonl"))
     assert project.run("--rag-update-baseline").status == 0
     other.unlink()
-    run = project.run(*mode)
+    run = project.run()
     assert (run.status, verdicts(run)) == (1, {GATE: ("failed", "not_comparable")})
     assert run.gates[GATE]["reason"] == "not comparable, 3 of 12 cases compared: 9 removed (rag_min_compared = 0.5)"
-    assert verdicts(project.run("test_it.py", *mode)) == {GATE: ("passed", "not_worse")}
-    again = project.run("--rag-update-baseline", *mode)
+    assert verdicts(project.run("test_it.py")) == {GATE: ("passed", "not_worse")}
+    again = project.run("--rag-update-baseline")
     assert (again.status, again.gates[GATE]["status"]) == (0, "skipped")
     assert " at " not in again.gates[GATE]["reason"]
 
@@ -196,11 +196,11 @@ def test_a_share_that_is_none_is_a_usage_error(project: Project, least: str) -> 
     run.result.stderr.fnmatch_lines([f"ERROR: rag_min_compared is '{least}'; write a share from 0 to 1, such as 0.5"])
 
 
-def test_a_testbed_that_the_baseline_does_not_hold_fails_its_gate(project: Project, mode: Mode) -> None:
+def test_a_testbed_that_the_baseline_does_not_hold_fails_its_gate(project: Project) -> None:
     kept(project)
     project.data(rows(6, first=101, gold="Rome"), "other.jsonl")
     project.file("test_it.py", RUNS.replace("{arguments}", f", gates=[{GATE!r}]") + OTHER)
-    run = project.run(*AGAINST, *mode)
+    run = project.run(*AGAINST)
     assert run.status == 1
     told = {gate["scope"]: (gate["status"], gate["reason"]) for gate in run.results["gates"]}
     assert told == {
@@ -209,14 +209,14 @@ def test_a_testbed_that_the_baseline_does_not_hold_fails_its_gate(project: Proje
             "failed", "not comparable, the baseline does not hold test_other: add it with --rag-update-baseline"
         ),
     }  # fmt: skip
-    again = project.run(*UPDATE, *mode)
+    again = project.run(*UPDATE)
     assert again.status == 0
     held, other = sorted(again.results["gates"], key=lambda gate: str(gate["scope"]))
     becomes = "this run is to become the baseline"
     assert (held["status"], held["verdict"], held["reason"]) == ("skipped", None, becomes)
     assert (other["status"], other["verdict"]) == ("skipped", "not_comparable")
     assert other["reason"].startswith(f"{becomes}; not comparable, the baseline does not hold test_other")
-    assert project.run(*AGAINST, *mode).status == 0
+    assert project.run(*AGAINST).status == 0
 
 
 OTHER = f"""
@@ -246,11 +246,11 @@ def test_a_system_that_the_baseline_does_not_hold_fails_the_gate(project: Projec
     assert verdicts(project.run(*AGAINST, *third)) == {GATE: ("failed", "not_comparable")}
 
 
-def test_each_cell_is_compared_with_its_own_cases(project: Project, mode: Mode) -> None:
+def test_each_cell_is_compared_with_its_own_cases(project: Project) -> None:
     gate = "accuracy[topic=*] >= baseline"
     kept(project, gates=gate)
     project.data([row for row in rows(10) if row["topic"] == "Funds"])
-    run = project.run(*AGAINST, *mode)
+    run = project.run(*AGAINST)
     found = run.gates[gate]
     assert (found["status"], found["slice"], found["n"]) == ("failed", {"topic": "Loans"}, 0)
     assert found["reason"] == (
@@ -259,10 +259,10 @@ def test_each_cell_is_compared_with_its_own_cases(project: Project, mode: Mode) 
     assert [cell["verdict"] for cell in found["cells"]] == ["not_worse", "not_comparable"]
     # another name for a topic takes its cases along
     project.data([{**row, "topic": row["topic"].replace("Loans", "Credit")} for row in rows(10)])
-    assert [cell["verdict"] for cell in project.run(*AGAINST, *mode).gates[gate]["cells"]] == ["not_worse"] * 2
+    assert [cell["verdict"] for cell in project.run(*AGAINST).gates[gate]["cells"]] == ["not_worse"] * 2
     # a topic of new cases only has nothing to be held to
     project.data([*rows(10), *({**row, "topic": "New"} for row in rows(4, first=101, gold="Rome"))])
-    run = project.run(*AGAINST, *mode)
+    run = project.run(*AGAINST)
     assert (run.status, run.gates[gate]["status"]) == (0, "passed")
     run.said("*inconclusive in 1 of 3 cells: not in the baseline (topic=New)*")
 

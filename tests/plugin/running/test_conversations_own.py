@@ -93,9 +93,9 @@ def test_the_order_of_tests_and_what_is_deselected_change_nothing(project: Proje
     assert asked(project) == ["a", "b", "c"]
 
 
-def test_a_turn_that_fails_fails_those_that_follow_it(project: Project, mode: Mode) -> None:
+def test_a_turn_that_fails_fails_those_that_follow_it(project: Project) -> None:
     talk(project, *turns("d", "a", "fail", "c"), *turns("e", "x", "y"))
-    run = project.run(*mode)
+    run = project.run()
     assert run.statuses == {"d.1": "scored", "d.2": "error", "d.3": "error", "e.1": "scored", "e.2": "scored"}
     error = run.outcomes["d.3"]["error"]
     assert "out of order" in error

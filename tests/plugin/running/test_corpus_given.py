@@ -64,14 +64,14 @@ def test_an_overridden_fixture_wins_over_the_ini(shop: Project) -> None:
     assert ranked(shop) == {"q1": ["mine"], "q2": ["mine"]}
 
 
-def test_an_overriding_fixture_may_ask_for_the_ini_s(shop: Project, mode: Mode) -> None:
+def test_an_overriding_fixture_may_ask_for_the_ini_s(shop: Project) -> None:
     shop.file(
         "conftest.py", OWN.replace("rag_corpus()", "rag_corpus(rag_corpus)").replace("[Pass", "[*rag_corpus, Pass")
     )
-    found = ranked(shop, *mode)
+    found = ranked(shop)
     assert set(found["q1"]) > {"mine", "docs/warranty.md#0"}
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
-    run = shop.run(*mode)
+    run = shop.run()
     assert run.status == 4
     assert "docs/warranty.md:1: byte 0xff at offset 0 is not UTF-8" in run.result.stderr.str()
 
@@ -105,10 +105,10 @@ def test_several_lines_are_one_corpus_and_paths_start_at_the_ini(
     assert set(found) > {"d1", "docs/more/shipping.md"}
 
 
-def test_it_is_not_read_where_nothing_needs_it(shop: Project, mode: Mode) -> None:
+def test_it_is_not_read_where_nothing_needs_it(shop: Project) -> None:
     shop.says(SUPPLIED, "gates=['accuracy >= 1']", conftest="")
     (shop.path / "docs/warranty.md").write_bytes(b"\xff")
-    run = shop.run(*mode)
+    run = shop.run()
     assert run.status == 0
     assert run.outcomes["q3"]["answer"]["ranking"] is None
 

@@ -33,9 +33,9 @@ def test_a_hundred_turns_of_twenty_dialogues_are_twenty_facts(project: Project, 
     assert run.results["matrix"]["total"]["ci95"] == gate["ci95"]
 
 
-def test_a_testbed_names_what_its_cases_share(project: Project, mode: Mode) -> None:
+def test_a_testbed_names_what_its_cases_share(project: Project) -> None:
     project.says(turns(20, 11), 'gates=["accuracy >= 0.5"], cluster="document"')
-    run = project.run(*mode)
+    run = project.run()
     run.said("*PASSED  accuracy >= 0.5    0.55  n 100 in 10 documents  *")
     assert next(iter(run.results["testbeds"].values()))["cluster"] == "document"
 

@@ -41,13 +41,13 @@ def test_what_never_ends_is_one_sentence(project: Project, use: str, name: str) 
 
 
 @pytest.mark.parametrize("name", SAID)
-def test_a_dataset_that_never_ends_is_one_sentence(project: Project, name: str, mode: Mode) -> None:
+def test_a_dataset_that_never_ends_is_one_sentence(project: Project, name: str) -> None:
     project.says(cases(RIGHT))
     os.mkfifo(project.path / "pipe")
     (project.path / "test_it.py").write_text(
         (project.path / "test_it.py").read_text().replace("jsonl:cases.jsonl", f"jsonl:{name}")
     )
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 4
     assert f"{name}: cannot be read: {SAID[name]}" in run.text + run.result.stderr.str()
 
@@ -65,8 +65,8 @@ def test_commands_say_so_too(
     assert "Traceback" not in err
 
 
-def test_too_many_passages_are_one_sentence(project: Project, mode: Mode) -> None:
+def test_too_many_passages_are_one_sentence(project: Project) -> None:
     project.says(cases(RIGHT), "ability='noise_robustness', passages=100_000_000")
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 4
     assert "passages: found 100000000, wanted at most 10,000 passages a case" in run.text + run.result.stderr.str()

@@ -188,10 +188,10 @@ PICKY = """
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_one_answer_of_the_wrong_type_is_an_error_of_its_case(project: Project, keyword: str, mode: Mode) -> None:
+def test_one_answer_of_the_wrong_type_is_an_error_of_its_case(project: Project, keyword: str) -> None:
     questions = ["?", "?", "?", "?", "none", "dict", "none", "none"]  # each process begins with an answer
     project.says(cases(*questions), conftest=PICKY.replace("KEYWORD", keyword))
-    run = project.run(*mode)
+    run = project.run()
     run.result.assert_outcomes(errors=4, passed=4)
     wrong = {name for name, status in run.statuses.items() if status == "error"}
     assert wrong == {"q5", "q6", "q7", "q8"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, case
+from rag_project import Project, case
 
 ASKED = [case("q1", "What is the warranty of a kettle?", "two years")]
 CONFTEST = """
@@ -25,11 +25,11 @@ def conftest(keyword: str, body: str) -> str:
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_a_function_is_a_retriever(project: Project, mode: Mode, keyword: str) -> None:
+def test_a_function_is_a_retriever(project: Project, keyword: str) -> None:
     body = 'return [{"id": f"d{k}", "text": TEXTS[0], "title": query}, TEXTS[1]]'
     project.says(ASKED, "gates=['accuracy >= 1']", conftest=conftest(keyword, body))
     project.file("test_own.py", "def test_own(rag_retriever):\n    assert rag_retriever.__name__ == 'find'")
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     answer = run.outcomes["q1"]["answer"]
     first, second = answer["ranking"]
@@ -39,9 +39,9 @@ def test_a_function_is_a_retriever(project: Project, mode: Mode, keyword: str) -
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_what_it_raises_is_told_with_its_name(project: Project, mode: Mode, keyword: str) -> None:
+def test_what_it_raises_is_told_with_its_name(project: Project, keyword: str) -> None:
     project.says(ASKED, conftest=conftest(keyword, "raise OSError('no route to the index')"))
-    outcome = project.run(*mode).outcomes["q1"]
+    outcome = project.run().outcomes["q1"]
     assert outcome["error_type"] == "system_error"
     first, *frames = outcome["error"].splitlines()
     said = "RetrieverError: rag_retriever 'find' raised OSError: no route to the index"

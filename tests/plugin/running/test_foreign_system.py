@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import langchain_core.runnables  # noqa: F401 - pytester forgets what a run imports, and this takes seconds
 import pytest
-from rag_project import Mode, Project, case
+from rag_project import Project, case
 
 CHAIN = """
     from langchain_core.documents import Document
@@ -31,11 +31,11 @@ FIXTURE = """
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["option", "fixture"])
-def test_a_chain_is_the_system(project: Project, mode: Mode, named: bool) -> None:
+def test_a_chain_is_the_system(project: Project, named: bool) -> None:
     project.file("desk.py", CHAIN)
     gates = "gates=['accuracy >= 1', 'tokens <= 35']"
     project.says([case("q1", "How long?", "two years", qrels={"d1": 1})], gates, conftest="" if named else FIXTURE)
-    run = project.run(*mode, *(["--rag-system", "desk:chain"] if named else ["-o", "pythonpath=."]))
+    run = project.run(*(["--rag-system", "desk:chain"] if named else ["-o", "pythonpath=."]))
     assert run.status == 0
     answer = run.outcomes["q1"]["answer"]
     assert answer["text"] == "How long? Two years."

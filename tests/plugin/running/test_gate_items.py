@@ -6,7 +6,7 @@ import re
 from textwrap import dedent
 
 import pytest
-from rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, Run, cases
+from rag_project import RAISES, RIGHT, SAYS, WRONG, Project, Run, cases
 
 HELD, MISSED = "accuracy >= 0.5", "accuracy >= 0.9"
 BOTH = f"""
@@ -109,9 +109,9 @@ def test_the_id_of_a_gate_runs_its_cases(both: Project, argument: str, n: int) -
     assert [end for node, end in ends(run).items() if node.endswith(name)] == ["PASSED"]
 
 
-def test_ids_of_gates_on_workers_and_without_xdist(both: Project, mode: Mode) -> None:
+def test_ids_of_gates_on_workers_and_without_xdist(both: Project) -> None:
     ids = [f"test_it.py::test_it[gate: {HELD}]", "test_it.py::TestOther::test_other[q1]"]
-    run = both.run(*ids, *mode, "-v")
+    run = both.run(*ids, "-v")
     assert {name: end for name, end in gates(run).items() if "::test_it[" in name} == {
         name: end for name, end in GATES.items() if "::test_it[" in name
     }
@@ -120,8 +120,8 @@ def test_ids_of_gates_on_workers_and_without_xdist(both: Project, mode: Mode) ->
     assert run.gates["n >= 1"]["reason"] == "not decided: 1 of 2 cases selected"
 
 
-def test_a_gate_that_does_not_exist_is_refused(both: Project, mode: Mode) -> None:
-    run = both.run("test_it.py::test_it[gate: accuracy >= 0.6]", *mode)
+def test_a_gate_that_does_not_exist_is_refused(both: Project) -> None:
+    run = both.run("test_it.py::test_it[gate: accuracy >= 0.6]")
     assert run.status == 4
     told = f"ERROR: no such gate: test_it.py::test_it[gate: accuracy >= 0.6]; its gates are {HELD}; {MISSED}"
     assert told in run.result.errlines
@@ -154,9 +154,9 @@ MARKED = """
 """
 
 
-def test_gates_are_never_rerun_and_have_no_marks_of_their_tests(project: Project, mode: Mode) -> None:
+def test_gates_are_never_rerun_and_have_no_marks_of_their_tests(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), test=MARKED)
-    run = project.run("--reruns", "2", "-v", *mode)
+    run = project.run("--reruns", "2", "-v")
     assert run.status == 1
     assert gates(run) == {f"test_it.py::test_it[gate: {MISSED}]": "FAILED"}
     assert "rerun" not in run.result.outlines[-1]
@@ -211,9 +211,9 @@ RECIPE = """
 """
 
 
-def test_hooks_that_ask_each_test_for_its_function_do_not_fail(both: Project, mode: Mode) -> None:
+def test_hooks_that_ask_each_test_for_its_function_do_not_fail(both: Project) -> None:
     both.file("conftest.py", dedent(SAYS) + dedent(RECIPE))
-    assert gates(both.run("-v", *mode)) == GATES
+    assert gates(both.run("-v")) == GATES
 
 
 def test_a_dry_run_counts_no_gate(both: Project) -> None:

@@ -173,10 +173,10 @@ TWO = RUNS.replace("{arguments}", "") + RUNS.replace("test_it", "test_f1").repla
 )
 
 
-def test_gates_of_the_session_cover_what_computes_their_metric(project: Project, mode: Mode) -> None:
+def test_gates_of_the_session_cover_what_computes_their_metric(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), test=TWO)
     project.file("pytest.ini", "[pytest]\nrag_gates =\n    token_f1 >= 0.5\n    n >= 4\n")
-    run = project.run("-v", *mode, "--rag-gate", "accuracy > 0.5", "--rag-gate", "error_rate <= 0")
+    run = project.run("-v", "--rag-gate", "accuracy > 0.5", "--rag-gate", "error_rate <= 0")
     assert {text: (gate["status"], gate["n"], gate["scope"]) for text, gate in run.gates.items()} == {
         "token_f1 >= 0.5": ("passed", 2, "session"),
         "n >= 4": ("passed", 4, "session"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rag_project import Mode, Project
+from rag_project import Project
 
 from pytest_rageval.cli import main
 
@@ -19,13 +19,13 @@ SUITE = """
 
 
 def test_imported_predictions_are_scored(
-    project: Project, mode: Mode, fixtures_dir: Path, capsys: pytest.CaptureFixture[str]
+    project: Project, fixtures_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(project.path / "cases.jsonl")
     assert main(["import", "omnieval-predictions", str(fixtures_dir / "imports" / "omnieval"), "--out", out]) == 0
     capsys.readouterr()
     project.file("test_it.py", SUITE)
-    run = project.run(*mode, "--rag-answers", "cases.answers.jsonl")
+    run = project.run("--rag-answers", "cases.answers.jsonl")
     assert run.status == 0
     assert set(run.statuses.values()) == {"scored"}
     assert run.gates["accuracy >= 0.6"]["value"] == pytest.approx(4 / 6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rag_project import Mode, Project, cases
+from rag_project import Project, cases
 
 from pytest_rageval.cli import main
 from pytest_rageval.report.export import step_summary
@@ -21,8 +21,8 @@ def said(project: Project) -> Project:
     return project
 
 
-def test_the_report_is_written_however_tests_are_run(project: Project, mode: Mode) -> None:
-    run = said(project).run("--rag-markdown", "out/rag.md", *mode)
+def test_the_report_is_written_however_tests_are_run(project: Project) -> None:
+    run = said(project).run("--rag-markdown", "out/rag.md")
     text = (project.path / "out" / "rag.md").read_text(encoding="utf-8")
     assert run.status == 1
     assert text.startswith("## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors")

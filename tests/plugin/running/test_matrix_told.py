@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import RAISES, RIGHT, WRONG, Mode, Project, case
+from rag_project import RAISES, RIGHT, WRONG, Project, case
 
 from pytest_rageval.cli import main
 
@@ -17,7 +17,7 @@ PLACES = {
 
 
 def test_topics_stand_under_the_level_above_and_both_margins_are_named(
-    project: Project, mode: Mode, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     project.says([
@@ -25,7 +25,7 @@ def test_topics_stand_under_the_level_above_and_both_margins_are_named(
         for number, ((above, topic, task), questions) in enumerate(PLACES.items())
         for at, question in enumerate(questions)
     ])  # fmt: skip
-    run = project.run(*mode)
+    run = project.run()
     wanted = """\
 accuracy by topic x task
   mean (n); * < 5 cases; +k unscored; 2 of 6 cells missing

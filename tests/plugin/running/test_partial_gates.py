@@ -112,22 +112,22 @@ def test_the_declared_part_of_a_testbed_is_all_of_it(project: Project) -> None:
     assert told(run) == {GATE: part(1, 3)}
 
 
-def test_a_slice_is_a_part_if_cases_of_it_are_missing(project: Project, mode: Mode) -> None:
+def test_a_slice_is_a_part_if_cases_of_it_are_missing(project: Project) -> None:
     project.says(rows(), f"gates=[{GATE!r}, {CELL!r}]")
-    run = project.run("-k", "q2 or q4 or q6", *mode)
+    run = project.run("-k", "q2 or q4 or q6")
     assert told(run) == {GATE: part(3), CELL: ("passed", None)}
-    run = project.run("-k", "q1", *mode)
+    run = project.run("-k", "q1")
     assert told(run) == {GATE: part(1), CELL: ("skipped", "all its cases were deselected")}
 
 
-def test_session_gates_are_over_all_collected_testbeds(project: Project, mode: Mode) -> None:
+def test_session_gates_are_over_all_collected_testbeds(project: Project) -> None:
     project.says(rows())
     project.file("test_b.py", RUNS.replace("{arguments}", "").replace("test_it", "test_b"))
     gate = ("--rag-gate", GATE)
-    assert told(project.run(*gate, "-k", "test_it", *mode)) == {GATE: part(6, 12)}
-    assert told(project.run(*gate, "test_it.py", *mode)) == {GATE: FAILED}
-    assert told(project.run(*gate, "test_it.py", "test_b.py", *mode)) == {GATE: FAILED}
-    assert told(project.run("--rag-gate", CELL, "-k", "q2 or q4 or q6", *mode)) == {CELL: ("passed", None)}
+    assert told(project.run(*gate, "-k", "test_it")) == {GATE: part(6, 12)}
+    assert told(project.run(*gate, "test_it.py")) == {GATE: FAILED}
+    assert told(project.run(*gate, "test_it.py", "test_b.py")) == {GATE: FAILED}
+    assert told(project.run("--rag-gate", CELL, "-k", "q2 or q4 or q6")) == {CELL: ("passed", None)}
 
 
 LAST_FAILED = """
@@ -154,9 +154,9 @@ def test_the_last_failed_cases_decide_only_if_they_are_all(project: Project, mod
     assert set(told(project.run(*both, "--lf")).values()) == {("passed", None)}  # nothing failed: all run
 
 
-def test_the_cases_of_a_failed_gate_decide_it_again(suite: Project, mode: Mode) -> None:
-    assert suite.run(*mode).status == 1
-    assert told(suite.run("--lf", *mode)) == {GATE: FAILED}
+def test_the_cases_of_a_failed_gate_decide_it_again(suite: Project) -> None:
+    assert suite.run().status == 1
+    assert told(suite.run("--lf")) == {GATE: FAILED}
 
 
 def test_stepwise_goes_on_without_deciding(project: Project) -> None:
@@ -176,9 +176,9 @@ SPLITS = """
 """What pytest-split does: the same hook, as late as it can."""
 
 
-def test_a_plugin_that_splits_the_suite_selects_a_part(suite: Project, mode: Mode) -> None:
+def test_a_plugin_that_splits_the_suite_selects_a_part(suite: Project) -> None:
     suite.file("conftest.py", dedent(SAYS) + dedent(SPLITS))
-    assert told(suite.run(*mode)) == {GATE: part(4)}
+    assert told(suite.run()) == {GATE: part(4)}
 
 
 def test_shards_leave_it_to_the_merge(suite: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,14 +196,14 @@ def test_shards_leave_it_to_the_merge(suite: Project, capsys: pytest.CaptureFixt
         assert (wanted[1].partition(":")[0] in capsys.readouterr().out) == (wanted is not FAILED)
 
 
-def test_cases_that_are_taken_over_are_selected(suite: Project, mode: Mode) -> None:
+def test_cases_that_are_taken_over_are_selected(suite: Project) -> None:
     suite.file("conftest.py", STOPS)
     stop(suite, "test_it[q4]")
-    run = resume(suite, *mode)
+    run = resume(suite)
     run.said("3 of 6 cases taken over from the run *")
     assert (run.gates[GATE]["n"], told(run)) == (6, {GATE: FAILED})
     stop(suite, "test_it[q4]")
-    assert told(resume(suite, "-k", "not q6", *mode)) == {GATE: part(5)}
+    assert told(resume(suite, "-k", "not q6")) == {GATE: part(5)}
 
 
 def test_a_test_with_other_parameters_counts_each(project: Project) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, case
+from rag_project import Project, case
 
 CORPUS = """
     import pytest
@@ -101,7 +101,7 @@ def test_passages_of_the_case_come_before_the_corpus(project: Project) -> None:
     assert "a day" in outcome["answer"]["text"]
 
 
-def test_a_registered_retriever_is_named_in_the_ini(project: Project, mode: Mode) -> None:
+def test_a_registered_retriever_is_named_in_the_ini(project: Project) -> None:
     conftest = """
         import pytest
         from pytest_rageval import Passage, Ranking, ScoredPassage
@@ -124,11 +124,11 @@ def test_a_registered_retriever_is_named_in_the_ini(project: Project, mode: Mode
     rows = [{"id": "q1", "question": "What is the capital?", "answers": ["Paris"]}]
     project.says(rows, "gates=['accuracy >= 1']", conftest=conftest)
     project.file("pytest.ini", "[pytest]\nrag_retriever = last")
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     assert [found["doc_id"] for found in run.outcomes["q1"]["answer"]["ranking"]] == ["d2"]
     project.file("pytest.ini", "[pytest]\nrag_retriever = lats")
-    refused = project.run(*mode)
+    refused = project.run()
     assert refused.status == 4
     assert "rag_retriever: unknown retriever 'lats'; did you mean 'last'?" in refused.result.stderr.str()
 

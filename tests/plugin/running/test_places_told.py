@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from rag_project import RIGHT, WRONG, Mode, Project, cases
+from rag_project import RIGHT, WRONG, Project, cases
 
 from pytest_rageval.cli import main
 
@@ -79,12 +79,12 @@ def test_code_quality_names_the_table_and_the_record(project: Project, monkeypat
     }
 
 
-def test_a_gate_is_reported_at_its_marker(project: Project, mode: Mode) -> None:
+def test_a_gate_is_reported_at_its_marker(project: Project) -> None:
     suite(project, RIGHT, WRONG)
     project.file("test_it.py", TEST)
     conftest = project.path / "conftest.py"
     conftest.write_text(conftest.read_text(encoding="utf-8") + LISTENER.replace("\n    ", "\n"), encoding="utf-8")
     project.file("pytest.ini", "[pytest]\nrag_gates =\n    error_rate <= 0\n    accuracy >= 0.8\n")
-    run = project.run("-s", *mode)
+    run = project.run("-s")
     at = sorted(line.partition("AT ")[2] for line in run.result.stdout.lines if "AT " in line)
     assert at == ["pytest.ini 3", "test_it.py 2"]

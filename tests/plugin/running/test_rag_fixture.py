@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 import pytest
-from rag_project import RIGHT, WRONG, Mode, Project, cases
+from rag_project import RIGHT, WRONG, Project, cases
 
 HEAD = """
 import pytest
@@ -58,10 +58,10 @@ def test_scores_cannot_be_changed(project: Project) -> None:
     _run(project, "rag.scores['accuracy'] = 1").assert_outcomes(failed=1)
 
 
-def test_a_failing_check_shows_what_matched_and_what_did_not(project: Project, mode: Mode) -> None:
+def test_a_failing_check_shows_what_matched_and_what_did_not(project: Project) -> None:
     row = {"id": "q1", "question": "say Lyon and Metz", "slots": [["Lyon"], ["Nancy", "Nanzig"]]}
     project.says([row], test=_test("rag.check('accuracy >= 0.5')"))
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     run.said("*check accuracy >= 0.5 failed: accuracy is 0*", "*question*say Lyon and Metz*", "*answer*Lyon and Metz*")
     run.said("*+ slot 1*Lyon: matched*Lyon*", "*- slot 2*Nancy | Nanzig: not found*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Mode, Project, Row, case
+from rag_project import Project, Row, case
 
 RETRIEVES = """
     import pytest
@@ -44,10 +44,10 @@ def rows() -> list[Row]:
     ]
 
 
-def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project, mode: Mode) -> None:
+def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project) -> None:
     gates = 'gates=["nDCG@10 >= 0.4", "R@5[topic=Funds] >= 1", "kilt:accuracy >= 90%", "page_R@5 >= 0.3"]'
     project.says(rows(), f'metrics=["nDCG@10", "R@5"], {gates}', test=TEST, conftest=RETRIEVES)
-    run = project.run("--rag-gate", "Success@1 >= 0.3", *mode)
+    run = project.run("--rag-gate", "Success@1 >= 0.3")
     assert run.status == 1
     run.said("nDCG@10 by topic x task*", "Funds*1.00 (1)*", "Bonds*0.12 (2+2)*")
     assert {name: gate["status"] for name, gate in run.gates.items()} == {

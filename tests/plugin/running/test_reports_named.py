@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, cases
+from rag_project import Project, cases
 
 
 def written(text: str) -> list[str]:
@@ -11,9 +11,9 @@ def written(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("written: ")]
 
 
-def test_the_summary_says_where_reports_are(project: Project, mode: Mode) -> None:
+def test_the_summary_says_where_reports_are(project: Project) -> None:
     project.says(cases("say Paris"))
-    run = project.run("--rag-markdown", "out/rag.md", "--rag-baseline", "base.json", "--rag-update-baseline", *mode)
+    run = project.run("--rag-markdown", "out/rag.md", "--rag-baseline", "base.json", "--rag-update-baseline")
     kept = next(project.path.glob(".rageval/runs/*/results.json")).relative_to(project.path)
     assert run.status == 0
     names = ["base.json", str(kept), "results.json", "out/rag.md"]

@@ -218,7 +218,7 @@ SECRETS = """
 """
 
 
-def test_texts_are_left_out_on_request(project: Project, mode: Mode) -> None:
+def test_texts_are_left_out_on_request(project: Project) -> None:
     questions = [f"{SENTINEL} {kind}" for kind in ("plain", "break", "skip", "break", "contract", "plain")]
     rows = cases(
         *questions,
@@ -230,7 +230,7 @@ def test_texts_are_left_out_on_request(project: Project, mode: Mode) -> None:
     with_texts = project.run()
     assert SENTINEL in json.dumps(with_texts.results)
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 1
     *ends, last = (o["status"] for o in run.results["outcomes"])
     assert ends == [o["status"] for o in with_texts.results["outcomes"]][:-1]

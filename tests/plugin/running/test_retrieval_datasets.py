@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Mode, Project
+from rag_project import Project
 
 RUNS = """
     from pytest_rageval import rag_case
@@ -36,10 +36,10 @@ def values(project: Project, metric: str, *args: str) -> dict[str, float | None]
 
 
 @pytest.mark.usefixtures("data")
-def test_rgb_s_whole_pool_is_searched_and_its_positives_are_relevant(project: Project, mode: Mode) -> None:
+def test_rgb_s_whole_pool_is_searched_and_its_positives_are_relevant(project: Project) -> None:
     metrics = 'metrics=["R@2", "nDCG@10", "page_Success@1"], gates=["R@2 >= 0.1", "Success@1 >= 0.5"]'
     asks(project, "rgb:data/rgb/en.json", "rgb:data/rgb/en.json", f'passages="retrieved", {metrics}')
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0, run.text
     assert {outcome["facets"]["passages"] for outcome in run.outcomes.values()} == {"retrieved"}
     assert run.outcomes["en-4"]["scores"]["R@2"]["reason"] == "not_applicable: no_qrels"  # it has no positives

@@ -29,9 +29,9 @@ def made(project: Project, ini: str = INI, run: str = RUN) -> None:
     project.file("runs/mine.trec", run)
 
 
-def test_a_run_is_judged_without_a_corpus(project: Project, mode: Mode) -> None:
+def test_a_run_is_judged_without_a_corpus(project: Project) -> None:
     made(project)
-    run = project.run(*mode)
+    run = project.run()
     assert run.status == 0
     assert [run.outcomes[name]["scores"]["RR"]["value"] for name in ("q1", "q2")] == [1.0, 0.5]
 
@@ -66,9 +66,9 @@ def test_texts_are_read_from_the_corpus(project: Project) -> None:
     assert "two years" in project.run().outcomes["q1"]["answer"]["text"]
 
 
-def test_a_case_that_is_not_in_the_run_is_an_error_and_no_zero(project: Project, mode: Mode) -> None:
+def test_a_case_that_is_not_in_the_run_is_an_error_and_no_zero(project: Project) -> None:
     made(project, run=RUN[: RUN.index("q2")])
-    run = project.run(*mode)
+    run = project.run()
     assert run.outcomes["q2"]["error_type"] == "not_in_run"
     assert run.outcomes["q1"]["status"] == "scored"
     assert run.outcomes["q2"]["error"].startswith("runs/mine.trec has no ranking of the id 'q2'; add one")

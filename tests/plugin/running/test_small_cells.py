@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_project import RAISES, RIGHT, WRONG, Mode, Project, Row, case
+from rag_project import RAISES, RIGHT, WRONG, Project, Row, case
 
 
 def _rows(*questions: str, topic: str) -> list[Row]:
@@ -12,9 +12,9 @@ def _rows(*questions: str, topic: str) -> list[Row]:
 ROWS = [*_rows(*[RIGHT] * 5, topic="Fares"), *_rows(WRONG, WRONG, topic="Trams")]
 
 
-def test_small_cells_are_named_and_the_others_decide(project: Project, mode: Mode) -> None:
+def test_small_cells_are_named_and_the_others_decide(project: Project) -> None:
     project.says(ROWS, "gates=['accuracy[topic=*, min_n=5] >= 0.6', 'accuracy[topic=Trams, min_n=5] >= 0.6']")
-    run = project.run("-rs", "--rag-gate", "accuracy[min_n=30] >= 0.6", *mode)
+    run = project.run("-rs", "--rag-gate", "accuracy[min_n=30] >= 0.6")
     assert run.status == 0, run.text
     every, one, session = run.results["gates"]
     assert (every["expr"], every["status"]) == ("accuracy[topic=*, min_n=5] >= 0.6", "passed")

@@ -145,14 +145,12 @@ def test_ids_that_the_corpus_no_longer_has_are_stale_too(museum: Project) -> Non
 
 
 @pytest.mark.parametrize("schema", [1, 2])
-def test_a_baseline_without_digests_decides_as_before_with_one_warning(
-    museum: Project, mode: Mode, schema: int
-) -> None:
+def test_a_baseline_without_digests_decides_as_before_with_one_warning(museum: Project, schema: int) -> None:
     plain = stored(museum)
     del plain["passages"]
     museum.file("rag-baseline.json", json.dumps(plain | {"schema": schema}))
     cut(museum, FINER)
-    run = museum.run(*AGAINST, *mode)
+    run = museum.run(*AGAINST)
     assert run.status == 1
     assert not stale(run)
     assert run.gates["R@5 >= baseline - 0.02"]["verdict"] == "worse"

@@ -48,7 +48,7 @@ def test_whatever_can_be_called_answers(project: Project, shape: str) -> None:
         assert outcome["answer"]["usage"]["latency_s"] > 0
 
 
-def test_what_an_answer_carries_is_kept(project: Project, mode: Mode) -> None:
+def test_what_an_answer_carries_is_kept(project: Project) -> None:
     conftest = """
         import pytest
         from pytest_rageval import Answer, Ranking, ScoredPassage, Step, Usage
@@ -67,7 +67,7 @@ def test_what_an_answer_carries_is_kept(project: Project, mode: Mode) -> None:
             return answer
     """
     project.says(cases("?"), conftest=conftest)
-    run = project.run(*mode)
+    run = project.run()
     assert run.outcomes["q1"]["answer"] == {
         "text": "Paris",
         "abstained": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
-from rag_project import Mode, Project, case
+from rag_project import Project, case
 
 from pytest_rageval.retrieval import dense
 from pytest_rageval.retrieval.encoder import SentenceEncoder
@@ -54,9 +54,9 @@ def ini(project: Project, *params: str, retriever: str = "dense") -> None:
 
 
 @pytest.mark.parametrize("index", ["flat", "hnsw"])
-def test_cases_are_answered_from_what_is_near(shop: Project, mode: Mode, index: str) -> None:
+def test_cases_are_answered_from_what_is_near(shop: Project, index: str) -> None:
     ini(shop, "model = words", f"index = {index}", 'query_prefix = "query: "')
-    run = shop.run(*mode)
+    run = shop.run()
     assert run.status == 0, run.text
     assert {name: o["answer"]["ranking"][0]["doc_id"] for name, o in run.outcomes.items()} == {"q1": "k", "q2": "p"}
     told = run.results["deployment"]["retrievers"][0]["facts"]
@@ -76,9 +76,9 @@ def test_hybrid_has_the_settings_of_its_parts(shop: Project) -> None:
     assert (best["doc_id"], best["score"]) == ("k", pytest.approx(2 / 61))
 
 
-def test_a_setting_that_cannot_be_used_is_one_sentence(shop: Project, mode: Mode) -> None:
+def test_a_setting_that_cannot_be_used_is_one_sentence(shop: Project) -> None:
     ini(shop, "model = ./nowhere")
-    run = shop.run(*mode)
+    run = shop.run()
     assert run.status == 4
     told = run.result.stderr.str()
     assert "ERROR: rag_retriever_params has model = './nowhere', and there is no such folder in " in told
