@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import pytest_rageval
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.hooks.config.settings import Options, ini_value
@@ -27,7 +26,7 @@ _TOLD = (
 )  # fmt: skip
 """The settings of a testbed that say what it asks; its metrics and gates have their own places in results.json."""
 
-_PACKAGE = Path(pytest_rageval.__file__).parent
+_PACKAGE = Path(__file__).parents[2]
 DIGITS = 16  # of a prompt file's sha256
 
 

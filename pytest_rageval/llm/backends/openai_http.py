@@ -26,7 +26,7 @@ from pytest_rageval.llm.backends.openai_protocol import (
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, Embeddings, Message
 
-__all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "OpenAIHTTP", "load"]
+__all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "OpenAIHTTP", "ReplyTooLargeError", "load"]
 
 MAX_REPLY_BYTES = 64 * 2**20
 """Bytes of a reply, decompressed, that are read unless the parameter ``max_reply_bytes`` says otherwise."""
