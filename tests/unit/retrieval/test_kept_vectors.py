@@ -1,4 +1,4 @@
-"""What an index of vectors is kept by, and what is noted of it."""
+"""Stored vectors: the key of an index and its cached recall."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def diskann() -> Any:
 
 def recall(store: IndexStore, index: Any) -> object:
     parts = RetrieverParts(sentences(30), store=store)
-    return vector_store.kept_vectors(parts, DenseSettings("words"), WordEncoder(), index).told["recall@10"]
+    return vector_store.load_vectors(parts, DenseSettings("words"), WordEncoder(), index).facts["recall@10"]
 
 
 @pytest.mark.parametrize("of", [hnsw, diskann])
