@@ -94,8 +94,8 @@ def test_settings_are_those_of_rag_case(project: Path, capsys: pytest.CaptureFix
     short = data(project, {**CLEAN, "answers": ["positive"], "passages": passages})
     _, [finding, *_] = said(capsys, short, "--passages", "5", "--noise-rate", "0.8")
     assert finding == (
-        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 gives 1 positive, 1 negative, "
-        "as the record has 1 positive, 1 negative"
+        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 gives 1 positive, 1 negative; "
+        "the record has 1 positive, 1 negative"
     )
     assert said(capsys, short, "--passages", "1") == (
         0, ["Nothing found. What is contained was decided as by accuracy."],
@@ -127,7 +127,7 @@ def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -
                 "severity": "error",
                 "id": "f",
                 "origin": "cases.jsonl:1",
-                "problem": "the false answer 'exactly 70' contains the gold '70', so that it is scored as right",
+                "problem": "the false answer 'exactly 70' contains the gold '70' and is scored as correct",
             }
         ],
         "checks": {"gold_in_fake": {"error": 1}},
@@ -140,7 +140,7 @@ def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -
         (["jsonl:nope.jsonl"], "nope.jsonl: no such file or folder; a path is relative to the current folder"),
         (["jsonl:cases.jsonl", "--noise-rate", "2"], "lint: noise_rate: found 2.0, wanted a number in 0..1"),
         (["jsonl:cases.jsonl", "--noise-rate", "nan"], "lint: noise_rate: found nan, wanted a number in 0..1"),
-        (["jsonl:cases.jsonl", "--corpus", "nope.md"], "rag_corpus: there is no "),
+        (["jsonl:cases.jsonl", "--corpus", "nope.md"], "rag_corpus: no such file: "),
     ],
 )
 def test_what_cannot_be_checked_is_one_sentence(
