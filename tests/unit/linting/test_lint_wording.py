@@ -71,8 +71,8 @@ def test_a_name_unknown_to_omnieval_among_known_ones() -> None:
     [finding] = found_by("stray_name", *known, *strays)
     assert (finding.id, finding.severity, finding.origin) == ("q9", "note", "cases.jsonl:9")
     assert finding.problem == (
-        "the topic '基金会' of 2 records (this is the first) is unknown to OmniEval, unlike most others; did you mean
-        '基金'?"
+        "the topic '基金会' of 2 records (this is the first) is unknown to OmniEval, unlike most others; "
+        "did you mean '基金'?"
     )
 
 
