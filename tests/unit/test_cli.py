@@ -69,7 +69,7 @@ def test_recordings_are_listed_before_any_run(project: Path, rageval: Command) -
             "file           records",
             "judge-m.jsonl        1",
             "model-m.jsonl        4",
-            "No run has told yet which recordings it used.",
+            "No run has listed its recordings yet.",
         ],
     )
 
@@ -84,7 +84,7 @@ def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rage
             "file           records     used   unused",
             "judge-m.jsonl        1        0        1",
             "model-m.jsonl        4        3        1",
-            "Used by run 20260102T030405-10, which was not whole.",
+            "Used by run 20260102T030405-10, which was partial.",
         ],
     )
     assert rageval("cassettes", "--run", "20260102T030405-9")[1][2:] == [
@@ -103,10 +103,10 @@ def test_what_is_unused_is_listed(project: Path, rageval: Command) -> None:
 def test_what_is_unused_is_removed(project: Path, rageval: Command) -> None:
     ran(project, map(ask, (1, 3)))
     status, lines = rageval("cassettes", "--prune")
-    assert (status, lines[-1]) == (0, "Removed 3 of 5 recordings, which run 20260102T030405 did not use.")
+    assert (status, lines[-1]) == (0, "Removed 3 of 5 recordings: run 20260102T030405 did not use them.")
     assert kept(project) == sorted(f"model-m.jsonl {ask(number).key}" for number in (1, 3))
     assert rageval("cassettes", "--prune")[1][-1] == (
-        "Removed 0 of 2 recordings, which run 20260102T030405 did not use."
+        "Removed 0 of 2 recordings: run 20260102T030405 did not use them."
     )
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_does_not_know_removes_nothing_unless_named(
     assert rageval("cassettes", "--prune") == (
         2,
         [
-            f"rageval: nothing was removed, as the newest run r1 {why}; run all tests, or go by this one with --run r1",
+            f"rageval: nothing was removed: the newest run r1 {why}; run all tests, or choose this run with --run r1",
         ],
     )
     assert kept(project) == before
@@ -139,21 +139,21 @@ def test_a_newest_run_that_tells_nothing_removes_nothing(project: Path, rageval:
     (project / ".rageval" / "runs" / "20260102T000000").mkdir()
     status, [error] = rageval("cassettes", "--prune")
     assert status == 2
-    assert error.startswith("rageval: the run 20260102T000000 does not tell which recordings it used: there is no ")
+    assert error.startswith("rageval: the run 20260102T000000 has no list of its recordings: ")
     assert len(kept(project)) == 5
-    assert rageval("cassettes")[1][-1] == "No run has told yet which recordings it used."
+    assert rageval("cassettes")[1][-1] == "No run has listed its recordings yet."
 
 
 @pytest.mark.parametrize("option", ["--prune", "--unused"])
 def test_without_a_run_nothing_is_known_to_be_unused(option: str, project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes", option)
-    assert (status, error.startswith("rageval: there is no run under ")) == (2, True)
+    assert (status, error.startswith("rageval: no run under ")) == (2, True)
     assert len(kept(project)) == 5
 
 
 def test_an_unknown_run_is_an_error(project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes", "--run", "nope")
-    assert (status, error.startswith("rageval: the run nope does not tell")) == (2, True)
+    assert (status, error.startswith("rageval: the run nope has no list")) == (2, True)
 
 
 def test_the_project_is_found_from_below(project: Path, rageval: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,13 +170,13 @@ def test_another_folder_can_be_named(project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes")
     assert status == 2
     assert error == (
-        f"rageval: there is no folder of recordings {project / 'cassettes'}; name the one that rag_cassettes names"
+        f"rageval: no folder of recordings {project / 'cassettes'}; name the folder of rag_cassettes"
     )
 
 
 def test_a_folder_without_recordings_is_no_error(project: Path, rageval: Command) -> None:
     (project / "empty").mkdir()
-    assert rageval("cassettes", "empty") == (0, ["file  records", "No run has told yet which recordings it used."])
+    assert rageval("cassettes", "empty") == (0, ["file  records", "No run has listed its recordings yet."])
 
 
 def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> None:
@@ -209,7 +209,7 @@ def test_its_help_says_that_the_ini_is_not_read(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit):
         main(["cassettes", "--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "FOLDER is the one that the ini names as rag_cassettes, which is not read here" in told
+    assert "FOLDER is the folder of rag_cassettes; the ini is not read here" in told
 
 
 STARTED = """
@@ -228,7 +228,7 @@ def test_it_starts_light(project: Path) -> None:
     assert run.stdout.splitlines()[1:] == [
         "judge-m.jsonl        1",
         "model-m.jsonl        4",
-        "No run has told yet which recordings it used.",
+        "No run has listed its recordings yet.",
         "",
     ]
 

@@ -99,7 +99,7 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
     status, _, err = rageval(museum, "anchor", "cases.jsonl")
     assert (status, err.strip()) == (
         2,
-        "rageval: cases.anchored.jsonl is there already; name another file with --out, or add --force",
+        "rageval: cases.anchored.jsonl already exists; name another file with --out, or add --force",
     )
 
 
@@ -109,7 +109,7 @@ def test_the_labelled_file_is_not_overwritten_without_force(museum: Project) -> 
         status, _, err = rageval(museum, "anchor", "cases.jsonl", "--out", out)
         assert (status, err) == (
             2,
-            "rageval: cases.jsonl is there already; name another file with --out, or add --force\n",
+            "rageval: cases.jsonl already exists; name another file with --out, or add --force\n",
         )
         assert (museum.path / "cases.jsonl").read_bytes() == labelled
 

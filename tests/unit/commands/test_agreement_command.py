@@ -116,7 +116,7 @@ def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.Captu
     [
         ([], "name the file of labels: rageval agreement LABELS [RESULTS]"),
         (["none.jsonl", "results.json"], "none.jsonl: no such file"),
-        (["labels.jsonl"], "there is no run under "),
+        (["labels.jsonl"], "no run under "),
         ([*FILES, "--metric", "acuracy"], "unknown metric 'acuracy'; did you mean 'accuracy'?"),
         ([*FILES, "--by", "topc"], "--by: unknown facet 'topc'; did you mean 'topic'?"),
         (

@@ -232,6 +232,6 @@ def test_what_cannot_be_read_is_one_sentence(two: Path, capsys: pytest.CaptureFi
     (two / "cut-results.json").write_text('{"schema": 1, "outcomes": [', encoding="utf-8")
     (two / "other.json").write_text("[]", encoding="utf-8")
     assert refused(capsys, "cut.json", "new.json").startswith("rageval: cut.json:")
-    assert "is no results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
+    assert "is not a results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
     assert "the baseline's schema is None" in refused(capsys, "old.json", "other.json")
     assert refused(capsys, "old.json", "nowhere").startswith("rageval: the run nowhere is not under ")

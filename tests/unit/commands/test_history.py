@@ -142,16 +142,16 @@ def test_runs_that_cannot_be_read_are_told_in_a_line(project: Path, capsys: pyte
     newer.write_text(newer.read_text().replace('"schema": 1', '"schema": 2'))
     found = lines(capsys)
     assert found[-2:] == [
-        "not read, as it left no results.json, cut short or still going on: 20260102T000000, 20260103T000000",
-        "not read, as its results.json is cut short or of another version: 20260104T000000, 20260105T000000",
+        "not read, because results.json is missing: cut short or still running: 20260102T000000, 20260103T000000",
+        "not read, because results.json is truncated or has another version: 20260104T000000, 20260105T000000",
     ]
     assert [each["run"] for each in read(capsys)["unread"]] == [f"2026010{day}T000000" for day in (2, 3, 4, 5)]
 
 
 def test_no_run_and_no_run_to_be_read_are_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no run under" in refused(capsys)
+    assert "no run under" in refused(capsys)
     ran(project, 1, *told(ONE, 1.0)).unlink()
-    assert "no run can be read; 20260101T000000 is not, as it left no results.json" in refused(capsys)
+    assert "no run can be read; the newest, 20260101T000000, is unreadable because results.json is missing" in refused(capsys)
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -215,8 +215,8 @@ def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[
     assert second["delta"] == 0.5
     assert len(second["commit"]) == 40
     assert [each["why"] for each in found["unread"]] == [
-        "as it removed the file",
-        "as the file is no baseline there, or of another version",
+        "because it removed the file",
+        "because the file is not a baseline there, or has another version",
     ]
     table = lines(capsys, "--baseline", str(project / "rag-baseline.json"))
     assert table[0] == "one · accuracy · system mine  ▁█"
@@ -264,9 +264,9 @@ def test_a_baseline_that_was_moved_and_merged_has_all_its_past(
 def test_a_baseline_without_a_past_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "rag-baseline.json").write_text(baseline(1))
     said = refused(capsys, "--baseline", "rag-baseline.json")
-    assert said.startswith("rageval: git cannot tell the history of rag-baseline.json (fatal: not a git repository")
+    assert said.startswith("rageval: git cannot read the history of rag-baseline.json (fatal: not a git repository")
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     (project / "other").write_text("unrelated")
-    assert "git cannot tell" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
+    assert "git cannot read" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
     committed(project, "Begin", baseline(1))
     assert "no commit has nowhere.json; commit it, or leave" in refused(capsys, "--baseline", "nowhere.json")

@@ -164,7 +164,7 @@ def test_nothing_is_overwritten_unasked(there: str, imports: Path, command: Impo
     Path(there).write_text("mine")
     status, out, err = command("deepeval", imports / "deepeval.csv")
     assert (status, out) == (2, [])
-    assert err == f"rageval: {there} is there already; name another file with --out, or add --force\n"
+    assert err == f"rageval: {there} already exists; name another file with --out, or add --force\n"
     assert files() == [there]
     assert Path(there).read_text() == "mine"
     assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
@@ -183,7 +183,7 @@ def test_only_what_is_printed_as_left_makes_the_status_1(left: dict[str, Any], c
 def test_a_source_is_never_written_over(command: Import) -> None:
     Path("mine.jsonl").write_text('{"input": "Q?", "expected_output": "A"}\n')
     status, _, err = command("deepeval", "mine.jsonl", "--out", "mine.jsonl", "--force")
-    assert (status, err) == (2, "rageval: mine.jsonl is what is imported; say where to write with --out\n")
+    assert (status, err) == (2, "rageval: mine.jsonl is a source of the import; name another file with --out\n")
     assert lines("mine.jsonl") == [{"input": "Q?", "expected_output": "A"}]
 
 
@@ -192,8 +192,8 @@ def test_a_source_is_never_written_over(command: Import) -> None:
     [
         (("raga", "x.json"), "unknown format to import 'raga'; did you mean 'ragas'?"),
         (("ragas", "x.json"), "x.json: no such file"),
-        (("ragas", "empty.json"), "nothing was written, as none of 0 rows could be taken; the first: the sources hold"),
-        (("ragas", "bad.json"), "nothing was written, as none of 2 rows could be taken; the first: bad.json:1: the fi"),
+        (("ragas", "empty.json"), "nothing was written: none of 0 rows could be imported; the first: the sources have"),
+        (("ragas", "bad.json"), "nothing was written: none of 2 rows could be imported; the first: bad.json:1: the fi"),
         (("ragas", "bad.json", "--cases", "x"), "--cases FILE is for omnieval-results, not for ragas; leave it out"),
         (("omnieval-results", "bad.json"), "a result of OmniEval names no case: say --cases FILE"),
         (("rgb-predictions", "x", "--slots"), "--slots is for deepeval, jsonl, ragas, table, not for rgb-predictions;"),

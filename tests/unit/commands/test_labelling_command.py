@@ -144,7 +144,7 @@ def test_where_a_part_is_there_none_is_written(project: Path, capsys: pytest.Cap
     arguments = (labels, "results.json", "--metric", JUDGED, "--training", "t")
     (project / "t").mkdir()
     (project / "t" / "dev.jsonl").write_text("mine")
-    assert refused(capsys, *arguments) == "t/dev.jsonl is there already and may hold people's work; name another"
+    assert refused(capsys, *arguments) == "t/dev.jsonl already exists and may contain people's work; name another file"
     assert [path.name for path in (project / "t").iterdir()] == ["dev.jsonl"]
     assert (project / "t" / "dev.jsonl").read_text() == "mine"
     (project / "t" / "dev.jsonl").unlink()
@@ -192,10 +192,10 @@ def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: py
         (["--sample", "0", "results.json", "--out", "a.csv"], "--sample 0: wanted at least 1"),
         (["--sample", "1", "results.json"], "--sample needs --out FILE, whose name ends in .csv or .jsonl"),
         (["--sample", "1", "results.json", "--out", "a.xlsx"], "--sample needs --out FILE, whose name ends in"),
-        (["--sample", "1", "results.json", "--out", "labels.jsonl"], "labels.jsonl is there already and may hold"),
+        (["--sample", "1", "results.json", "--out", "labels.jsonl"], "labels.jsonl already exists and may contain"),
         (["--sample", "1", "results.json", "--out", "a.csv", "--metric", "x"], "unknown metric 'x'; known: accuracy"),
         (["--sample", "1", "labels.jsonl", "results.json", "--out", "a.csv"], "--sample takes one run, at most one"),
-        ([*FILES, "--training", "t"], "--training needs one --metric, whose judge's prompt"),
+        ([*FILES, "--training", "t"], "--training needs exactly one --metric, whose judge"),
         ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy' is not the n"),
         ([*FILES, "--training", "t", "--metric", JUDGED, "--split", "1:2"], "--split '1:2': wan"),
         ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' is n"),

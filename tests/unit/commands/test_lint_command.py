@@ -44,15 +44,15 @@ def test_it_lists_findings_and_counts_them(project: Path, capsys: pytest.Capture
         [
             "cases.jsonl:1: warning: joined_names j: the alias 'Ann Lee;A. Lee' is 2 names in one; "
             "write each as an alias, or as a slot",
-            "cases.jsonl:2: error: gold_in_fake f: the false answer 'exactly 70' contains the gold '70', "
-            "so that it is scored as right",
+            "cases.jsonl:2: error: gold_in_fake f: the false answer 'exactly 70' contains the gold '70' "
+            "and is scored as correct",
             "more.jsonl:2: warning: joined_names k: the alias 'Ann Lee;A. Lee' is 2 names in one; "
             "write each as an alias, or as a slot",
             "",
             "check           errors  warnings     notes",
             "gold_in_fake         1         -         -",
             "joined_names         -         2         -",
-            "What is contained was decided as by accuracy.",
+            "Gold answers were matched by accuracy.",
         ],
     )
 
@@ -82,7 +82,7 @@ def test_all_lines_that_cannot_be_read_are_listed(project: Path, capsys: pytest.
 def test_the_status_is_that_of_the_worst(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clean, warned, wrong = (data(project, row, name=f"{row['id']}.jsonl") for row in (CLEAN, JOINED, FAKE))
     noted = data(project, CLEAN, {**CLEAN, "id": "z", "question": "博物馆几点开门？"}, name="noted.jsonl")
-    assert said(capsys, clean) == (0, ["Nothing found. What is contained was decided as by accuracy."])
+    assert said(capsys, clean) == (0, ["Nothing found. Gold answers were matched by accuracy."])
     statuses = [said(capsys, *names)[0] for names in ([noted], [warned], [wrong], [clean, wrong, warned])]
     assert statuses == [0, 0, 1, 1]
     strict = [said(capsys, *names, "--strict")[0] for names in ([clean], [noted], [warned], [wrong])]
@@ -98,10 +98,10 @@ def test_settings_are_those_of_rag_case(project: Path, capsys: pytest.CaptureFix
         "the record has 1 positive, 1 negative"
     )
     assert said(capsys, short, "--passages", "1") == (
-        0, ["Nothing found. What is contained was decided as by accuracy."],
+        0, ["Nothing found. Gold answers were matched by accuracy."],
     )  # fmt: skip
     published = said(capsys, short, "--passages", "1", "--assembly", "rgb-compat")[1]
-    assert published == ["Nothing found. What is contained was decided as by rgb_all_rate_compat."]
+    assert published == ["Nothing found. Gold answers were matched by rgb_all_rate_compat."]
 
 
 def test_gold_ids_are_looked_up_in_a_corpus(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

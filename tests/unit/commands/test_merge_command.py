@@ -126,7 +126,7 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
     "no test": (
         changed(lambda results: told(results, exitstatus=1)),
         1,
-        ["2.json ended with exit status 1, and no test that failed"],
+        ["2.json ended with exit status 1, but no test failed"],
     ),
     "interrupted": (
         changed(lambda results: told(results, exitstatus=2, interrupted=True)),
@@ -230,7 +230,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "places too few": (
         changed(lambda results: results["plan"]["dealt"]["places"].pop()),
-        "2.json is no results.json that this version can read",
+        "2.json is not a results.json that this version can read",
     ),
 }
 
@@ -293,4 +293,4 @@ def test_a_file_that_cannot_be_written_fails_what_held(project: Path, capsys: py
     out = capsys.readouterr().out
     assert out.startswith("run - of 3 shards, ")
     assert "warning: folder could not be written: " in out
-    assert f"warning: nothing is kept in {project / '.rageval'}: " in out
+    assert f"warning: nothing is stored in {project / '.rageval'}: " in out

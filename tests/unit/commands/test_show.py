@@ -83,10 +83,10 @@ def test_a_file_is_shown_wherever_it_is(project: Path, capsys: pytest.CaptureFix
 
 
 def test_what_cannot_be_shown_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys).endswith(f"there is no run under {project / '.rageval' / 'runs'} yet; run the tests first")
+    assert refused(capsys).endswith(f"no run under {project / '.rageval' / 'runs'} yet; run the tests first")
     ran(project, "r1")
     for told in ([], ["r1"], [".rageval/runs/r1"]):
-        assert "the run r1 left no results.json, cut short or still going on; name" in refused(capsys, *told)
+        assert "the run r1 has no results.json: cut short or still running; name" in refused(capsys, *told)
     assert f"the run r9 is not under {project / '.rageval' / 'runs'}; name" in refused(capsys, "r9")
 
 
@@ -99,8 +99,8 @@ def test_a_file_that_is_none_of_ours_is_one_sentence(
     path = ran(project, "r1")
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     assert refused(capsys) == (
-        f"rageval: {path} is no results.json that this version can read: "
-        "it is cut short or of another version; name another run or file"
+        f"rageval: {path} is not a results.json that this version can read: "
+        "it is truncated or has another version; name another run or file"
     )
 
 
@@ -134,7 +134,7 @@ def test_a_value_of_the_wrong_type_is_one_sentence(
 ) -> None:
     path = ran(project, "r1")
     path.write_text(text)
-    assert refused(capsys).startswith(f"rageval: {path} is no results.json that this version can read: ")
+    assert refused(capsys).startswith(f"rageval: {path} is not a results.json that this version can read: ")
 
 
 def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
@@ -165,9 +165,9 @@ def test_a_page_that_cannot_be_drawn(
     ran(project, "20260102T030405", RESULTS)
     assert refused(capsys, "--html", str(project)).startswith(f"rageval: {project} cannot be written: ")
     ran(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
-    assert "its results.json is not whole" in refused(capsys, "--html", "page.html")
+    assert "its results.json is incomplete" in refused(capsys, "--html", "page.html")
     assert not (project / "page.html").exists()
-    assert "neither Parquet nor a page; give --html the path of a file" in refused(capsys, "--html", "-")
+    assert "never Parquet or HTML; give --html the path of a file" in refused(capsys, "--html", "-")
     monkeypatch.setitem(sys.modules, "jinja2", None)
     wanted = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
     assert refused(capsys, "--html", "page.html") == wanted

@@ -253,4 +253,4 @@ def test_results_of_another_schema_are_not_read(project: Path, capsys: pytest.Ca
     (project / "new.json").write_text(text.replace('"schema": 1', '"schema": 2'), encoding="utf-8")
     for arguments in (["show", "new.json"], ["show", "new.json", "--csv", "out.csv"]):
         assert main(arguments) == 2
-        assert "is a results.json of schema 2, and this version reads schema 1; update" in capsys.readouterr().err
+        assert "has schema 2, but this version reads schema 1; update" in capsys.readouterr().err

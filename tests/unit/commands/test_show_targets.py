@@ -36,7 +36,7 @@ def test_a_run_behind_its_format_is_not_overwritten(
 ) -> None:
     before = (project / "results.json").read_bytes()
     told = refused(capsys, f"--{name}", "results.json")
-    assert f"name the run first and the target behind its format: rageval show results.json --{name} TARGET" in told
+    assert f"put the run first and the target after its format: rageval show results.json --{name} TARGET" in told
     assert f"--{name} names the run '{NEWEST}'" in refused(capsys, f"--{name}", NEWEST)
     assert (project / "results.json").read_bytes() == before
     assert not (project / NEWEST).exists()
@@ -59,7 +59,7 @@ def test_two_formats_do_not_share_a_file(project: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("name", ["csv", "html", "mlflow"])
 def test_a_target_without_a_name_is_refused(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"--{name} is given nothing to write to; name a" in refused(capsys, f"--{name}", "")
+    assert f"--{name} has no target; name a" in refused(capsys, f"--{name}", "")
     assert sorted(path.name for path in project.iterdir()) == [".rageval", "pyproject.toml", "results.json"]
 
 
