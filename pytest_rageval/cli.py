@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not support all of Unicode
     status = 0
     try:
-        status = _write(_paged(arguments) if arguments.pages else arguments.run_command(arguments))
+        status = _write(_page_lines(arguments) if arguments.pages else arguments.run_command(arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -83,14 +83,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _paged(arguments: argparse.Namespace) -> Iterator[str]:
+def _page_lines(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of a command, unless a pager shows them; JSON is never paged."""
     lines: Iterator[str] = arguments.run_command(arguments)
     if getattr(arguments, "json", False):
         return lines
-    from pytest_rageval.commands.paging import paged
+    from pytest_rageval.commands.paging import page_lines
 
-    return paged(lines)
+    return page_lines(lines)
 
 
 def _write(lines: Iterator[str]) -> int:

@@ -94,17 +94,17 @@ def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, 
     labels = read_labels(path, worth, judges)
     matches = matched(labels, stored.run.ordered())
     if not matches.answers:
-        raise DataError(shown_path(path), _none(labels, matches))
+        raise DataError(shown_path(path), _mismatch(labels, matches))
     return matches
 
 
-def _none(labels: Sequence[Label], matches: Matched) -> str:
+def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
     if len(matches.blank) == len(labels):
         return f"none of its {len(labels)} rows has a label yet; fill in the column label"
     why, rest = max(matches.unmatched.items(), key=lambda entry: len(entry[1]))
     return (
-        f"no label is of an answer of the run: {len(rest)} of {len(labels)} are {why}, "
-        f"as {found(rest[0].id)} ({rest[0].where}); name another file or run"
+        f"no label belongs to an answer of the run: {len(rest)} of {len(labels)} are {why}, "
+        f"for example {found(rest[0].id)} ({rest[0].where}); name another file or run"
     )
 
 

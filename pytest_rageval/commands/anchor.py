@@ -1,4 +1,4 @@
-"""``rageval anchor``: replace chunk ids and positive passages by quotes, valid under any chunking."""
+"""``rageval anchor``: replace chunk ids and positive passages by quotes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def check_labels(
     instances = [read_instance(record, path.stem) for record in records]
     read = project_corpus(corpus, chunking)
     then = _digests(baseline or read.baseline)
-    labels, changed = _labels(instances), _changed(instances, read, then)
+    labels, changed = _labels(instances), _changed_labels(instances, read, then)
     current_ids = {passage.id for passage in read.passages}
     for where, name in changed:
         what = "names other text than in the baseline" if name in current_ids else "is no longer in the corpus"
@@ -120,7 +120,9 @@ def _labels(instances: Iterable[Instance]) -> list[tuple[str, str]]:
     return [(each.origin, name) for each in instances for name, grade in each.qrels.items() if grade > 0]
 
 
-def _changed(instances: Iterable[Instance], read: ProjectCorpus, then: Mapping[str, str]) -> list[tuple[str, str]]:
+def _changed_labels(
+    instances: Iterable[Instance], read: ProjectCorpus, then: Mapping[str, str]
+) -> list[tuple[str, str]]:
     """Return the labels whose id names other text than in the baseline, or no text."""
     now = {passage.id: text_digest(passage.text) for passage in read.passages}
     return [(where, name) for where, name in _labels(instances) if name in then and now.get(name) != then[name]]
@@ -133,10 +135,12 @@ def _refuse_other_text(instances: Sequence[Instance], read: ProjectCorpus, basel
         return
     then = (read_baseline(path).passages or {}) if baseline is None else _digests(path)
     labelled = [each for each in instances if not each.evidence]
-    changed = _changed(labelled, read, then)
+    changed = _changed_labels(labelled, read, then)
     if changed:
-        n_known = sum(name in then for _, name in _labels(labelled))
-        what = f"{len(changed)} of {counted(n_known, 'id')} name other text than in the baseline {shown_path(path)}"
+        n_with_digest = sum(name in then for _, name in _labels(labelled))
+        what = (
+            f"{len(changed)} of {counted(n_with_digest, 'id')} name other text than in the baseline {shown_path(path)}"
+        )
         how = "give that one with --chunking, list the ids with --check, or write the quotes with --force"
         why = "so another chunking was labelled, or the documents have changed"
         raise SettingError(f"under {found(read.chunking)}, {what}, {why}; {how}")

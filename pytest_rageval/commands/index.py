@@ -1,4 +1,4 @@
-"""``rageval index``: build the index of the ini's retriever, list indexes, remove unused ones."""
+"""``rageval index``: build the index of the ini's retriever, list and remove indexes."""
 
 from __future__ import annotations
 

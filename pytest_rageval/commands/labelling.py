@@ -1,4 +1,4 @@
-"""``rageval agreement --sample`` and ``--training``: write labelling sheets and judge training data."""
+"""``rageval agreement --sample`` and ``--training``: labelling sheets and training data."""
 
 from __future__ import annotations
 

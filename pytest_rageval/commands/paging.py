@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pytest_rageval.report.text.colours import colours_of
 from pytest_rageval.report.text.fit_text import legible
 
-__all__ = ["paged", "terminal_colours"]
+__all__ = ["page_lines", "terminal_colours"]
 
 LESS = "FX"
 """Default options of less: print a text directly if it fits the screen. Colours are always on."""
@@ -27,7 +27,7 @@ def terminal_colours() -> int:
     return colours_of(os.environ)
 
 
-def paged(lines: Iterator[str]) -> Iterator[str]:
+def page_lines(lines: Iterator[str]) -> Iterator[str]:
     """Show lines in a pager if they do not fit the terminal; else yield them."""
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         yield from lines

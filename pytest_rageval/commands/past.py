@@ -56,7 +56,7 @@ def _run(folder: Path) -> Entry | Unread:
     try:
         return _entry(folder)
     except FileNotFoundError:
-        return Unread(folder.name, f"because {RESULTS} is missing: cut short or still running")
+        return Unread(folder.name, f"because {RESULTS} is missing (cut short or still running)")
     except OSError as error:
         return Unread(folder.name, error.strerror or str(error))
     except MALFORMED:

@@ -123,14 +123,14 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     try:
         results = _parse(path.read_text(encoding="utf-8"))
         _check_schema(results, path)
-        loaded, choice = run_of(results)
+        content, choice = run_of(results)
         head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         why = "it is truncated or has another version; name another run or file"
         raise SettingError(f"{path} is not a results.json that this version can read: {why}") from error
-    return StoredRun(head, results, loaded, choice)
+    return StoredRun(head, results, content, choice)
 
 
 def load_snapshot(root: Path, name: str) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Check the targets of ``rageval show``: never overwrite a run or write two formats to one file."""
+"""Check the targets of ``rageval show``: one file per format, and never a run's own."""
 
 from __future__ import annotations
 

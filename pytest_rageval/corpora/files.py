@@ -1,4 +1,4 @@
-"""Read UTF-8 text files, whole or by line; other encodings raise a `DataError` with file and line."""
+"""Read UTF-8 text files, whole or by line, with errors that name file and line."""
 
 from __future__ import annotations
 

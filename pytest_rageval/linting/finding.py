@@ -44,5 +44,5 @@ def about(instance: Instance, check: str, severity: Severity, problem: str) -> F
 
 def some(names: list[str], first: int = 3) -> str:
     """Return the first few names for a message, and the number of the others."""
-    listed = ", ".join(map(found, names[:first]))
-    return listed if len(names) <= first else f"{listed} and {len(names) - first} more"
+    text = ", ".join(map(found, names[:first]))
+    return text if len(names) <= first else f"{text} and {len(names) - first} more"

@@ -36,11 +36,13 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
     by the evidence.
     """
     relevant = [_relevant_ids(instance, subject.corpus is not None) for instance in subject.instances]
-    own = [_own(instance) for instance in subject.instances]
-    judged_own = any(own_ids.intersection(ids) for own_ids, ids in zip(own, relevant, strict=True))
+    passage_ids = [_passage_ids(instance) for instance in subject.instances]
+    judged_own = any(
+        own_passage_ids.intersection(ids) for own_passage_ids, ids in zip(passage_ids, relevant, strict=True)
+    )
     has_judgements = [bool(ids or instance.evidence) for instance, ids in zip(subject.instances, relevant, strict=True)]
     is_usual = 2 * sum(has_judgements) > len(has_judgements)
-    for instance, ids, own_ids in zip(subject.instances, relevant, own, strict=True):
+    for instance, ids, own_passage_ids in zip(subject.instances, relevant, passage_ids, strict=True):
         if not ids:
             if is_usual and instance.answerable is not False and not instance.evidence:
                 problem = "no document is judged relevant, unlike in most records; its rankings cannot be scored"
@@ -51,7 +53,7 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
                 problem = f"the corpus lacks {len(missing)} of {len(ids)} documents judged relevant: {some(missing)}"
                 yield about(instance, "missing_gold_id", "error", problem)
         elif judged_own and instance.passages is not None:
-            missing = [name for name in ids if name not in own_ids]
+            missing = [name for name in ids if name not in own_passage_ids]
             if missing:
                 problem = (
                     f"{len(missing)} of {len(ids)} ids judged relevant are not among its passages: {some(missing)}"
@@ -73,5 +75,5 @@ def _relevant_ids(instance: Instance, retrieved: bool) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-def _own(instance: Instance) -> set[str]:
+def _passage_ids(instance: Instance) -> set[str]:
     return {name for passage in instance.passages or () for name in (passage.id, passage.page) if name}

@@ -40,7 +40,9 @@ def duplicate_question(subject: Subject) -> Iterator[Finding]:
     for instance in _in_order(subject.instances):
         other = first.setdefault(_key(instance), instance)
         if other is not instance:
-            yield about(instance, "duplicate_question", "warning", f"the question is that {_of(other, instance)}")
+            yield about(
+                instance, "duplicate_question", "warning", f"the question is that {_reference(other, instance)}"
+            )
 
 
 def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
@@ -64,7 +66,7 @@ def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
         match = next((other for other in candidates if _alike(shingles, shingled[other][1])), None)
         if match is not None:
             other = shingled[match][0]
-            problem = f"the question is nearly that {_of(other, instance)}: {found(other.question)}"
+            problem = f"the question is nearly that {_reference(other, instance)}: {found(other.question)}"
             yield about(instance, "near_duplicate_question", "note", problem)
             continue
         for shingle in rarest:
@@ -83,12 +85,12 @@ def _key(instance: Instance) -> Key:
     return tuple(fold(question).rstrip("?!.。 ") for question in questions)
 
 
-def _of(other: Instance, instance: Instance) -> str:
-    gold = "the same gold" if _folded(other) == _folded(instance) else "another gold"
+def _reference(other: Instance, instance: Instance) -> str:
+    gold = "the same gold" if _folded_gold(other) == _folded_gold(instance) else "another gold"
     return f"of {found(other.id)} at {other.origin or 'another record'}, with {gold}"
 
 
-def _folded(instance: Instance) -> list[list[str]]:
+def _folded_gold(instance: Instance) -> list[list[str]]:
     return [sorted(map(fold, slot)) for slot in instance.gold]
 
 

@@ -40,7 +40,7 @@ class Subject:
 
         The match is that of the metric ``accuracy``, or of RGB's own evaluation with the assembly ``rgb-compat``.
         """
-        if not self._published:
+        if not self._is_rgb:
             return slot_hits(gold, text)
         return tuple(
             next((alias for alias in slot if published_hits(((alias,),), text, language) == (1,)), None)
@@ -65,5 +65,5 @@ class Subject:
         self.settings_under(str(self.settings.get("ability") or "counterfactual_robustness"))
 
     @property
-    def _published(self) -> bool:
+    def _is_rgb(self) -> bool:
         return self.settings.get("assembly") == "rgb-compat"

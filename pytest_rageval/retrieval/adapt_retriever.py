@@ -1,4 +1,4 @@
-"""Adapt a user's retriever: LangChain, LlamaIndex or any callable, recognised by its methods."""
+"""Adapt a user's retriever, recognised by its methods: LangChain, LlamaIndex or a callable."""
 
 from __future__ import annotations
 

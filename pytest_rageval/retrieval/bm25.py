@@ -56,9 +56,9 @@ def build(parts: RetrieverParts) -> Retriever:
         index = build_index()
         costs: dict[str, object] = {"build_s": time.perf_counter() - start, "load_s": None, "disk_bytes": None}
     else:
-        versions_used = {"bm25s": version("bm25s"), **versions(stemmer)}
+        library_versions = {"bm25s": version("bm25s"), **versions(stemmer)}
         entry = parts.store.get(
-            {"kind": "bm25", "corpus": parts.corpus_digest, **settings, **versions_used}, write_index
+            {"kind": "bm25", "corpus": parts.corpus_digest, **settings, **library_versions}, write_index
         )
         start = time.perf_counter()
         index = Bm25Index.load(entry.folder)
@@ -106,10 +106,10 @@ class Bm25Retriever:
         """
         check_query(query, k)
         best = self._index.best(self._terms(query), k)
-        return Ranking(tuple(_scored(self._passages[position], score) for position, score in best))
+        return Ranking(tuple(_with_score(self._passages[position], score) for position, score in best))
 
 
-def _scored(passage: Passage, score: float) -> ScoredPassage:
+def _with_score(passage: Passage, score: float) -> ScoredPassage:
     return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page, passage.span)
 
 

@@ -53,7 +53,7 @@ class Bm25Index:
         try:
             index._index = _bm25s().BM25.load(folder, mmap=True, allow_pickle=False)
         except (OSError, EOFError, ValueError, LookupError, TypeError, TokenError):  # numpy tokenizes the file header
-            raise _damaged(folder) from None
+            raise _damage_error(folder) from None
         return index
 
     def save(self, folder: Path) -> None:
@@ -83,7 +83,7 @@ class Bm25Index:
         except (ArithmeticError, LookupError, TypeError, ValueError):
             if self._folder is None:
                 raise
-            raise _damaged(self._folder) from None
+            raise _damage_error(self._folder) from None
         return scores
 
     def best(self, terms: Sequence[str], k: int) -> list[tuple[int, float]]:
@@ -97,7 +97,7 @@ class Bm25Index:
         return list(zip(best.tolist(), scores[best].tolist(), strict=True))
 
 
-def _damaged(folder: Path) -> DataError:
+def _damage_error(folder: Path) -> DataError:
     return DataError(str(folder), "holds no index of bm25s; remove it to rebuild the index")
 
 

@@ -116,9 +116,9 @@ class DenseRetriever:
         if len(near) < k:
             near = self._vectors.nearest(vector, k)
         positions, scores = self._vectors.ranked(vector, near, k)
-        return Ranking(tuple(map(self._scored, positions.tolist(), scores.tolist())))
+        return Ranking(tuple(map(self._with_score, positions.tolist(), scores.tolist())))
 
-    def _scored(self, position: int, score: float) -> ScoredPassage:
+    def _with_score(self, position: int, score: float) -> ScoredPassage:
         passage = self._passages[position]
         return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page, passage.span)
 

@@ -1,4 +1,4 @@
-"""The index ``hnsw``: a graph of vectors in memory, by usearch."""
+"""The index ``hnsw``: a graph of vectors, mapped into memory, by usearch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store indexes on disk: each is built once for its corpus and settings, and shared by all processes."""
+"""Store indexes on disk: built once per corpus and settings, shared by all processes."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ class PgVector:
         facts: the table, its distance, dimension and size.
 
     Raises:
-        SettingError: there is no such database, table or column, the table is empty, or its vectors have another
-            dimension than those of the encoder.
+        SettingError: the database, table or a column is missing, the table is empty, or its vectors have another
+            dimension than the encoder's.
     """
 
     def __init__(

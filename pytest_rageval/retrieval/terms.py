@@ -23,7 +23,7 @@ def terms_by(stemmer: str) -> Terms:
         MissingDependencyError: PyStemmer (Snowball's stemmers) is not installed.
     """
     if stemmer == "none":
-        return _folded
+        return _case_folded
     try:
         import Stemmer  # noqa: F401
     except ImportError:
@@ -55,11 +55,11 @@ class _Stemmed:
             import Stemmer
 
             self._local.stemmer = Stemmer.Stemmer(self._stemmer)
-        stems: list[str] = self._local.stemmer.stemWords(_folded(text))
+        stems: list[str] = self._local.stemmer.stemWords(_case_folded(text))
         return stems
 
 
-def _folded(text: str) -> list[str]:
+def _case_folded(text: str) -> list[str]:
     if text.isascii():
         return words(text.lower())
     return [word.casefold() for word in words(text)]

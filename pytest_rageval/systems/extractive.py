@@ -80,9 +80,8 @@ def extractive(query: Query) -> Answer:
     scores = _scores(question_terms, titles, candidates, number)
     order = sorted(range(len(candidates)), key=lambda i: (not evidence[i], -scores[i], i))
     answer = " ".join(candidates[i].text for i in _choose(order, scores, candidates))
-    if contradict(
-        [candidates[i] for i in order if evidence[i]], question_terms, number=asks_for_number(query.question)
-    ):
+    best_evidence = [candidates[i] for i in order if evidence[i]]
+    if contradict(best_evidence, question_terms, number=asks_for_number(query.question)):
         answer = f"{_phrase(ERROR_SENTENCE, query.language)} {answer}"
     return Answer(answer, abstained=False, usage=FREE)
 
@@ -133,9 +132,8 @@ def _scores(
 ) -> list[float]:
     """Return a score for each sentence: its own and its passage's BM25, raised if it has a needed number."""
     query_terms = set(question_terms)
-    reduced = [
-        [term if term in query_terms else "" for term in s.terms] for s in candidates
-    ]  # one entry for all other terms
+    # one index entry for all other terms
+    reduced = [[term if term in query_terms else "" for term in s.terms] for s in candidates]
     whole = [list(title) for title in titles]
     for sentence, words in zip(candidates, reduced, strict=True):
         whole[sentence.passage] += words

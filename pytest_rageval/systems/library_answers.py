@@ -1,4 +1,4 @@
-"""Convert return values of LangChain and LlamaIndex to an `Answer`, without importing either."""
+"""Convert return values of LangChain and LlamaIndex to an `Answer`; import neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naive RAG: retrieve, then generate. The default system under test."""
+"""The default system under test: retrieve, then generate."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ class AsyncRetrieveThenGenerate:
         return await self._in_thread(partial(cast("SyncSystem", self.generator), query))
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
-        if not _is_on_a_loop():
+        if not _has_event_loop():
             return call()
         async with self._bound.slots:
             return await self._bound.threads.run(call)
 
 
-def _is_on_a_loop() -> bool:
+def _has_event_loop() -> bool:
     import asyncio
 
     try:

@@ -139,7 +139,7 @@ def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Proj
     own.rmdir()
     (new,) = names(project)
     assert new != old
-    assert "there already" in rageval(project, "index", "build").stdout
+    assert "already built" in rageval(project, "index", "build").stdout
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
     told = rageval(project, "index", "info")
     assert told.returncode == 0
     _, line = told.stdout.splitlines()
-    assert line.startswith(f"{names(project)[0]}  yes   {path}: has 0 bytes, and was written")
+    assert line.startswith(f"{names(project)[0]}  yes   {path}: has 0 bytes, but was written")
     failed = rageval(project, "index", "build")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.startswith(f"rageval: {path}: has 0 bytes")

@@ -230,4 +230,4 @@ def test_check_lists_the_ids_whose_text_has_changed(museum: Project) -> None:
     status, _, err = rageval(museum, *check)
     assert (status, err.count("\n")) == (2, 1)
     assert "the baseline rag-baseline.json has no digests of judged passages" in err
-    assert "there is no baseline to check with" in rageval(museum, *check[:3])[2]
+    assert "no baseline to check with" in rageval(museum, *check[:3])[2]

@@ -154,8 +154,8 @@ def test_labels_of_other_cases_and_blank_sheets_are_one_sentence(
     write_run(project, RUN)
     labels = write_labels(project, {"id": "x", "label": 1}, {"id": "y", "label": 0})
     assert error_of(capsys, labels, "results.json") == (
-        "labels.jsonl: no label is of an answer of the run: 2 of 2 are of no case of the run, "
-        "as 'x' (labels.jsonl:1); name another file or run"
+        "labels.jsonl: no label belongs to an answer of the run: 2 of 2 are of no case of the run, "
+        "for example 'x' (labels.jsonl:1); name another file or run"
     )
     labels = write_labels(project, {"id": "q1", "label": None}, {"id": "q2", "label": ""})
     assert error_of(capsys, labels, "results.json").startswith("labels.jsonl: none of its 2 rows has a label yet")

@@ -146,7 +146,7 @@ def test_unreadable_runs_are_listed_in_one_line(project: Path, capsys: pytest.Ca
     newer.write_text(newer.read_text().replace('"schema": 1', '"schema": 2'))
     output = lines(capsys)
     assert output[-2:] == [
-        "not read, because results.json is missing: cut short or still running: 20260102T000000, 20260103T000000",
+        "not read, because results.json is missing (cut short or still running): 20260102T000000, 20260103T000000",
         "not read, because results.json is truncated or has another version: 20260104T000000, 20260105T000000",
     ]
     assert [each["run"] for each in read(capsys)["unread"]] == [f"2026010{day}T000000" for day in (2, 3, 4, 5)]

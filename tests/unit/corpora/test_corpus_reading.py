@@ -110,7 +110,7 @@ def test_a_custom_format_is_read_and_its_errors_are_reported() -> None:
 @pytest.mark.parametrize("chunking", [Chunking(), Chunking("sentences", 20)])
 def test_a_corpus_is_never_in_memory_twice(chunking: Chunking) -> None:
     write(a_jsonl="".join(f'{{"id": {n}, "text": "{"Water boils at some heat. " * 100}"}}\n' for n in range(500)))
-    assert sum(1 for _ in read("a.jsonl", chunking=chunking)) >= 500  # what a first use imports and caches
+    assert sum(1 for _ in read("a.jsonl", chunking=chunking)) >= 500  # the first use imports modules and fills caches
     tracemalloc.start()
     try:
         held = tuple(read("a.jsonl", chunking=chunking))

@@ -20,7 +20,7 @@ from pytest_rageval.model.case import Gold, Passage
         ((("Paris",), ("Rome",)), (("Rome",), ("Oslo", "old Paris")), "en", True, True),
         ((("Paris",),), (), "en", False, False),
         ((), (("Rome",),), "en", False, False),
-        ((("no",),), (("I do not know",),), "en", False, False),  # a yes or no is in anything
+        ((("no",),), (("I do not know",),), "en", False, False),  # yes and no occur in any text
     ],
 )
 def test_a_false_answer_that_is_right(gold: Gold, fake: Gold, language: str, ours: bool, published: bool) -> None:

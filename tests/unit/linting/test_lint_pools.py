@@ -25,7 +25,7 @@ GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of
         ),
         (
             POOL,
-            {"noise_rate": 0.8, "assembly": "rgb-compat"},  # as RGB, which fills a short pool from the other
+            {"noise_rate": 0.8, "assembly": "rgb-compat"},  # RGB fills a short pool from the other one
             "passages=5 noise_rate=0.8 gives 3 positive, 2 negative; the record has 3 positive, 2 negative",
         ),
         (POOL, {"ability": "negative_rejection", "passages": 2}, ""),
@@ -47,7 +47,7 @@ GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of
             {"passages": 3, "noise_rate": 0.5},
             "passages=3 noise_rate=0.5 gives 2 positive, 1 negative; the record has 3 positive, 1 negative",
         ),
-        (of("positive", "a"), {}, ""),  # all positive: what a record was made from, and no pool
+        (of("positive", "a"), {}, ""),  # only positive passages: the record's sources, not a pool
         (of("", "a"), {}, ""),
         (None, {}, ""),
         ((), {}, ""),
@@ -91,7 +91,7 @@ def test_empty_pools_that_most_records_fill() -> None:
     assert finding.problem == "the record has no negative passage, unlike most records"
     assert found_by("empty_pool", *full, *others[:1]) == []
     assert found_by("empty_pool", *full, others[1]) == []
-    assert found_by("empty_pool", full[0], only) == []  # one of two is not most
+    assert found_by("empty_pool", full[0], only) == []  # one of two records is not most of them
     [finding] = found_by("empty_pool", *full, record("q6", passages=()))
     assert finding.problem == "the record has no positive and no negative passage, unlike most records"
 

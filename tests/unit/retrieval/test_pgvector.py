@@ -66,7 +66,7 @@ class Compass:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Any]:
-    folder = tempfile.mkdtemp()  # PostgreSQL runs as another user than root, from whom pytest keeps its folders
+    folder = tempfile.mkdtemp()  # PostgreSQL runs as another user, who cannot open pytest's folders
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")

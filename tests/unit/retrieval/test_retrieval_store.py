@@ -111,7 +111,7 @@ def test_leftovers_of_a_killed_process_are_removed_by_the_next_build(store: Inde
         (left,) = store.folder.glob("*.part")
         assert (left / "numbers.bin").exists()
         store.get({**MADE_OF, "size": 4}, build)
-        assert left.exists()  # whoever builds it may still be at it
+        assert left.exists()  # another process may still build it
         os.kill(killed.pid, signal.SIGKILL)
     assert store.get(MADE_OF, build).built
     assert list(store.folder.glob("*.part")) == []

@@ -125,7 +125,7 @@ def test_a_dead_diskann_process_is_restarted_once(tmp_path: Path) -> None:
     expected = opened.nearest(vectors.matrix[7], 3).tolist()
     assert 7 in expected
     for _ in range(2):
-        opened._process.kill()  # it may end before or while it is asked
+        opened._process.kill()  # it may end before or during the query
         assert opened.nearest(vectors.matrix[7], 3).tolist() == expected
     opened._process.kill()
     opened._process.wait()

@@ -185,7 +185,7 @@ class Threaded(Recorder):
         self.threads.append(threading.get_ident())
         time.sleep(0.01)
         self.now -= 1
-        return asyncio.run(self.found(query, k))  # which no event loop that runs in this thread would allow
+        return asyncio.run(self.found(query, k))  # fails if this thread runs an event loop
 
     async def found(self, query: str, k: int) -> Ranking:
         return super().search(query, k)
