@@ -21,7 +21,7 @@ from pytest_rageval.report.run.totals import Total, totals_of, totals_of_baselin
 __all__ = ["past_commits", "past_runs"]
 
 REST = '"instances": '
-"""Start of the first line in a results.json after the totals."""
+"""Start of the first line of a results.json about single cases; the totals are before it."""
 
 LOG = (
     *("-c", "core.quotePath=false", "log", "--follow", "-c", "--name-only"),  # -c: merges that changed the file too
