@@ -41,7 +41,7 @@ separately for each system. Interrupted and partial runs are marked.
 INDEX = """\
 Manage the index of the ini's retriever over the ini's corpus. `build` builds it before the tests, for example before CI
 starts its workers. `info` lists the indexes in .rageval/indexes. `prune` removes the indexes that the ini does not use;
-indexes built by fixtures of the tests are removed too and built again.
+indexes built by test fixtures are removed too; the next run rebuilds them.
 """
 
 LINT = """\
