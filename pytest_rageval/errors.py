@@ -1,4 +1,4 @@
-"""The errors a user can meet. Each message is one sentence: what, where, and what to do."""
+"""The errors of the package. Each message is one sentence: what is wrong, where, what to do."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = [
 
 
 class RagEvalError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base class of all errors of this package."""
 
 
 class SettingError(RagEvalError):
-    """A marker argument, option, ini value or suite key that cannot be used."""
+    """A marker argument, option, ini value or suite key is invalid."""
 
 
 class GateSyntaxError(SettingError):
-    """A gate expression that does not follow the grammar."""
+    """A gate expression does not follow the grammar."""
 
 
 class DataError(RagEvalError):
-    """A record or file that cannot be read as what its format promises."""
+    """A record or file does not follow its format."""
 
     def __init__(self, where: str, problem: str) -> None:
         self.where = where
@@ -44,7 +44,7 @@ class DataError(RagEvalError):
 
 
 class UnknownNameError(SettingError):
-    """A name that nothing is registered under; the nearest known name is offered."""
+    """A name is not registered; the message suggests the nearest known name."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         self.kind = kind
@@ -55,10 +55,10 @@ class UnknownNameError(SettingError):
 
 
 class SystemContractError(RagEvalError):
-    """A system under test that cannot be built or does not return ``str | Answer``.
+    """A system under test cannot be built, or does not return ``str | Answer``.
 
     Attributes:
-        always: whether the system can answer no case at all, because a library it needs is not installed.
+        always: whether the system fails for every case because a library is not installed.
     """
 
     def __init__(self, message: str, *, always: bool = False) -> None:
@@ -67,7 +67,7 @@ class SystemContractError(RagEvalError):
 
 
 class RetrieverError(RagEvalError):
-    """A retriever of a user's that raised; told are its name and what it raised."""
+    """A user's retriever raised an error; the message names both."""
 
     def __init__(self, name: str, error: BaseException) -> None:
         super().__init__(name, error)
@@ -79,7 +79,7 @@ class RetrieverError(RagEvalError):
 
 
 class CaseError(RagEvalError):
-    """One case could not be answered or scored; ``kind`` becomes the outcome's ``error_type``."""
+    """A case could not be answered or scored; ``kind`` becomes the outcome's ``error_type``."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
@@ -87,14 +87,15 @@ class CaseError(RagEvalError):
 
 
 class ModelError(CaseError):
-    """A model call that gave no reply.
+    """A model call returned no reply.
 
     Attributes:
-        kind: one of ``rate_limited timeout connection server_error malformed_response truncated`` (worth another try),
-            ``auth not_found bad_request context_length content_filter bad_address bad_protocol too_large`` and, of a
-            reply without text, ``cut_off empty_reply filtered`` (not); ``cancelled budget not_recorded``.
-        retry_after: seconds that the provider asks to be left alone; None when it does not say.
-        attempts: how many requests were sent.
+        kind: retried kinds are ``rate_limited timeout connection server_error malformed_response truncated``; kinds
+            without a retry are ``auth not_found bad_request context_length content_filter bad_address bad_protocol
+            too_large``, for a reply without text ``cut_off empty_reply filtered``, and ``cancelled budget
+            not_recorded``.
+        retry_after: seconds to wait, from the provider; None if unknown.
+        attempts: the number of requests sent.
     """
 
     def __init__(self, kind: str, message: str, *, retry_after: float | None = None, attempts: int = 1) -> None:
@@ -104,18 +105,18 @@ class ModelError(CaseError):
 
 
 class UnscoredError(RagEvalError, LookupError):
-    """A score was asked for its value and has none; the message gives the reason."""
+    """The value of an unscored score was read; the message gives the reason."""
 
 
 class MissingDependencyError(RagEvalError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed; the message names its extra."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency: pip install 'pytest-rageval[{extra}]'")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` for a near miss, else the list of what is known."""
+    """Return ``did you mean 'x'?`` for a near miss, else the list of known names."""
     import difflib
 
     names = sorted(known)
@@ -127,10 +128,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def found(value: object, limit: int = 60) -> str:
-    """Return a short, escaped, one-line picture of a bad value for an error message."""
+    """Return a short, escaped, one-line text of an invalid value for an error message."""
     try:
         text = ascii_safe(repr(value))
-    except Exception as error:  # a bad value may have a bad repr
+    except Exception as error:  # an invalid value may have a broken repr
         text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 

@@ -1,4 +1,4 @@
-"""Folders and files that the package writes in a user's project."""
+"""Write folders and files in a user's project."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["make_ignored", "regular", "whole_files"]
 
 
 def make_ignored(folder: Path) -> Path:
-    """Return a folder, made where there is none, that ignores itself in git.
+    """Create a folder that git ignores, unless it exists, and return it.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     ignore = folder / ".gitignore"
@@ -28,10 +28,10 @@ def make_ignored(folder: Path) -> Path:
 
 
 def regular(path: Path) -> Path:
-    """Return a path that can be read to its end: of a regular file or a folder.
+    """Return the path if it is a regular file or a folder.
 
     Raises:
-        OSError: it is a named pipe, a device or a socket, which could be read for ever; or there is nothing.
+        OSError: the path is missing, or is a named pipe, a device or a socket: reading one may never end.
     """
     mode = path.stat().st_mode
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
@@ -42,17 +42,17 @@ def regular(path: Path) -> Path:
 
 @contextmanager
 def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
-    """Yield a path beside each of ``paths`` to write to; at the end they are moved there, and where it fails removed.
+    """Yield a temporary path for each of ``paths``; move them into place at the end, or remove them on an error.
 
-    So no reader sees half a file. Without ``overwrite`` there are all of the files then, or none. A device or a pipe is
-    written to as it is. A symbolic link stays a link, and the file that it leads to is replaced.
+    A reader never sees half a file. Without ``overwrite``, all of the files are created or none. A device or a pipe is
+    written directly. A symbolic link stays; its target is replaced.
 
     Raises:
-        FileExistsError: one of them is there, and not to be overwritten; its ``filename`` says which.
-        OSError: one of them cannot be written.
+        FileExistsError: a file exists and ``overwrite`` is False; ``filename`` names it.
+        OSError: a file cannot be written.
     """
     targets = [Path(os.path.realpath(path)) if path.is_symlink() else path for path in paths]
-    parts = [path if _is_no_file(path) else _beside(path) for path in targets]
+    parts = [path if _is_device(path) else _beside(path) for path in targets]
     claimed: list[Path] = []
     try:
         for path in () if overwrite else paths:
@@ -68,8 +68,8 @@ def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
             path.unlink(missing_ok=True)
 
 
-def _is_no_file(path: Path) -> bool:
-    """Return whether a path is a device or a pipe, as /dev/null, which a file must not take the place of."""
+def _is_device(path: Path) -> bool:
+    """Return whether a path is a device or a pipe, such as /dev/null; a file must not replace it."""
     return path.exists() and not (path.is_file() or path.is_dir())
 
 

@@ -1,8 +1,8 @@
-"""Names and what they stand for: one generic registry, filled lazily.
+"""The registry: names to values, imported on first use.
 
-A builtin is registered as ``"package.module:attribute"`` and imported when it is first asked for,
-so that knowing a name costs nothing until it is used. Names that only differ in an argument, as ``P@5`` and ``P@10`` or
-``kilt:token_f1``, are a family: a function that makes the value of a name when it is first asked for.
+A builtin is registered as ``"package.module:attribute"``; listing its name imports nothing. Names that differ only in
+an argument, such as ``P@5`` and ``P@10`` or ``kilt:token_f1``, are a family: one function makes their values on first
+use.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ class Registry(Generic[T]):
     """A mapping of names to values of one kind.
 
     Args:
-        kind: what the values are, in the singular, for error messages ("metric", "dataset format").
-        builtin: name -> ``"module:attribute"``, imported on first use; or where that mapping is
-            found, itself as ``"module:attribute"``.
-        families: what stands before ``@`` or ``:`` in a name, or is all of it -> ``"module:attribute"`` of the function
-            ``(name, head, get) -> value`` that makes them, where ``get`` is this registry's; given as ``builtin`` is.
-        check: says in a few words what is wrong with a value, or None when nothing is.
+        kind: the kind of value, in the singular, for error messages ("metric", "dataset format").
+        builtin: name -> ``"module:attribute"``, imported on first use; or the ``"module:attribute"`` of such a mapping.
+        families: head -> ``"module:attribute"`` of the function ``(name, head, get) -> value``; ``get`` is the method
+        of
+            this registry. The head is the part of a name before ``@`` or ``:``, or the whole name. May also be the
+            ``"module:attribute"`` of such a mapping.
+        check: returns the problem of a value in a few words, or None.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Registry(Generic[T]):
         self._values: dict[str, T] = {}
 
     def register(self, name: str, value: T) -> None:
-        """Add ``value`` under ``name``; a name that is taken is a `SettingError`."""
+        """Add ``value`` under ``name``; raise `SettingError` if the name is in use."""
         if name in self:
             raise SettingError(f"{self.kind} {name!r} is already registered; choose another name")
         problem = self._check(name, value)
@@ -57,22 +58,22 @@ class Registry(Generic[T]):
         self._values[name] = value
 
     def get(self, name: str, where: str = "") -> T:
-        """Return what ``name`` stands for; an unknown name is an `UnknownNameError`."""
+        """Return the value of ``name``; raise `UnknownNameError` for an unknown name."""
         if name in self._values:
             return self._values[name]
         if name in self._lazy:
-            value: T = _imported(self._lazy[name])
+            value: T = _import(self._lazy[name])
             self._values[name] = value
             return value
-        return self._made(name, where)
+        return self._from_family(name, where)
 
-    def _made(self, name: str, where: str) -> T:
-        """Return what the family of ``name`` makes of it."""
+    def _from_family(self, name: str, where: str) -> T:
+        """Return the value that the family of ``name`` makes."""
         head, mark, argument = _parts(name)
         if head not in self._heads:
             raise UnknownNameError(self.kind, name, {*self, *(f"{h}{mark}{argument}" for h in self._heads)}, where)
         try:
-            return cast("T", _imported(self._heads[head])(name, head, self.get))
+            return cast("T", _import(self._heads[head])(name, head, self.get))
         except SettingError as error:
             raise SettingError(f"{where}: {error}" if where else str(error)) from error
 
@@ -97,15 +98,15 @@ class Registry(Generic[T]):
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """Return what stands before the first ``@`` or ``:`` of a name, that mark, and the rest."""
+    """Return the part of a name before the first ``@`` or ``:``, the mark, and the rest."""
     head, mark, argument = _MARK.split(name, maxsplit=1) if _MARK.search(name) else (name, "", "")
     return head, mark, argument
 
 
-def _table(given: Mapping[str, str] | str) -> Mapping[str, str]:
-    return cast("Mapping[str, str]", _imported(given)) if isinstance(given, str) else given
+def _table(mapping: Mapping[str, str] | str) -> Mapping[str, str]:
+    return cast("Mapping[str, str]", _import(mapping)) if isinstance(mapping, str) else mapping
 
 
-def _imported(reference: str) -> Any:
+def _import(reference: str) -> Any:
     module, _, attribute = reference.partition(":")
     return getattr(import_module(module), attribute)

@@ -1,1 +1,1 @@
-"""What the command `rageval` does, a module for each of its words."""
+"""The subcommands of `rageval`, one module each."""

@@ -1,4 +1,4 @@
-"""``rageval agreement``: how far the metrics of a run agree with what people say of its answers."""
+"""``rageval agreement``: compare a run's metrics with people's labels."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.run.judge_agreement import against_people
 from pytest_rageval.report.terminal.agreement_tables import against_people_json, against_people_lines
 
-__all__ = ["agreement", "declared", "labels_of"]
+__all__ = ["agreement", "labels_of", "parse_worth"]
 
 
-def declared(values: Sequence[str], scale: str | None) -> Worth:
-    """Return what ``--value LABEL=X`` and ``--scale LOW-HIGH`` declare.
+def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
+    """Parse ``--value LABEL=X`` and ``--scale LOW-HIGH``.
 
     Raises:
-        SettingError: one of them has another form, or both are given.
+        SettingError: one of them is malformed, or both are set.
     """
     if values and scale is not None:
         raise SettingError("--value and --scale exclude each other: labels are words or whole numbers; give one")
@@ -54,68 +54,69 @@ def agreement(
     threshold: float | None,
     as_json: bool,
 ) -> Iterator[str]:
-    """Yield the lines that tell how far a run's metrics agree with people, or one JSON text.
+    """Yield the agreement of a run's metrics with people, as lines or as one JSON text.
 
     Args:
         labels: the file of people's labels.
         run: the run's name, or the path of its results.json; None is the newest.
-        worth: what labels are worth, where that was declared; else those of a judge's metric are its own.
-        metrics: which metrics; none are those that labels name and, where some name none, all of answers.
+        worth: the value of each label; if empty, a judge's metric uses the judge's own labels.
+        metrics: the metrics to compare; empty for the metrics of the labels, and for all answer metrics if a label
+            names no metric.
         by: a facet to slice by, or "".
-        threshold: from which on a value counts as 1, in 0..1; None leaves people's scale as it is.
-        as_json: one JSON text instead of lines.
+        threshold: the value in 0..1 from which a value counts as 1; None keeps people's scale.
+        as_json: yield one JSON text instead of lines.
 
     Raises:
-        RagEvalError: the labels or the run cannot be read, or no label is of an answer of the run.
+        RagEvalError: the labels or the run cannot be read, or no label belongs to an answer of the run.
     """
     if threshold is not None and not 0 < threshold <= 1:
         raise SettingError(f"--threshold {threshold:g}: wanted a number above 0 and at most 1")
     stored = stored_run(rootdir(Path.cwd()), run)
     judges = {} if worth.levels else own_judges(stored, metrics)
-    answered = labels_of(labels, stored, worth, judges)
+    matches = labels_of(labels, stored, worth, judges)
     outcomes = stored.run.ordered()
-    wanted = metrics or _metrics(answered, stored)
-    levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in wanted}
-    told = against_people(answered, outcomes, wanted, by=by, declared=levels, threshold=threshold)
+    names = metrics or _metrics(matches, stored)
+    levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
+    comparison = against_people(matches, outcomes, names, by=by, declared=levels, threshold=threshold)
     if as_json:
-        yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(told)}, indent=1)
+        yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(comparison)}, indent=1)
         return
     yield stored.head
-    yield from against_people_lines(told, shutil.get_terminal_size().columns)
+    yield from against_people_lines(comparison, shutil.get_terminal_size().columns)
 
 
 def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, Judge]) -> Matched:
-    """Return the labels of a file, brought to the answers of a run; see `read_labels`.
+    """Return the labels of a file, matched to the answers of a run; see `read_labels`.
 
     Raises:
-        DataError: the file cannot be read, or none of its labels is of an answer of the run.
+        DataError: the file cannot be read, or no label belongs to an answer of the run.
     """
     labels = read_labels(path, worth, judges)
-    answered = matched(labels, stored.run.ordered())
-    if not answered.answers:
-        raise DataError(shown_path(path), _none(labels, answered))
-    return answered
+    matches = matched(labels, stored.run.ordered())
+    if not matches.answers:
+        raise DataError(shown_path(path), _mismatch(labels, matches))
+    return matches
 
 
-def _none(labels: Sequence[Label], answered: Matched) -> str:
-    if len(answered.blank) == len(labels):
+def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
+    if len(matches.blank) == len(labels):
         return f"none of its {len(labels)} rows has a label yet; fill in the column label"
-    why, rest = max(answered.unmatched.items(), key=lambda entry: len(entry[1]))
+    why, rest = max(matches.unmatched.items(), key=lambda entry: len(entry[1]))
     return (
-        f"no label is of an answer of the run: {len(rest)} of {len(labels)} are {why}, "
-        f"as {found(rest[0].id)} ({rest[0].where}); name another file or run"
+        f"no label belongs to an answer of the run: {len(rest)} of {len(labels)} are {why}, "
+        f"for example {found(rest[0].id)} ({rest[0].where}); name another file or run"
     )
 
 
-def _metrics(answered: Matched, stored: StoredRun) -> list[str]:
-    """Return the metrics that labels are of, in the run's order."""
-    named = {label.metric for answer in answered.answers for label in answer.labels}
-    computed = {name: None for answer in answered.answers for each in answer.outcomes for name in each.scores}
+def _metrics(matches: Matched, stored: StoredRun) -> list[str]:
+    """Return the metrics of the labels, in the run's order."""
+    label_metrics = {label.metric for answer in matches.answers for label in answer.labels}
+    computed = {name: None for answer in matches.answers for each in answer.outcomes for name in each.scores}
     infos = stored.run.plan.metrics
     return [
         name
         for name in computed
-        if name in named or ("" in named and (name not in infos or infos[name].of == "answer"))
+        if name in label_metrics or ("" in label_metrics and (name not in infos or infos[name].of == "answer"))
     ]
 
 

@@ -1,4 +1,4 @@
-"""What is typed behind ``rageval agreement``."""
+"""The arguments of ``rageval agreement``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-How far the metrics of a run, judged ones or others, agree with people's labels of its answers, and what the metric's
-mean is corrected by them. With --sample, write a sheet of answers for people to label instead; with --training, write
-labels as the conversations that a judge of one's own learns from.
+Compare the metrics of a run with people's labels of its answers: the agreement, and the mean of each metric corrected
+by the labels. With --sample, write a sheet of answers for people to label. With --training, write the labels as
+conversations to train a judge with.
 """
 
 Arguments = argparse.Namespace
@@ -34,11 +34,11 @@ MODES = {
     "split": (TRAINING,),
     "seed": (SAMPLE, TRAINING),
 }
-"""The options that not every mode heeds, and which do; a mode is the option that asks for it."""
+"""Option -> the modes that use it; a mode has the name of the option that selects it."""
 
 
 def add_to(commands: Commands) -> None:
-    """Add the command to the others."""
+    """Add the command ``agreement``."""
     parser = commands.add_parser(
         "agreement",
         help="compare a run's metrics with people's labels, or write a sheet for people to label",
@@ -48,29 +48,29 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("labels", nargs="?", type=Path, metavar="LABELS", help="a file of labels, JSON Lines or CSV")
     parser.add_argument("run", nargs="?", metavar="RESULTS", help="a run under .rageval/runs, or a results.json")
     parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="a metric to look at, repeatable")
-    parser.add_argument("--by", metavar="FACET", help="tell it for each value of a facet, too")
-    parser.add_argument(
-        "--value", action="append", default=[], metavar="LABEL=X", help="what a label is worth, in 0..1"
-    )
-    parser.add_argument("--scale", metavar="LOW-HIGH", help="the whole numbers that labels are, such as 0-2")
-    parser.add_argument("--threshold", type=float, metavar="X", help="from which on a value counts as 1")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--by", metavar="FACET", help="also report per facet value")
+    parser.add_argument("--value", action="append", default=[], metavar="LABEL=X", help="the value of a label, in 0..1")
+    parser.add_argument("--scale", metavar="LOW-HIGH", help="labels are whole numbers in this range, such as 0-2")
+    parser.add_argument("--threshold", type=float, metavar="X", help="values of X and more count as 1")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     sheet = parser.add_argument_group("a sheet for people: rageval agreement --sample N --out FILE [RESULTS]")
-    sheet.add_argument("--sample", type=int, metavar="N", help="write N answers, a share of each topic x task")
+    sheet.add_argument("--sample", type=int, metavar="N", help="write N answers, stratified by topic x task")
     sheet.add_argument("--out", type=Path, metavar="FILE", help="the sheet, FILE.csv or FILE.jsonl")
-    sheet.add_argument("--seed", type=int, metavar="S", help="decides which answers or cases, default 0")
+    sheet.add_argument("--seed", type=int, metavar="S", help="seed of the selection, default 0")
     learn = parser.add_argument_group("to train a judge: rageval agreement LABELS [RESULTS] --metric M --training DIR")
-    learn.add_argument("--training", type=Path, metavar="DIR", help="where train, dev and test.jsonl are written")
-    learn.add_argument("--split", metavar="A:B:C", help="the cases' shares in them, default 5:1:4")
+    learn.add_argument(
+        "--training", type=Path, metavar="DIR", help="the folder for train.jsonl, dev.jsonl and test.jsonl"
+    )
+    learn.add_argument("--split", metavar="A:B:C", help="the shares of the cases in each, default 5:1:4")
     parser.set_defaults(run_command=_run, pages=True)
 
 
 def _run(arguments: Arguments) -> Iterator[str]:
-    from pytest_rageval.commands.agreement import agreement, declared
+    from pytest_rageval.commands.agreement import agreement, parse_worth
     from pytest_rageval.commands.labelling import training
 
     mode = _mode(arguments)
-    worth = declared(arguments.value, arguments.scale)
+    worth = parse_worth(arguments.value, arguments.scale)
     seed = arguments.seed or 0
     if mode == SAMPLE:
         return _sheet(arguments, seed, worth)
@@ -91,11 +91,11 @@ def _run(arguments: Arguments) -> Iterator[str]:
 
 
 def _mode(arguments: Arguments) -> str:
-    """Return what is asked for; an option that has no effect then is refused."""
+    """Return the mode; raise `SettingError` for an option without an effect in it."""
     mode = SAMPLE if arguments.sample is not None else TRAINING if arguments.training is not None else COMPARE
     for name, modes in MODES.items():
-        given = getattr(arguments, name)
-        if mode not in modes and given is not None and given is not False:
+        value = getattr(arguments, name)
+        if mode not in modes and value is not None and value is not False:
             where = f"with {mode}" if mode else f"without {' or '.join(modes)}"
             raise SettingError(f"--{name} has no effect {where}; leave it out")
     return mode

@@ -1,4 +1,4 @@
-"""``rageval cassettes``: what is recorded, what a run used of it, and removing the rest."""
+"""``rageval cassettes``: list recordings, show those that a run used, remove the others."""
 
 from __future__ import annotations
 
@@ -15,38 +15,40 @@ from pytest_rageval.llm.recordings.records import as_json, record_of
 __all__ = ["cassettes"]
 
 PREVIEW = 70
-"""Characters of a request that are shown: its last, which tell requests apart."""
+"""Number of characters of a request to show: its last ones, because requests often begin alike."""
 
 
 def cassettes(folder: Path | None, *, unused: bool, prune: bool, run: str | None) -> Iterator[str]:
     """Yield the lines that the command prints.
 
     Args:
-        folder: of the recordings; None is ``cassettes`` in the rootdir.
+        folder: the folder of recordings; None is ``cassettes`` in the rootdir.
         unused: list each recording that the run did not use.
-        prune: remove those.
+        prune: remove the unused recordings.
         run: the run's name; None is the newest.
 
     Raises:
-        RagEvalError: there is no such folder or run, a file is malformed, or the run does not tell what may be removed.
+        RagEvalError: the folder or run is missing, a file is malformed, or the run was partial and cannot decide what
+        is
+            unused.
     """
     root = rootdir(Path.cwd())
     folder = root / "cassettes" if folder is None else folder
     if not folder.is_dir():
-        raise SettingError(f"there is no folder of recordings {folder}; name the one that rag_cassettes names")
+        raise SettingError(f"no folder of recordings {folder}; name the folder of rag_cassettes")
     used = _used(root, run, needed=unused or prune)
     if prune and run is None:
         _check_whole(used)
     indices = {name: read(folder / name) for name in existing(folder)}
     yield from _table(indices, used)
     if used is None:
-        yield "No run has told yet which recordings it used."
+        yield "No run has listed its recordings yet."
         return
     if unused:
         yield from _unused(folder, indices, used)
     if prune:
         removed = sum(settle(folder / name, used.keys.__contains__) for name in indices)
-        yield f"Removed {removed} of {sum(map(len, indices.values()))} recordings, which run {used.run} did not use."
+        yield f"Removed {removed} of {sum(map(len, indices.values()))} recordings: run {used.run} did not use them."
 
 
 def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None:
@@ -57,7 +59,7 @@ def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None
             raise
         return None
     if used is None and needed:
-        raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run all tests first")
+        raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run all tests first")
     return used
 
 
@@ -66,8 +68,7 @@ def _check_whole(used: UsedRecordings | None) -> None:
         return
     why = "used no recording at all" if used.complete else "was interrupted, ran only some of the tests or had errors"
     raise SettingError(
-        f"nothing was removed, as the newest run {used.run} {why}; "
-        f"run all tests, or go by this one with --run {used.run}"
+        f"nothing was removed: the newest run {used.run} {why}; run all tests, or choose this run with --run {used.run}"
     )
 
 
@@ -81,7 +82,7 @@ def _table(indices: dict[str, Index], used: UsedRecordings | None) -> Iterator[s
             row += f"  {count:7}  {len(index) - count:7}"
         yield row
     if used is not None:
-        yield f"Used by run {used.run}{'' if used.complete else ', which was not whole'}."
+        yield f"Used by run {used.run}{'' if used.complete else ', which was partial'}."
 
 
 def _unused(folder: Path, indices: dict[str, Index], used: UsedRecordings) -> Iterator[str]:

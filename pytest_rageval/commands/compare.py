@@ -1,4 +1,4 @@
-"""``rageval compare``: two runs case by case, what of it is no noise, and what more cases would show."""
+"""``rageval compare``: compare two runs case by case, and plan the number of cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.multiplicity import alpha_of
 from pytest_rageval.analysis.sensitivity import Sensitivity, sensitivity_of
 from pytest_rageval.commands.paging import terminal_colours
-from pytest_rageval.commands.runs import rootdir, snapshot_named
+from pytest_rageval.commands.runs import load_snapshot, rootdir
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
 from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
@@ -33,34 +33,36 @@ def compare_runs(
     plan: str | None = None,
     as_json: bool = False,
 ) -> Iterator[str]:
-    """Yield what two runs tell of each other, as lines for the present terminal or as JSON.
+    """Yield the comparison of two runs, as lines for the terminal or as JSON.
 
     Args:
-        base: the earlier one: a baseline, a results.json, or a run's name or folder.
-        new: the later one, likewise.
-        rows: the facet whose values are the rows of the cells; None is topic.
-        cols: likewise of the columns; None is task.
-        alpha: how many false alarms are taken, as a share.
-        plan: a drop in 0..1, of which to tell how many cases it needs to be shown; None tells nothing.
-        as_json: whether one JSON document is wanted.
+        base: the earlier run: a baseline, a results.json, or a run's name or folder.
+        new: the later run, in the same forms.
+        rows: the facet of the rows of cells; None is topic.
+        cols: the facet of the columns; None is task.
+        alpha: the accepted share of false alarms.
+        plan: a drop in 0..1; report how many cases are needed to detect it. None reports nothing.
+        as_json: yield one JSON document instead of lines.
 
     Raises:
-        DataError, SettingError: one of them cannot be read, or an option is not what it has to be.
+        DataError, SettingError: a run cannot be read, or an option is invalid.
     """
     level, drop = alpha_of(alpha, "--alpha"), None if plan is None else _drop(plan)
     root = rootdir(Path.cwd())
-    before, after = snapshot_named(root, base), snapshot_named(root, new)
+    before, after = load_snapshot(root, base), load_snapshot(root, new)
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
     comparison = compare(before, after, (rows, cols), alpha=level)
-    wanted = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
+    plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
     if as_json:
-        told = _plain(comparison, level) | ({} if drop is None else {"plan": [_planned(each, drop) for each in wanted]})
-        yield json.dumps(told, ensure_ascii=False, indent=1)
+        plain = _plain(comparison, level)
+        if drop is not None:
+            plain["plan"] = [_plan_to_plain(each, drop) for each in plans]
+        yield json.dumps(plain, ensure_ascii=False, indent=1)
         return
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
     lines = [*compare_lines(comparison, width, level)]
-    if drop is not None and wanted:
-        lines += plan_lines(wanted, comparison, drop, width)
+    if drop is not None and plans:
+        lines += plan_lines(plans, comparison, drop, width)
     yield from (painted(line, colours, None) for line in lines)
 
 
@@ -81,7 +83,7 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def _planned(each: Sensitivity, drop: float) -> dict[str, Any]:
+def _plan_to_plain(each: Sensitivity, drop: float) -> dict[str, Any]:
     compared = each.compared
     return {
         "testbed": compared.testbed,
@@ -106,8 +108,8 @@ def _drop(text: str) -> float:
     return drop
 
 
-def _check_facets(runs: Sequence[Snapshot], wanted: dict[str, str | None]) -> None:
-    known = {name for run in runs for case in run.cases for name in case.facets}
-    for option, name in wanted.items():
-        if name is not None and name not in known:
-            raise UnknownNameError("facet", name, known, option)
+def _check_facets(runs: Sequence[Snapshot], options: dict[str, str | None]) -> None:
+    facets = {name for run in runs for case in run.cases for name in case.facets}
+    for option, name in options.items():
+        if name is not None and name not in facets:
+            raise UnknownNameError("facet", name, facets, option)

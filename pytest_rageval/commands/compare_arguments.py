@@ -1,4 +1,4 @@
-"""What is typed behind ``rageval compare``."""
+"""The arguments of ``rageval compare``."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-Compare two runs, each a baseline, a results.json, or a run under .rageval/runs: which cases broke and which were
-mended, for each metric, system and cell, and what of it is no noise. It reports and decides nothing: exit status 0
-unless something cannot be read.
+Compare two runs; each is a baseline, a results.json, or a run under .rageval/runs. Report which cases broke and which
+were fixed, for each metric, system and cell, and which differences are significant. Nothing fails: the exit status is 0
+unless a run cannot be read.
 """
 
 
 def add_to(commands: Commands) -> None:
-    """Add the command to the others."""
+    """Add the command ``compare``."""
     parser = commands.add_parser(
         "compare", help="compare two runs case by case", description=DESCRIPTION, allow_abbrev=False
     )
-    parser.add_argument("base", metavar="BASE", help="the earlier one: a baseline, a results.json, or a run")
-    parser.add_argument("new", metavar="NEW", help="the later one, likewise")
-    parser.add_argument("--rows", metavar="FACET", help="rows of the cells, topic if not given")
-    parser.add_argument("--cols", metavar="FACET", help="columns of the cells, task if not given")
-    parser.add_argument("--alpha", default="0.05", metavar="A", help="false alarms that are taken, as a share")
-    parser.add_argument("--plan", metavar="DROP", help="tell how many cases a drop of this size needs to be shown")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("base", metavar="BASE", help="the earlier run: a baseline, a results.json, or a run")
+    parser.add_argument("new", metavar="NEW", help="the later run, in the same forms")
+    parser.add_argument("--rows", metavar="FACET", help="facet of the rows of cells (default topic)")
+    parser.add_argument("--cols", metavar="FACET", help="facet of the columns of cells (default task)")
+    parser.add_argument("--alpha", default="0.05", metavar="A", help="accepted share of false alarms (default 0.05)")
+    parser.add_argument("--plan", metavar="DROP", help="report how many cases are needed to detect a drop of this size")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run_command=_run, pages=True)
 
 

@@ -1,4 +1,4 @@
-"""``rageval history``: a metric from run to run, or from commit to commit of a baseline."""
+"""``rageval history``: show a metric by run, or by commit of a baseline."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from pytest_rageval.report.terminal.history_tables import history_lines
 __all__ = ["history"]
 
 
-def history(wanted: Wanted, baseline: Path | None, *, as_json: bool) -> Iterator[str]:
-    """Yield how metrics went, oldest first.
+def history(selection: Wanted, baseline: Path | None, *, as_json: bool) -> Iterator[str]:
+    """Yield the values of metrics, oldest first.
 
     Args:
-        wanted: which metric, testbed and system.
-        baseline: a committed file, whose commits are told; None tells the runs that this machine keeps.
-        as_json: whether as one JSON document, else as tables for a terminal as wide as the present one.
+        selection: the metric, testbed and system to show.
+        baseline: show the commits of this file; None shows the runs of this machine.
+        as_json: yield one JSON document instead of tables as wide as the terminal.
 
     Raises:
-        SettingError: there is no run or commit that can be read, or git cannot be asked.
-        UnknownNameError: none of them has what is wanted.
+        SettingError: no run or commit can be read, or git fails.
+        UnknownNameError: no run or commit has the selected metric, testbed or system.
     """
     label, root = "run" if baseline is None else "commit", rootdir(Path.cwd())
-    found = past_runs(root) if baseline is None else past_commits(baseline)
-    entries = [each for each in found if isinstance(each, Entry)]
-    unread = [each for each in found if isinstance(each, Unread)]
-    if not found:
-        raise SettingError(f"there is no run under {root / '.rageval' / 'runs'} yet; run the tests first")
+    items = past_runs(root) if baseline is None else past_commits(baseline)
+    entries = [each for each in items if isinstance(each, Entry)]
+    unread = [each for each in items if isinstance(each, Unread)]
+    if not items:
+        raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run the tests first")
     if not entries:
-        raise SettingError(f"no {label} can be read; {unread[-1].name} is not, {unread[-1].why}")
-    series = series_of(entries, wanted)
+        raise SettingError(f"no {label} can be read; the newest, {unread[-1].name}, is unreadable {unread[-1].why}")
+    series = series_of(entries, selection)
     if as_json:
         yield json.dumps(history_to_plain(series, unread, label), indent=1)
         return

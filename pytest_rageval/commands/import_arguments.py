@@ -17,29 +17,29 @@ Import files of other tools. FORMAT is table (questions and answers, by the name
 or JSON Lines; jsonl is another name for it), ragas, deepeval, rgb-predictions (prediction_*.json), omnieval-predictions
 (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl) or omnieval-replies (id,
 metric, reply). Cases go to FILE (cases.jsonl), the system's answers beside them (cases.answers.jsonl), for `pytest
---rag-answers`; values that OmniEval computed go to FILE (scores.jsonl). Rows that are left out are listed by file and
-line, fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was left out, 2
-nothing was written.
+--rag-answers`; values computed by OmniEval go to FILE (scores.jsonl). Skipped rows are listed by file and line, skipped
+fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was skipped, 2 nothing was
+written.
 """
 
 
 def add_to(commands: Commands) -> None:
-    """Add the command to the others."""
+    """Add the command ``import``."""
     parser = commands.add_parser(
-        "import", help="take other tools' datasets and answers", description=DESCRIPTION, allow_abbrev=False
+        "import", help="import datasets and answers of other tools", description=DESCRIPTION, allow_abbrev=False
     )
-    parser.add_argument("format", metavar="FORMAT", help="what the files are")
+    parser.add_argument("format", metavar="FORMAT", help="the format of the files")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
     parser.add_argument("--system", default="", metavar="NAME", help="the system that gave the answers or was judged")
-    parser.add_argument("--cases", type=Path, metavar="FILE", help="the dataset that omnieval-results are of, in order")
+    parser.add_argument("--cases", type=Path, metavar="FILE", help="the dataset of omnieval-results, in the same order")
     parser.add_argument(
-        "--slots", action="store_true", help="lists within a list of answers: each must be met, by any text in it"
+        "--slots", action="store_true", help="nested answer lists are slots: each slot needs one of its texts"
     )
     parser.add_argument(
         "--ids", choices=("content",), help="name records without an id by their content instead of their row"
     )
-    parser.add_argument("--force", action="store_true", help="write over files that are there")
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
     parser.set_defaults(run_command=_run)
 
 

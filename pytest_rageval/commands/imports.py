@@ -1,4 +1,4 @@
-"""``rageval import``: files of other tools to our datasets, recorded answers and scores."""
+"""``rageval import``: convert files of other tools to datasets, recorded answers and scores."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from pytest_rageval.registry import Registry
 __all__ = ["import_files"]
 
 SAMPLES = ("deepeval", "jsonl", "ragas", "table")
-"""The formats with a question and its answers a row."""
+"""The formats with one question and its answers per row."""
 
 Target = tuple[str, Path, list[JsonObject], Callable[[Path], object]]
-"""What rows are, where they go, the rows, and what has to be able to read them there."""
+"""The kind of rows, their path, the rows, and the function that must be able to read them."""
 
 
 def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Generator[str, None, int]:
-    """Write what an importer takes, yield the lines that the command prints, and return its exit status.
+    """Write imported rows, yield the lines to print, and return the exit status.
 
-    It is 1 if a line says ``left:``, and 0 if fields were only not needed; everything else is written.
+    The status is 1 if a line begins with ``left:``, and 0 if only unneeded fields were skipped.
 
     Args:
         form: the name of the importer.
-        order: what is imported.
-        out: the file that is written; recorded answers go beside it, as ``cases.answers.jsonl``. None is cases.jsonl
-            or, of scores, scores.jsonl, in the current folder.
-        force: write over files that are there.
+        order: the sources and options of the import.
+        out: the file to write; recorded answers go to ``cases.answers.jsonl`` beside it. None is cases.jsonl, or
+            scores.jsonl for scores, in the current folder.
+        force: overwrite existing files.
 
     Raises:
-        RagEvalError: nothing could be taken or written; no file is changed.
+        RagEvalError: nothing could be imported or written; no file changes.
     """
     importers: Registry[imports.Importer] = Registry("format to import", imports.BUILTIN)
     if order.cases is not None and form != "omnieval-results":
@@ -45,40 +45,41 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     if (order.slots or order.content_ids) and form not in SAMPLES:
         option = "--slots" if order.slots else "--ids content"
         raise SettingError(f"{option} is for {', '.join(SAMPLES)}, not for {form}; leave it out")
-    taken = Taken()
-    importers.get(form)(order, taken)
-    if not taken.cases and not taken.scores:
-        first = ": ".join(taken.left[0]) if taken.left else "the sources hold no row"
-        raise SettingError(f"nothing was written, as none of {taken.rows} rows could be taken; the first: {first}")
-    targets = _targets(taken, out)
+    imported = Taken()
+    importers.get(form)(order, imported)
+    if not imported.cases and not imported.scores:
+        first = ": ".join(imported.left[0]) if imported.left else "the sources have no row"
+        problem = f"nothing was written: none of {imported.rows} rows could be imported"
+        raise SettingError(f"{problem}; the first: {first}")
+    targets = _targets(imported, out)
     for _, path, _, _ in targets:
         _check_free(path, order, force=force)
     _write(targets)
     for what, path, rows, _ in targets:
-        yield f"{len(rows)} {what} of {taken.rows} rows -> {shown_path(path)}"
-    yield from _told(taken)
-    return int(taken.lost)
+        yield f"{len(rows)} {what} of {imported.rows} rows -> {shown_path(path)}"
+    yield from _remarks(imported)
+    return int(imported.lost)
 
 
-def _targets(taken: Taken, out: Path | None) -> list[Target]:
-    if taken.scores:
-        return [("scores", out or Path("scores.jsonl"), taken.scores, read_records)]
+def _targets(imported: Taken, out: Path | None) -> list[Target]:
+    if imported.scores:
+        return [("scores", out or Path("scores.jsonl"), imported.scores, read_records)]
     path = out or Path("cases.jsonl")
-    targets: list[Target] = [("cases", path, taken.cases, jsonl.load)]
-    if taken.answers:
-        targets.append(("answers", path.with_name(f"{path.stem}.answers.jsonl"), taken.answers, load_recorded))
+    targets: list[Target] = [("cases", path, imported.cases, jsonl.load)]
+    if imported.answers:
+        targets.append(("answers", path.with_name(f"{path.stem}.answers.jsonl"), imported.answers, load_recorded))
     return targets
 
 
 def _check_free(path: Path, order: Order, *, force: bool) -> None:
     if any(path.absolute() == source.absolute() for source in (*order.paths, order.cases) if source):
-        raise SettingError(f"{shown_path(path)} is what is imported; say where to write with --out")
+        raise SettingError(f"{shown_path(path)} is a source of the import; name another file with --out")
     if path.exists() and not force:
-        raise SettingError(f"{shown_path(path)} is there already; name another file with --out, or add --force")
+        raise SettingError(f"{shown_path(path)} already exists; name another file with --out, or add --force")
 
 
 def _write(targets: list[Target]) -> None:
-    """Write each file beside its path, see that it can be read, and then move all of them there."""
+    """Write each file to a temporary path, check that it can be read, then move all of them into place."""
     try:
         with whole_files(*(path for _, path, _, _ in targets)) as parts:
             for part, (_, _, rows, load) in zip(parts, targets, strict=True):
@@ -89,12 +90,12 @@ def _write(targets: list[Target]) -> None:
         raise SettingError(f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}") from None
 
 
-def _told(taken: Taken) -> Iterator[str]:
-    yield from map(ascii_safe, taken.notes)
-    unscored = Counter((str(row["metric"]), row["reason"]) for row in taken.scores if "reason" in row)
+def _remarks(imported: Taken) -> Iterator[str]:
+    yield from map(ascii_safe, imported.notes)
+    unscored = Counter((str(row["metric"]), row["reason"]) for row in imported.scores if "reason" in row)
     for (metric, reason), count in unscored.items():
         yield f"{ascii_safe(metric)}: {count} without a value, {reason}"
-    for name, count in sorted(taken.fields.items(), key=lambda item: (item[0] in taken.needless, item[0])):
-        yield f"{'not needed' if name in taken.needless else 'left'}: {ascii_safe(name)} ({count})"
-    for where, why in taken.left:
+    for name, count in sorted(imported.fields.items(), key=lambda item: (item[0] in imported.needless, item[0])):
+        yield f"{'not needed' if name in imported.needless else 'left'}: {ascii_safe(name)} ({count})"
+    for where, why in imported.left:
         yield f"left: {where}: {why}"

@@ -1,4 +1,4 @@
-"""``rageval index``: the index of the ini's retriever, built ahead of the tests; what is kept; what is not used."""
+"""``rageval index``: build the index of the ini's retriever, list and remove indexes."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pytest_rageval.retrieval.index_store import FACTS, StoredIndex, name_of
 __all__ = ["build", "info", "prune"]
 
 APART = ("kind", "corpus")
-"""What an index is made of beside settings and versions."""
+"""Keys of an index that are neither settings nor versions."""
 
 
 def build() -> Iterator[str]:
-    """Build the index that the ini's retriever keeps on disk, and yield the lines that tell of it.
+    """Build the index of the ini's retriever, and yield the lines of the report.
 
     Raises:
-        RagEvalError: the ini names no corpus, or its corpus or its retriever cannot be used.
+        RagEvalError: the ini has no corpus, or its corpus or retriever is invalid.
     """
     built = build_index()
     yield f"{built.retriever} over {built.passages:,} passages, in {built.seconds:.1f} s"
     for index in built.indexes:
-        how = f"built in {index.build_s:.1f} s" if index.built else "there already"
+        how = f"built in {index.build_s:.1f} s" if index.built else "already built"
         yield f"{index.folder}: {how}, {_size(index.disk_bytes)}"
     if not built.indexes:
-        yield "Nothing is kept on disk: each run makes it anew."
+        yield "Nothing is stored on disk: each run builds its index again."
 
 
 def info(*, as_json: bool) -> Iterator[str]:
@@ -38,27 +38,27 @@ def info(*, as_json: bool) -> Iterator[str]:
     Raises:
         RagEvalError: pytest cannot read the ini.
     """
-    kept = kept_indexes()
-    rows = [_row(name, index, kept) for name, index in kept.indexes.items()]
+    stored = kept_indexes()
+    rows = [_row(name, index, stored) for name, index in stored.indexes.items()]
     if as_json:
-        told = {"folder": str(kept.folder), "indexes": rows, "used": kept.used, "problem": kept.problem or None}
-        yield json.dumps(told, indent=1)
+        plain = {"folder": str(stored.folder), "indexes": rows, "used": stored.used, "problem": stored.problem or None}
+        yield json.dumps(plain, indent=1)
         return
-    yield from _listed(rows)
-    missing = [name for name in kept.used if name not in kept.indexes]
+    yield from _index_lines(rows)
+    missing = [name for name in stored.used if name not in stored.indexes]
     if missing:
-        yield f"The ini asks for {missing[0]}, which is not there yet; rageval index build makes it."
-    elif kept.problem and not any(row["used"] for row in rows):
-        yield f"The ini cannot be used: {kept.problem}"
-    elif not kept.used:
-        yield "The ini's retriever keeps nothing on disk."
+        yield f"The ini needs {missing[0]}, which is missing; build it with rageval index build."
+    elif stored.problem and not any(row["used"] for row in rows):
+        yield f"The ini cannot be used: {stored.problem}"
+    elif not stored.used:
+        yield "The ini's retriever stores nothing on disk."
 
 
 def prune() -> Iterator[str]:
-    """Remove the indexes that the ini's retriever does not use, and yield the lines that name them.
+    """Remove the indexes that the ini's retriever does not use, and yield their names.
 
     Raises:
-        RagEvalError: it cannot be told which it uses, or one cannot be removed.
+        RagEvalError: the used index is unknown, or an index cannot be removed.
     """
     removed = prune_indexes()
     for name, size in removed.items():
@@ -67,9 +67,9 @@ def prune() -> Iterator[str]:
     yield f"Removed {count} that the ini does not use, {sum(removed.values()):,} bytes."
 
 
-def _row(name: str, index: StoredIndex | str, kept: Kept) -> dict[str, Any]:
-    """Return what there is to tell of an index, as JSON."""
-    row: dict[str, Any] = {"name": name, "used": name in kept.used}
+def _row(name: str, index: StoredIndex | str, stored: Kept) -> dict[str, Any]:
+    """Return the facts about an index, as JSON."""
+    row: dict[str, Any] = {"name": name, "used": name in stored.used}
     if isinstance(index, str):
         return {**row, "problem": index}
     settings = {key: value for key, value in index.made_of.items() if key not in APART}
@@ -86,7 +86,7 @@ def _row(name: str, index: StoredIndex | str, kept: Kept) -> dict[str, Any]:
     }
 
 
-def _listed(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _index_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     if not rows:
         yield "There is no index."
         return
@@ -99,11 +99,11 @@ def _listed(rows: list[dict[str, Any]]) -> Iterator[str]:
             continue
         passages = "?" if row["passages"] is None else f"{row['passages']:,}"
         yield f"{head}  {passages:>10}  {_size(row['disk_bytes']):>10}  {row['built']}"
-        yield "  " + " ".join(f"{key}={_shown(value)}" for key, value in sorted(row["settings"].items()))
+        yield "  " + " ".join(f"{key}={_short(value)}" for key, value in sorted(row["settings"].items()))
 
 
-def _shown(value: Any) -> str:
-    """Return a setting in short: of an index that another is made of its name, of a digest its beginning."""
+def _short(value: Any) -> str:
+    """Return a setting in short form: the name of another index, or the start of a digest."""
     text = name_of(value) if isinstance(value, dict) and "kind" in value else ascii_safe(str(value))
     return text if len(text) <= 32 else f"{text[:16]}..."
 

@@ -1,4 +1,4 @@
-"""The judges of a run's metrics, as the project knows them."""
+"""Find the judges of a run's metrics in the project."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ __all__ = ["own_judges"]
 
 
 def own_judges(stored: StoredRun, metrics: Sequence[str]) -> dict[str, Judge]:
-    """Return metric -> its judge, of the metrics of a run that bear the name of a judge that asks a model.
+    """Return metric -> judge, for the metrics of a run that have the name of a judge.
 
-    They are built in or registered by a conftest; what the project does not know is left out. Where only one metric is
-    looked at, its judge is also that of "", of labels that name no metric.
+    Judges are builtin or registered in a conftest; unknown ones are left out. With a single metric, its judge also has
+    the key "", for labels without a metric.
 
     Args:
         stored: the run.
-        metrics: which of its metrics are looked at; none are all.
+        metrics: the selected metrics; empty for all.
 
     Raises:
-        RagEvalError: a judge is not built in, and pytest cannot start here.
+        RagEvalError: a judge is not builtin, and pytest cannot start here.
     """
-    named = [name for name, info in stored.run.plan.metrics.items() if info.judge == name]
-    known = Catalog().metrics
-    if not all(name in known for name in named):
+    names = [name for name, info in stored.run.plan.metrics.items() if info.judge == name]
+    registry = Catalog().metrics
+    if not all(name in registry for name in names):
         from pytest_rageval.hooks.project import project_catalog
 
-        known = project_catalog().metrics
-    found = {name: known.get(name).judge for name in named if name in known}
-    judges = {name: judge for name, judge in found.items() if judge is not None}
+        registry = project_catalog().metrics
+    candidates = {name: registry.get(name).judge for name in names if name in registry}
+    judges = {name: judge for name, judge in candidates.items() if judge is not None}
     if len(metrics) == 1 and metrics[0] in judges:
         judges[""] = judges[metrics[0]]
     return judges

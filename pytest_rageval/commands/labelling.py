@@ -1,4 +1,4 @@
-"""``rageval agreement --sample`` and ``--training``: answers for people to label, labels for a judge to learn from."""
+"""``rageval agreement --sample`` and ``--training``: labelling sheets and training data."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ __all__ = ["sheet", "training"]
 
 
 def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, worth: Worth) -> Iterator[str]:
-    """Write a labelling sheet of ``n`` answers and yield the lines that tell of it.
+    """Write a labelling sheet of ``n`` answers and yield the lines of the report.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
-        out: the file to write, by its suffix CSV or JSON Lines; one that is there is left alone.
-        n: how many answers.
-        seed: decides which.
-        metric: what is labelled, or "".
-        worth: what labels people shall give; where nothing is declared the judge's own, else 0 and 1.
+        out: the file to write, CSV or JSON Lines by its suffix; an existing file is never overwritten.
+        n: the number of answers.
+        seed: the seed of the selection.
+        metric: the metric to label, or "".
+        worth: the labels for people; if empty, the judge's own, or else 0 and 1.
 
     Raises:
         RagEvalError: the run cannot be read or has nothing to label, or the file cannot be written.
@@ -52,8 +52,8 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     if not answers:
         raise SettingError(f"the run has no answer to label{f' for {metric}' if metric else ''}; name another run")
     judge = own_judges(stored, [metric]).get(metric) if metric else None
-    wanted = worth if judge is None or worth.levels else worth_of(judge)
-    rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, wanted))
+    label_values = worth if judge is None or worth.levels else worth_of(judge)
+    rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, label_values))
     _write({out: FORMATS[out.suffix.lower()](rows)})
     cases = len({row["id"] for row in rows})
     yield f"{shown_path(out)}: {len(rows)} of {counted(len(answers), 'answer')}, of {counted(cases, 'case')}"
@@ -63,53 +63,53 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
 def training(
     labels: Path, run: str | None, folder: Path, shares: str, seed: int, metrics: Sequence[str], worth: Worth
 ) -> Iterator[str]:
-    """Write conversations to train a judge with, and yield the lines that tell of them.
+    """Write conversations to train a judge with, and yield the lines of the report.
 
     Args:
         labels: the file of people's labels.
         run: the run's name, or the path of its results.json; None is the newest.
-        folder: where train.jsonl, dev.jsonl and test.jsonl are written.
-        shares: how many parts of the cases go into each, as "5:1:4".
-        seed: decides which.
+        folder: the folder for train.jsonl, dev.jsonl and test.jsonl.
+        shares: the share of the cases in each file, such as "5:1:4".
+        seed: the seed of the selection.
         metrics: the judged metric, as a list of one.
-        worth: what labels are worth, where that was declared; else they are the judge's own.
+        worth: the value of each label; if empty, the judge's own.
 
     Raises:
-        RagEvalError: something cannot be read or written, or a label is none of the judge's.
+        RagEvalError: something cannot be read or written, or a label is unknown to the judge.
     """
     parts = [int(part) if part.isdecimal() else -1 for part in shares.split(":")]
     if len(parts) != len(PARTS) or min(parts) < 0 or not sum(parts):
         raise SettingError(f"--split {found(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4")
     if len(metrics) != 1:
-        raise SettingError("--training needs one --metric, whose judge's prompt is written")
+        raise SettingError("--training needs exactly one --metric, whose judge is trained")
     stored = stored_run(rootdir(Path.cwd()), run)
     judges = own_judges(stored, metrics)
     judge = judges.get(metrics[0])
     if not isinstance(judge, PromptedJudge):
         raise SettingError(f"--metric {found(metrics[0])} is not the name of a prompted judge of the run; name one")
-    answered = labels_of(labels, stored, worth, {} if worth.levels else judges)
-    made = conversations(answered.answers, stored.results["instances"], judge)
-    if not made:
-        raise SettingError(f"no label is of an answer that {judge.name} applies to; name another metric")
-    told = list(count_lines(answered))
-    left = sum(len(answer.labels) for answer in answered.answers) - sum(map(len, made.values()))
-    if left:
-        why = f"of another metric, or of an answer that {judge.name} does not apply to"
-        told.append(f"{counted(left, 'label')} not used, {why}")
+    matches = labels_of(labels, stored, worth, {} if worth.levels else judges)
+    conversations_by_case = conversations(matches.answers, stored.results["instances"], judge)
+    if not conversations_by_case:
+        raise SettingError(f"no label belongs to an answer that {judge.name} applies to; name another metric")
+    report = list(count_lines(matches))
+    unused = sum(len(answer.labels) for answer in matches.answers) - sum(map(len, conversations_by_case.values()))
+    if unused:
+        why = f"for another metric, or for an answer that {judge.name} does not apply to"
+        report.append(f"{counted(unused, 'label')} not used: {why}")
     texts = {}
-    for name, cases in parted(list(made), parts, seed).items():
-        lines = [line for case in cases for line in made[case]]
+    for name, cases in parted(list(conversations_by_case), parts, seed).items():
+        lines = [line for case in cases for line in conversations_by_case[case]]
         path = folder / f"{name}.jsonl"
         texts[path] = "".join(f"{line}\n" for line in lines)
-        told.append(f"{shown_path(path)}: {counted(len(lines), 'label')} of {counted(len(cases), 'case')}")
+        report.append(f"{shown_path(path)}: {counted(len(lines), 'label')} of {counted(len(cases), 'case')}")
     _write(texts)
-    yield from told
+    yield from report
 
 
 def _instructions(judge: Judge | None, worth: Worth) -> Callable[[Sample], str]:
-    """Return what tells people what to do with a sample."""
+    """Return the function that writes the instructions for labelling a sample."""
 
-    def told(sample: Sample) -> str:
+    def instructions(sample: Sample) -> str:
         language = sample.case.instance.language
         lines = [in_language(judge.criteria, language).strip()] if isinstance(judge, PromptedJudge) else []
         meanings = judge.labels or {} if isinstance(judge, PromptedJudge) else {}
@@ -122,11 +122,11 @@ def _instructions(judge: Judge | None, worth: Worth) -> Callable[[Sample], str]:
             lines.append("label: 1 = right, 0 = wrong, or a number in between")
         return "\n".join(lines)
 
-    return told
+    return instructions
 
 
 def _read_back(out: Path, run: str | None, metric: str, worth: Worth) -> str:
-    """Return the command that reads a filled sheet."""
+    """Return the command that reads the filled sheet."""
     words = [
         "rageval",
         "agreement",
@@ -139,7 +139,7 @@ def _read_back(out: Path, run: str | None, metric: str, worth: Worth) -> str:
 
 
 def _write(texts: Mapping[Path, str]) -> None:
-    """Write files none of which is there yet, all or none."""
+    """Write all files or none; raise `SettingError` if one exists."""
     try:
         for path in texts:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +147,7 @@ def _write(texts: Mapping[Path, str]) -> None:
             for part, text in zip(parts, texts.values(), strict=True):
                 part.write_text(text, encoding="utf-8", newline="")
     except FileExistsError as error:
-        there = shown_path(Path(error.filename))
-        raise SettingError(f"{there} is there already and may hold people's work; name another") from None
+        existing = shown_path(Path(error.filename))
+        raise SettingError(f"{existing} already exists and may contain people's work; name another file") from None
     except OSError as error:
         raise SettingError(f"{shown_path(next(iter(texts)))} cannot be written: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""``rageval lint``: what is wrong with datasets, before any system answers them."""
+"""``rageval lint``: check datasets before any system answers them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["lint"]
 
 EXAMPLES = 5
-"""How many findings of each check are printed."""
+"""Largest number of printed findings per check."""
 
 
 def lint(
@@ -32,35 +32,35 @@ def lint(
     as_json: bool,
     show_all: bool = False,
 ) -> Generator[str, None, int]:
-    """Yield the lines that tell what is wrong with datasets, or one JSON text; return 1 for errors, else 0.
+    """Yield the problems of datasets, as lines or as one JSON text; return 1 for errors, else 0.
 
     Args:
-        names: of the datasets, as ``format:path``; formats of the project's conftest are known, too.
-        settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None is not given.
-        corpus: lines as those of ``rag_corpus``.
-        strict: whether warnings are as bad as errors.
+        names: the datasets, as ``format:path``; formats registered in the project's conftest work too.
+        settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None means unset.
+        corpus: lines like those of ``rag_corpus``.
+        strict: whether warnings count as errors.
         as_json: whether to yield JSON, with all findings.
         show_all: whether to print all findings of a check instead of the first five.
 
     Raises:
-        RagEvalError: a setting cannot be used, or a file is not there.
+        RagEvalError: a setting is invalid, or a file is missing.
     """
     linter = Linter(settings, tuple(corpus), *_registries(names, corpus))
     findings = {name: linter(name) for name in dict.fromkeys(names)}
     every = [finding for each in findings.values() for finding in each]
     if as_json:
-        told = [{"dataset": name, **asdict(finding)} for name, each in findings.items() for finding in each]
+        plain = [{"dataset": name, **asdict(finding)} for name, each in findings.items() for finding in each]
         checks = {check: dict(counts) for check, counts in _counts(every).items()}
-        yield json.dumps({"contained_as": linter.matcher, "findings": told, "checks": checks}, indent=1)
+        yield json.dumps({"contained_as": linter.matcher, "findings": plain, "checks": checks}, indent=1)
     else:
-        yield from _listed(every, len(every) if show_all else EXAMPLES)
+        yield from _finding_lines(every, len(every) if show_all else EXAMPLES)
         yield from _summary(every, linter.matcher)
     bad = ("error", "warning") if strict else ("error",)
     return int(any(finding.severity in bad for finding in every))
 
 
 def _registries(names: Sequence[str], corpus: Sequence[str]) -> tuple[Registry[Loader], Registry[Reader]]:
-    """Return the formats that are built in, or those of the project where that does not do."""
+    """Return the builtin formats, or those of the project if a name is not builtin."""
     formats: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
     readers: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
     lines = [line for line in corpus if ":" in line]
@@ -76,20 +76,20 @@ def _head(name: str) -> str:
     return name.partition(":")[0]
 
 
-def _listed(findings: Sequence[Finding], most: int) -> Iterator[str]:
-    """Yield the findings, of each check the first few, and how many more a check has."""
-    seen: Counter[str] = Counter()
+def _finding_lines(findings: Sequence[Finding], most: int) -> Iterator[str]:
+    """Yield the first findings of each check, then the number of the others."""
+    counts: Counter[str] = Counter()
     for finding in findings:
-        seen[finding.check] += 1
-        if seen[finding.check] <= most:
+        counts[finding.check] += 1
+        if counts[finding.check] <= most:
             yield str(finding)
-    for check, count in sorted(seen.items()):
+    for check, count in sorted(counts.items()):
         if count > most:
             yield f"{check}: {count - most:,} more, {count:,} in all; --all lists them"
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, Counter[str]]:
-    """Return how many findings of each severity each check has."""
+    """Return check -> severity -> number of findings."""
     counts: dict[str, Counter[str]] = {}
     for finding in sorted(findings, key=lambda each: each.check):
         counts.setdefault(finding.check, Counter())[finding.severity] += 1
@@ -98,7 +98,7 @@ def _counts(findings: Sequence[Finding]) -> dict[str, Counter[str]]:
 
 def _summary(findings: Sequence[Finding], matcher: str) -> Iterator[str]:
     if not findings:
-        yield f"Nothing found. What is contained was decided as by {matcher}."
+        yield f"Nothing found. Gold answers were matched by {matcher}."
         return
     counts = _counts(findings)
     width = max(map(len, counts))
@@ -107,4 +107,4 @@ def _summary(findings: Sequence[Finding], matcher: str) -> Iterator[str]:
     yield f"{'check':{width}}" + "".join(f"  {severity + 's':>8}" for severity in severities)
     for check, count in counts.items():
         yield f"{check:{width}}" + "".join(f"  {count[severity] or '-':>8}" for severity in severities)
-    yield f"What is contained was decided as by {matcher}."
+    yield f"Gold answers were matched by {matcher}."

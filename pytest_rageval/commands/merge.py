@@ -1,4 +1,4 @@
-"""``rageval merge``: the results of all shards joined, and what pytest would have said of them."""
+"""``rageval merge``: join the results of all shards and print pytest's summary of them."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ __all__ = ["merge"]
 
 
 def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None) -> Generator[str, None, int]:
-    """Join shards to a run in a folder of its own, yield the lines of its summary and return pytest's exit status.
+    """Join shards to a new run, yield the lines of its summary and return pytest's exit status.
 
-    It is that of all their tests and gates: 0 where they held, 1 where something failed, 2 where a shard was
-    interrupted.
+    The status is 0 if all tests and gates passed, 1 if something failed, 2 if a shard was interrupted.
 
     Args:
-        shards: paths of files results.json or of folders with one, or names of runs.
-        out: where the joined results.json is written too, or None.
-        markdown: where the report is written as Markdown, or None; it is also added to a step's summary on GitHub.
+        shards: names of runs, or paths of results.json files or their folders.
+        out: a second path for the joined results.json, or None.
+        markdown: the path of the report as Markdown, or None; on GitHub it also goes to the step summary.
 
     Raises:
-        SettingError: results cannot be read, or are not those of all shards of one run.
+        SettingError: results cannot be read, or are not all shards of one run.
     """
     root = rootdir(Path.cwd())
     stored = [stored_run(root, shard) for shard in shards]
@@ -45,23 +44,23 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
     run, choice = joined(parts), stored[0].choice
     finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
-    kept = _Kept(root)
-    results = results_of(run, kept.name, finished, choice)
-    kept.keep(run, results)
-    delivered = out is None or kept.report(out, partial(write_text, out, json_lines(results)))
+    output = _Output(root)
+    results = results_of(run, output.name, finished, choice)
+    output.store(run, results)
+    delivered = out is None or output.report(out, partial(write_text, out, json_lines(results)))
     run.exitstatus = run.exitstatus or int(not delivered)
-    told = kept.tell(run, choice, markdown)
-    yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
+    is_reported = output.tell(run, choice, markdown)
+    yield f"run {output.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     width = shutil.get_terminal_size().columns
-    for line in (*summary_lines(run, choice, width, 0), *written_lines(kept.written, Path.cwd(), width)):
+    for line in (*summary_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)):
         yield painted(line, terminal_colours(), None)
-    yield from (f"warning: {fault}" for fault in kept.faults)
+    yield from (f"warning: {fault}" for fault in output.faults)
     yield from _failures(run, parts)
-    return run.exitstatus or int(not told)
+    return run.exitstatus or int(not is_reported)
 
 
 def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield how each gate failed, then the names of the tests and gates that did, and of shards that tell no reason."""
+    """Yield each gate's failure, the names of failed tests and gates, and shards that failed without a reason."""
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
     for gate in failed:
         yield ""
@@ -71,11 +70,11 @@ def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
         yield ""
     yield from (ascii_safe(f"FAILED {nodeid}") for nodeid in (*run.failed, *(gate.nodeid for gate in failed)))
     for part in silent:
-        yield f"{part.name} ended with exit status {part.run.exitstatus}, and no test that failed"
+        yield f"{part.name} ended with exit status {part.run.exitstatus}, but no test failed"
 
 
-class _Kept(Writing):
-    """Where a joined run is written: a folder of its own, named by this moment, so that it is the newest."""
+class _Output(Writing):
+    """The new folder of a joined run, named by the current time, so it is the newest run."""
 
     def __init__(self, root: Path) -> None:
         super().__init__()
@@ -83,19 +82,19 @@ class _Kept(Writing):
         try:
             self._folder = RunFolder(root, datetime.now(timezone.utc))
         except OSError as error:
-            self.faults.append(f"nothing is kept in {root / '.rageval'}: {error.strerror or error}")
+            self.faults.append(f"nothing is stored in {root / '.rageval'}: {error.strerror or error}")
 
     @property
     def name(self) -> str:
         return "" if self._folder is None else self._folder.id
 
-    def keep(self, run: Run, results: Mapping[str, Any]) -> None:
+    def store(self, run: Run, results: Mapping[str, Any]) -> None:
         if self._folder is not None:
             self.report(self._folder.path / RESULTS, partial(_fill, self._folder, run, results))
 
 
 def _fill(folder: RunFolder, run: Run, results: Mapping[str, Any]) -> None:
-    """Write a joined run as one that was never split leaves it."""
+    """Write a joined run like a run without shards."""
     for outcome in run.ordered():
         folder.append(to_json(run.records[outcome.nodeid]))
     folder.finish(results)

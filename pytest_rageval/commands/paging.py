@@ -1,4 +1,4 @@
-"""What a command prints on a terminal: in colour, and page by page where it is long."""
+"""Print the lines of a command on a terminal: in colour, and with a pager if they are long."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from contextlib import contextmanager
 from pytest_rageval.report.text.colours import colours_of
 from pytest_rageval.report.text.fit_text import legible
 
-__all__ = ["paged", "terminal_colours"]
+__all__ = ["page_lines", "terminal_colours"]
 
 LESS = "FX"
-"""How less is called unless the environment says so: what fits in a page is just printed. Colours always pass."""
+"""Default options of less: print a text directly if it fits the screen. Colours are always on."""
 
 
 def terminal_colours() -> int:
-    """Return how many colours what is printed may have: none unless it goes to a terminal that has some."""
+    """Return the number of colours of standard output; 0 if it is not a colour terminal."""
     dumb = os.environ.get("TERM", "dumb") == "dumb" and "WT_SESSION" not in os.environ
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or dumb:
         return 0
     return colours_of(os.environ)
 
 
-def paged(lines: Iterator[str]) -> Iterator[str]:
-    """Show lines page by page on a terminal that they are too long for, else yield them to be printed."""
+def page_lines(lines: Iterator[str]) -> Iterator[str]:
+    """Show lines in a pager if they do not fit the terminal; else yield them."""
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         yield from lines
         return
-    shown = [legible(line, sys.stdout.encoding) for line in lines]
-    if len(shown) < shutil.get_terminal_size().lines or not _page("\n".join(shown) + "\n"):
-        yield from shown
+    rows = [legible(line, sys.stdout.encoding) for line in lines]
+    if len(rows) < shutil.get_terminal_size().lines or not _page("\n".join(rows) + "\n"):
+        yield from rows
 
 
 def _page(text: str) -> bool:
-    """Return whether a pager has shown the text: the shell runs what ``PAGER`` says, where an empty one is none."""
+    """Show the text in ``PAGER``, run by the shell, and return whether that worked; an empty ``PAGER`` means none."""
     pager = os.environ.get("PAGER", "less" if shutil.which("less") else "")
     if not pager.strip():
         return False
     env = {**os.environ, "LESS": f"-R {os.environ.get('LESS', LESS)}"}
     encoded = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
     try:
-        with _interrupts_left_to_it():
+        with _leave_interrupts_to_pager():
             status = subprocess.run(pager, input=encoded, env=env, shell=True, check=False).returncode  # noqa: S602
     except OSError:
         return False
@@ -53,8 +53,8 @@ def _page(text: str) -> bool:
 
 
 @contextmanager
-def _interrupts_left_to_it() -> Iterator[None]:
-    """Do nothing on Ctrl-C, which the pager gets too; were it ignored here, some pagers would never hear of it."""
+def _leave_interrupts_to_pager() -> Iterator[None]:
+    """Do nothing on Ctrl-C: the pager receives it too. Some pagers would inherit an ignored signal and miss it."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What is left of the past: the runs under ``.rageval/runs``, and the commits of a baseline."""
+"""Read past results: the runs under ``.rageval/runs``, and the commits of a baseline."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pytest_rageval.report.run.totals import Total, totals_of, totals_of_baselin
 __all__ = ["past_commits", "past_runs"]
 
 REST = '"instances": '
-"""How the first line of a results.json begins that tells of single cases."""
+"""Start of the first line of a results.json about single cases; the totals are before it."""
 
 LOG = (
     *("-c", "core.quotePath=false", "log", "--follow", "-c", "--name-only"),  # -c: merges that changed the file too
     "--format=%x00%H%x00%cI%x00%s%x00",
 )
-"""What tells the commits of a file, newest first, and how it was called then, from the top of the repository."""
+"""Arguments of git that list the commits of a file, newest first, and its path at that time."""
 
-UNSHAPED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
 def past_runs(root: Path) -> list[Entry | Unread]:
@@ -39,14 +39,14 @@ def past_runs(root: Path) -> list[Entry | Unread]:
 
 
 def past_commits(path: Path) -> list[Entry | Unread]:
-    """Return the commits that changed a baseline, or moved it here from elsewhere, oldest first.
+    """Return the commits that changed or moved a baseline, oldest first.
 
     Raises:
-        SettingError: there is no git, no repository, or no such commit.
+        SettingError: git or the repository is missing, or no commit has the file.
     """
-    told = _git(path, *LOG, "--", path.name).split("\0")[1:]
-    commits = zip(told[::4], told[1::4], told[2::4], (names.strip() for names in told[3::4]), strict=True)
-    changed = [commit for commit in commits if commit[3]]  # a merge that only joins others changes no file itself
+    fields = _git(path, *LOG, "--", path.name).split("\0")[1:]
+    commits = zip(fields[::4], fields[1::4], fields[2::4], (names.strip() for names in fields[3::4]), strict=True)
+    changed = [commit for commit in commits if commit[3]]  # a plain merge commit changes no file itself
     if not changed:
         raise SettingError(f"no commit has {path}; commit it, or leave --baseline out for the runs of this machine")
     return [_commit(path, *commit) for commit in reversed(changed)]
@@ -56,11 +56,11 @@ def _run(folder: Path) -> Entry | Unread:
     try:
         return _entry(folder)
     except FileNotFoundError:
-        return Unread(folder.name, f"as it left no {RESULTS}, cut short or still going on")
+        return Unread(folder.name, f"because {RESULTS} is missing (cut short or still running)")
     except OSError as error:
         return Unread(folder.name, error.strerror or str(error))
-    except UNSHAPED:
-        return Unread(folder.name, f"as its {RESULTS} is cut short or of another version")
+    except MALFORMED:
+        return Unread(folder.name, f"because {RESULTS} is truncated or has another version")
 
 
 def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entry | Unread:
@@ -69,19 +69,19 @@ def _commit(path: Path, commit: str, when: str, subject: str, name: str) -> Entr
         testbeds = {node: (each.name, each.metrics[0]) for node, each in baseline.testbeds.items()}
         return Entry(commit, when, totals_of_baseline(baseline), testbeds, subject=subject)
     except SettingError:
-        return Unread(commit, "as it removed the file")
-    except UNSHAPED:
-        return Unread(commit, "as the file is no baseline there, or of another version")
+        return Unread(commit, "because it removed the file")
+    except MALFORMED:
+        return Unread(commit, "because the file is not a baseline there, or has another version")
 
 
 def _entry(folder: Path) -> Entry:
-    """Return what a run tells of itself; of its results.json only the head is read, where the totals stand there."""
+    """Return the totals of a run; read only the head of its results.json if the totals are there."""
     with (folder / RESULTS).open(encoding="utf-8") as stream:
         head = "".join(takewhile(lambda line: not line.startswith(REST), stream))
         try:
             results = parse_json(f"{head.rstrip().removesuffix(',')}\n}}")
             totals = [Total(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results["totals"]]
-        except UNSHAPED:  # of an older version, or written anew by another program
+        except MALFORMED:  # an older version, or rewritten by another program
             stream.seek(0)
             results = parse_json(stream.read())
             run, _ = run_of(results)
@@ -89,27 +89,27 @@ def _entry(folder: Path) -> Entry:
     if results.get("schema", SCHEMA) != SCHEMA:
         raise ValueError("another version wrote it")
     testbeds = results["testbeds"]
-    told = {node: each for node, each in testbeds.items() if not each.get("labelled")} or testbeds
-    primary = {node: (each["name"], each["metrics"][0]) for node, each in told.items()}
+    tested = {node: each for node, each in testbeds.items() if not each.get("labelled")} or testbeds
+    primary = {node: (each["name"], each["metrics"][0]) for node, each in tested.items()}
     return Entry(folder.name, results["run"]["started"], totals, primary, _marks(results))
 
 
 def _marks(results: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return how a run was no whole run."""
+    """Return the reasons why a run is partial."""
     run, plan = results["run"], results["plan"]
     shard = run.get("shard")
-    told = [
+    marks = [
         "interrupted" if run["interrupted"] else "",
         f"shard {shard['number']}/{shard['of']}" if shard else "",
         f"{len(plan['unfinished'])} not run" if plan["unfinished"] else "",
         plan.get("part", ""),
     ]
-    return tuple(filter(None, told))
+    return tuple(filter(None, marks))
 
 
 def _git(path: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(  # noqa: S603 - the user's own git
+        result = subprocess.run(  # noqa: S603 - the user's own git
             ["git", "-C", str(path.parent), *arguments],  # noqa: S607
             capture_output=True,
             check=False,
@@ -117,7 +117,7 @@ def _git(path: Path, *arguments: str) -> str:
     except OSError as error:
         problem = f"git cannot be run ({error.strerror or error})"
         raise SettingError(f"{problem}; install it, or leave --baseline out") from error
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise SettingError(f"git cannot tell the history of {path} ({said}); name a file in a repository")
-    return done.stdout.decode("utf-8", "replace")
+    if result.returncode:
+        message = result.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise SettingError(f"git cannot read the history of {path} ({message}); name a file in a repository")
+    return result.stdout.decode("utf-8", "replace")

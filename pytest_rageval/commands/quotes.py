@@ -1,4 +1,4 @@
-"""From the labels of a record, chunk ids or positive passages, to quotes of the corpus's documents."""
+"""Convert the labels of a record, chunk ids or positive passages, to quotes of documents."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["Anchored", "LabelledCorpus", "anchored"]
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """A record with quotes for labels, or as it was.
+    """A record with quotes instead of labels, or unchanged.
 
     Attributes:
         record: the record to write.
-        quotes: the quotes that its new ``evidence`` has; () for a record that stays as it was.
-        faults: why it stays as it was, a sentence for each label that is not in the corpus.
-        n_irrelevant: how many of its qrels were left out because their grade is 0.
-        n_ambiguous: how many of its positive passages stand in several documents, of which the first was taken.
+        quotes: the quotes of its new ``evidence``; () for an unchanged record.
+        faults: the reasons why it is unchanged, one sentence per label that is missing in the corpus.
+        n_irrelevant: number of qrels left out because their grade is 0.
+        n_ambiguous: number of positive passages that occur in several documents; the first document is used.
     """
 
     record: JsonObject
@@ -35,16 +35,16 @@ class Anchored:
     n_ambiguous: int = 0
 
     def n_with_answer(self, instance: Instance) -> int:
-        """Return how many of the quotes contain an alias of a gold slot."""
+        """Return the number of quotes that contain an alias of a gold slot."""
         return sum(any(slot_hits(instance.gold, quote)) for quote in self.quotes)
 
 
 class LabelledCorpus:
-    """A corpus, to look up chunk ids and texts in.
+    """A corpus for looking up chunk ids and texts.
 
     Args:
-        passages: its passages under the chunking that was labelled; an id is that of the document, or ``document#n``.
-        documents: its documents, whole.
+        passages: its passages under the labelled chunking; their ids are the document's id or ``document#n``.
+        documents: its whole documents.
     """
 
     def __init__(self, passages: Iterable[Passage], documents: Iterable[Passage]) -> None:
@@ -56,33 +56,33 @@ class LabelledCorpus:
         self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
     def chunk(self, name: str) -> tuple[str, str] | None:
-        """Return the document and the text of a passage, None where there is none of this id."""
+        """Return the document and the text of a passage; None for an unknown id."""
         return self._passages.get(name)
 
     def quote(self, page: str, text: str, instance: Instance) -> tuple[str, str]:
-        """Return a page and what of a labelled text on it is the quote."""
+        """Return the page and the quote of a labelled text on it."""
         return page, quote_of(text, instance.gold, self._documents[page])
 
     def holders(self, text: str) -> list[str]:
-        """Return the ids of the documents that contain a text, folded, each once."""
-        wanted, at = fold(text), 0
+        """Return the unique ids of the documents that contain a folded text."""
+        pattern, at = fold(text), 0
         names: dict[str, None] = {}
-        while wanted and (at := self._text.find(wanted, at)) >= 0:
+        while pattern and (at := self._text.find(pattern, at)) >= 0:
             place = bisect_right(self._starts, at) - 1
             names[self._names[place]] = None
             at = self._starts[place + 1]
         return list(names)
 
     def _document_of(self, name: str) -> str:
-        """Return the document of a passage: its own id without chunking, else what stands before the last ``#``."""
+        """Return the document of a passage: its own id, or with chunking the part before the last ``#``."""
         return name if name in self._documents else name.rpartition("#")[0]
 
 
 def anchored(record: JsonObject, instance: Instance, corpus: LabelledCorpus) -> Anchored:
-    """Return a record with ``evidence`` in the place of its qrels, else made of its positive passages.
+    """Return a record with ``evidence`` made of its qrels, or else of its positive passages.
 
-    `quote_of` tells what of a chunk or a positive passage is its quote. Positive passages count only without relevant
-    qrels. A record without labels, with evidence, or with a label that is not in the corpus stays as it is.
+    `quote_of` chooses the quote of a chunk or passage. Positive passages count only without relevant qrels. A record
+    stays unchanged if it has no labels, has evidence, or has a label that is missing in the corpus.
     """
     if "evidence" in record:
         return Anchored(record)
@@ -112,19 +112,19 @@ def _by_positives(record: JsonObject, instance: Instance, corpus: LabelledCorpus
     faults = tuple(f"passages: no document contains the text of {found(p.id)}" for p, names in pairs if not names)
     if faults or not pairs:
         return Anchored(record, faults=faults)
-    grades = {corpus.quote(_named(passage, names, corpus), passage.text, instance): 1 for passage, names in pairs}
+    grades = {corpus.quote(_document(passage, names, corpus), passage.text, instance): 1 for passage, names in pairs}
     ambiguous = sum(len(names) > 1 for names in holders)
     return replace(_with(record, grades, "passages"), n_irrelevant=len(instance.qrels), n_ambiguous=ambiguous)
 
 
-def _named(passage: Passage, names: list[str], corpus: LabelledCorpus) -> str:
-    """Return the document that a passage was taken from: the one that its id names, else the first that contains it."""
+def _document(passage: Passage, names: list[str], corpus: LabelledCorpus) -> str:
+    """Return the document of a passage: the one in its id, or else the first that contains its text."""
     chunk = corpus.chunk(passage.id)
     return chunk[0] if chunk is not None and chunk[0] in names else names[0]
 
 
 def _with(record: JsonObject, grades: Mapping[tuple[str, str], int], labels: str) -> Anchored:
-    """Return a record with evidence behind the labels that it is made of, and without qrels."""
+    """Return a record with evidence after the labels that it replaces, and without qrels."""
     units = [
         {"page": page, "quote": quote} | ({"grade": grade} if grade != 1 else {})
         for (page, quote), grade in grades.items()

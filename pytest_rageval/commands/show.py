@@ -1,4 +1,4 @@
-"""``rageval show``: what a run's summary said, drawn again from its results.json."""
+"""``rageval show``: print the summary of a run from its results.json."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["show"]
 
 
 def show(run: str | None) -> Iterator[str]:
-    """Yield the lines of a run's summary, for a terminal as wide as the present one.
+    """Yield the lines of a run's summary, as wide as the terminal.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
 
     Raises:
-        SettingError: there is no such run, or its results cannot be read.
+        SettingError: the run is unknown, or its results cannot be read.
     """
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)

@@ -1,4 +1,4 @@
-"""``rageval show RUN --csv PATH`` and its like: a run for those who go on elsewhere."""
+"""``rageval show RUN --csv PATH``: export a run in other formats."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ __all__ = ["show_as"]
 
 
 def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
-    """Write a run in each format, and yield a line for each file, or what is printed instead.
+    """Write a run in each format, and yield one line per file, or the text of the printed format.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
-        paths: format -> where to write it, or MLflow's store.
+        paths: format -> target path, or MLflow's store.
 
     Raises:
-        SettingError: there is no such run, several formats are to be printed, a target would overwrite a run, a file
-            cannot be written, or a store does not take it.
-        MissingDependencyError: a format needs one.
+        SettingError: the run is missing, several formats would be printed, a target would overwrite a run, or a file or
+            store cannot be written.
+        MissingDependencyError: a format needs a library that is not installed.
     """
     printed = [name for name, path in paths.items() if path == STDOUT]
     if len(printed) > 1 or not TEXTS.keys() >= set(printed):
-        what = "one text can be printed, and neither Parquet nor a page"
+        what = "only one text format can be printed, never Parquet or HTML"
         raise SettingError(f"{what}; give --{printed[-1]} the path of a file")
     root = rootdir(Path.cwd())
     check_targets(run, results_path(root, run), runs_of(root), paths)
     stored = stored_run(root, run)
     for name, path in paths.items():
         if path != STDOUT:
-            known: list[str] = []
+            sent_before: list[str] = []
             if name == MLFLOW:
-                known = send(stored.results, path, experiment_of(root), runs_of(root))
+                sent_before = send(stored.results, path, experiment_of(root), runs_of(root))
             elif name == "html":
-                _draw(stored, Path(path), runs_of(root))
+                _write_page(stored, Path(path), runs_of(root))
             else:
                 _write(name, stored, Path(path))
             if not printed:
-                twice = f" (had {', '.join(map(ascii_safe, known))} already)" if known else ""
+                twice = f" (already logged: {', '.join(map(ascii_safe, sent_before))})" if sent_before else ""
                 yield f"{without_password(path)}: {name} of {stored.head}{twice}"
     for name in printed:
         text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield from map(ascii_safe, text.split("\n")) if sys.stdout.isatty() else text.split("\n")
 
 
-def _draw(stored: StoredRun, path: Path, runs: Path) -> None:
+def _write_page(stored: StoredRun, path: Path, runs: Path) -> None:
     from pytest_rageval.report.html.page import write_html
 
     try:
@@ -68,7 +68,7 @@ def _draw(stored: StoredRun, path: Path, runs: Path) -> None:
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise SettingError(f"{stored.head}: its results.json is not whole, so that no page can be drawn") from error
+        raise SettingError(f"{stored.head}: its results.json is incomplete; no page can be written") from error
 
 
 def _write(name: str, stored: StoredRun, path: Path) -> None:
@@ -78,7 +78,7 @@ def _write(name: str, stored: StoredRun, path: Path) -> None:
             if name == "parquet":
                 write_parquet(outcome_table(stored.results["outcomes"]), part)
             else:
-                encoding = "utf-8-sig" if name == "csv" else "utf-8"  # by the mark Excel knows UTF-8
+                encoding = "utf-8-sig" if name == "csv" else "utf-8"  # Excel needs the byte-order mark
                 part.write_text(TEXTS[name](stored), encoding=encoding, newline="")
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
@@ -86,12 +86,12 @@ def _write(name: str, stored: StoredRun, path: Path) -> None:
 
 def _csv(stored: StoredRun) -> str:
     table = outcome_table(stored.results["outcomes"])
-    rows = ([_whole(value) if isinstance(value, str) else value for value in row] for row in table.rows)
-    return sheet_text([_whole(column.name) for column in table.columns], rows)
+    rows = ([_without_nul(value) if isinstance(value, str) else value for value in row] for row in table.rows)
+    return sheet_text([_without_nul(column.name) for column in table.columns], rows)
 
 
-def _whole(text: str) -> str:
-    """Return a cell as no reader cuts it, which pandas does at NUL."""
+def _without_nul(text: str) -> str:
+    """Return a cell without NUL: pandas truncates a cell there."""
     return text.replace("\0", "\\x00")
 
 

@@ -1,11 +1,11 @@
-"""The formats of ``rageval show RUN``, as options; what writes them is imported when one is asked for."""
+"""The format options of ``rageval show``; their writers are imported on use."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
 
-__all__ = ["FORMATS", "MLFLOW", "STDOUT", "add_to", "wanted"]
+__all__ = ["FORMATS", "MLFLOW", "STDOUT", "add_to", "targets"]
 
 MLFLOW = "mlflow"
 STDOUT = "-"
@@ -14,18 +14,18 @@ FILES = ("html", "parquet")
 """Formats that are never printed."""
 
 FORMATS: Mapping[str, str] = {
-    "html": "draw the run as a page, one file that a browser opens",
-    "csv": "write the outcomes as CSV, a row each",
-    "parquet": "write the outcomes as Parquet, a row each",
-    "latex": "write the matrices as LaTeX tables, for the package booktabs",
-    "markdown": "write the report of a pull request, in GitHub's Markdown",
-    "codequality": "write what failed or broke as a code-quality report of GitLab",
-    "json": "write results.json, an outcome a line and its keys sorted",
+    "html": "write the run as one HTML page",
+    "csv": "write the outcomes as CSV, one row each",
+    "parquet": "write the outcomes as Parquet, one row each",
+    "latex": "write the matrices as LaTeX tables (package booktabs)",
+    "markdown": "write the report for a pull request as GitHub Markdown",
+    "codequality": "write failed and broken cases as a GitLab code-quality report",
+    "json": "write results.json with sorted keys, one outcome per line",
 }
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add an option for each format, which takes a path; where it is text none, or ``-``, is the standard output."""
+    """Add one option per format with a path as its value; text formats print without a path or with ``-``."""
     for name, what in FORMATS.items():
         if name in FILES:
             parser.add_argument(f"--{name}", metavar="PATH", help=what)
@@ -34,6 +34,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(f"--{MLFLOW}", metavar="URI", help="log each system as a run of MLflow")
 
 
-def wanted(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return format -> path, of those that were asked for."""
+def targets(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return format -> path of the options that are set."""
     return {name: path for name in (*FORMATS, MLFLOW) if (path := getattr(arguments, name)) is not None}

@@ -1,4 +1,4 @@
-"""Where ``rageval show`` may write: never over a run that it reads, nor two formats into one file."""
+"""Check the targets of ``rageval show``: one file per format, and never a run's own."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__ = ["check_targets"]
 
 
 def check_targets(run: str | None, results: Path, runs: Path, paths: Mapping[str, str]) -> None:
-    """Refuse a target that would overwrite a run, as ``--csv results.json`` without a run before it.
+    """Raise `SettingError` for a target that would overwrite a run, such as ``--csv results.json`` without a run.
 
-    ``--json`` may write over a results.json where the run is named, as that is what it wrote the last time.
+    With a named run, ``--json`` may overwrite another results.json: its own output of the last time.
 
     Args:
-        run: the run as it was named, None where it was not.
-        results: the results.json that is read.
+        run: the run's name as typed, or None.
+        results: the results.json to read.
         runs: the folder of the project's runs.
-        paths: format -> where to write it, or MLflow's store.
+        paths: format -> target path, or MLflow's store.
 
     Raises:
-        SettingError: a target is empty, is the run that is read, a results.json or a run's name, or is written twice.
+        SettingError: a target is empty, is the run itself, a results.json or a run's name, or has two formats.
     """
     holders: dict[Path, str] = {}
     for name, target in paths.items():
         if not target.strip():
-            raise SettingError(f"--{name} is given nothing to write to; name {_wanted(name)}")
+            raise SettingError(f"--{name} has no target; name {_target_kind(name)}")
         if target == STDOUT or (name == MLFLOW and "://" in target):
             continue
         path = Path(target)
@@ -43,12 +43,12 @@ def check_targets(run: str | None, results: Path, runs: Path, paths: Mapping[str
             raise SettingError(f"--{holder} and --{name} both write to {found(target)}; name two files")
 
 
-def _wanted(name: str) -> str:
+def _target_kind(name: str) -> str:
     return "a server, a database or a folder" if name == MLFLOW else "a file"
 
 
 def _put_first(run: str, name: str) -> str:
-    return f"name the run first and the target behind its format: rageval show {ascii_safe(run)} --{name} TARGET"
+    return f"put the run first and the target after its format: rageval show {ascii_safe(run)} --{name} TARGET"
 
 
 def _is_same(path: Path, other: Path) -> bool:

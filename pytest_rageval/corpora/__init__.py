@@ -1,4 +1,4 @@
-"""Files -> passages: one module a format, imported when it is first asked for."""
+"""Corpus formats: one reader module each, imported on first use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pytest_rageval.corpora.document import Document
 __all__ = ["BUILTIN", "Reader"]
 
 Reader = Callable[[Path, str], Iterable[Document]]
-"""Reads one file; the text is the file as the ini names it, for documents that have no id of their own.
+"""Reads one file. Its second argument is the file's name in the ini, for documents without an id.
 
-A fault is a `DataError` that names the file and the line. A generator, so that no file has to fit into memory.
+An invalid record raises a `DataError` with file and line. Readers are generators, so files may exceed the memory.
 """
 
 BUILTIN: dict[str, str] = {

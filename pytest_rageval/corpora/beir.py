@@ -1,4 +1,4 @@
-"""BEIR: a folder with ``corpus.jsonl``, whose records have ``_id``, ``title``, ``text`` and perhaps ``metadata``."""
+"""The format ``beir``: a folder with a ``corpus.jsonl``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_rageval.corpora.document import Document
-from pytest_rageval.corpora.jsonl import others, records
+from pytest_rageval.corpora.jsonl import other_fields, records
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.case import NOTHING
@@ -18,22 +18,22 @@ KEYS = frozenset({"_id", "metadata", "text", "title"})
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield one document a record of ``corpus.jsonl``, in the folder ``path`` or itself.
+    """Yield one document per record: ``_id``, ``title``, ``text`` and optional ``metadata``.
 
-    Some of BEIR's documents are but a title; it then is the text.
+    ``path`` is the file or its folder. Some BEIR documents have only a title; it becomes the text.
     """
     if path.is_dir():
         path /= CORPUS
         if not path.exists():
-            raise DataError(shown_path(path), "no such file; a BEIR folder holds its documents there")
+            raise DataError(shown_path(path), "no such file; a BEIR folder needs it")
     for record in records(path):
         text, title = record.string("text", ""), record.string("title", "")
         if not text.strip() and title.strip():
             text, title = title, ""
         if not text.strip():
             raise record.error("text", "a string that is not empty, or a title")
-        metadata = others(record, KEYS)
+        metadata = other_fields(record, KEYS)
         if "metadata" in record:
-            given = record.inner("metadata", record.values["metadata"], "an object").values
-            metadata = {**given, **metadata} or NOTHING
+            inner = record.inner("metadata", record.values["metadata"], "an object").values
+            metadata = {**inner, **metadata} or NOTHING
         yield Document(record.identifier("_id"), text, title, metadata=metadata, where=record.where)

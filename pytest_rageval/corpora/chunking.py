@@ -1,4 +1,4 @@
-"""How a document is cut into passages, as ``rag_chunking`` declares it."""
+"""Cut documents into passages: the setting ``rag_chunking``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ GRAMMAR = "write none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] or sectio
 
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """How a document is cut into passages.
+    """The settings of chunking.
 
     Attributes:
         unit: "none" (a document is one passage), "tokens" (words, jieba's for Chinese), "sentences" or "sections"
             (from one Markdown heading to the next).
-        size: how many units make a chunk, >= 1.
-        overlap: how many of them the next chunk begins with, 0..size-1.
+        size: units per chunk, >= 1.
+        overlap: units that a chunk shares with the next one, 0..size-1.
     """
 
     unit: str = "none"
@@ -33,9 +33,9 @@ class Chunking:
     overlap: int = 0
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Yield where each chunk of ``text`` begins and ends, without white space at its edges.
+        """Yield the start and end of each chunk of ``text``, without white space at its edges.
 
-        All that is not white space lies in some chunk. A text without any has no chunk.
+        The chunks cover all characters except white space. A blank text has no chunk.
         """
         units = _UNITS[self.unit](text)
         step = self.size - self.overlap
@@ -48,17 +48,17 @@ class Chunking:
 
 
 def parse_chunking(text: str) -> Chunking:
-    """Return the chunking that ``rag_chunking`` declares; what does not follow the grammar is a `SettingError`."""
+    """Parse ``rag_chunking``; raise `SettingError` for an invalid value."""
     unit, *numbers = text.split() or ["none"]
     if unit not in _UNITS:
         raise SettingError(f"rag_chunking: unknown chunking {found(unit)}; {did_you_mean(unit, _UNITS)}")
     counts = [int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 10]
-    wanted = (1, 2) if unit in ("tokens", "sentences") else (0,)
-    if len(counts) != len(numbers) or len(counts) not in wanted:
+    valid_lengths = (1, 2) if unit in ("tokens", "sentences") else (0,)
+    if len(counts) != len(numbers) or len(counts) not in valid_lengths:
         raise SettingError(f"rag_chunking is {found(text)}; {GRAMMAR}, in whole numbers")
     size, overlap = (*(counts or [1]), 0)[:2]
     if size <= overlap:
-        raise SettingError(f"rag_chunking is {found(text)}; chunks have to be of 1 or more, and overlap by fewer")
+        raise SettingError(f"rag_chunking is {found(text)}; SIZE must be at least 1 and larger than OVERLAP")
     return Chunking(unit, size, overlap)
 
 
@@ -75,9 +75,9 @@ def _sentences(text: str) -> list[Span]:
 
 
 def _sections(text: str) -> list[Span]:
-    """Return the parts of a text that begin with a heading, and what stands before the first.
+    """Return the text before the first heading, then one section per heading.
 
-    A heading with nothing below it but another one begins a section together with it.
+    A heading directly followed by another one belongs to the same section.
     """
     edges, body = [0], 0
     for heading in headings(text):
@@ -96,21 +96,21 @@ _UNITS: dict[str, Callable[[str], list[Span]]] = {
 
 
 def _tiles(text: str, pieces: list[str]) -> list[Span]:
-    """Return spans around the pieces of a text that leave nothing out.
+    """Return one span per piece; together the spans cover the whole text.
 
-    What stands between two pieces goes to the first up to the last white space, so that a word keeps the bracket
-    before it and the full stop behind it.
+    A gap between two pieces is split at its last white space, so a word keeps the bracket before it and the full stop
+    after it.
     """
     edges, at = [0], 0
     for piece in pieces:
         start = text.find(piece, at)
         if at:
-            edges.append(start - len(_clinging(text[at:start])))
+            edges.append(start - len(_prefix_of_next(text[at:start])))
         at = start + len(piece)
     return list(zip(edges, [*edges[1:], len(text)], strict=True))
 
 
-def _clinging(gap: str) -> str:
-    """Return what follows the last white space of a gap; nothing where there is no white space."""
+def _prefix_of_next(gap: str) -> str:
+    """Return the part of a gap after its last white space; "" without white space."""
     parts = gap.split()
     return parts[-1] if parts and parts[-1] != gap and not gap[-1].isspace() else ""

@@ -1,4 +1,4 @@
-"""What a reader yields: one document, before it is cut into passages."""
+"""The value that a corpus reader yields: one document before chunking."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Document:
 
     Attributes:
         id: unique in the corpus.
-        text: the document itself; passages are cut from it.
+        text: its full text; passages are cut from it.
         title: its title, or "".
-        page: the id of the page it belongs to; "" makes it a page of its own, by its id.
-        metadata: what else is known of it.
-        where: ``file:line`` for messages; "" stands for the file that is read.
-        shared: whether its id says its text, so that there may be several of it; it is one passage of the corpus.
+        page: the id of its page; "" means that its own id is the page.
+        metadata: other fields.
+        where: ``file:line`` for messages; "" means the file.
+        shared: whether the id is made of the text; such a document may occur several times and counts once.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Text files, whole or line by line, in UTF-8; what is not is a `DataError` that names file and line."""
+"""Read UTF-8 text files, whole or by line, with errors that name file and line."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that are not blank, numbered from 1, without their ends, one at a time in memory.
+    """Yield the non-blank lines of a file with their numbers from 1, without line ends.
 
-    A byte-order mark and CRLF are accepted.
+    Keeps one line in memory. Accepts a byte-order mark and CRLF.
     """
     name = shown_path(path)
     offset = 0
-    with _opened(path, name) as file:
+    with _open(path, name) as file:
         for number, raw in enumerate(file, start=1):
-            line = _decoded(raw.removeprefix(_BOM) if number == 1 else raw, name, number, offset).rstrip("\r\n")
+            line = _decode(raw.removeprefix(_BOM) if number == 1 else raw, name, number, offset).rstrip("\r\n")
             offset += len(raw)
             if line and not line.isspace():
                 yield number, line
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file as Python's text mode reads it, with LF for CRLF and CR, and no byte-order mark."""
+    """Return the text of a file without byte-order mark, with LF instead of CRLF and CR."""
     name = shown_path(path)
-    with _opened(path, name) as file:
+    with _open(path, name) as file:
         raw = file.read()
-    text = _decoded(raw.removeprefix(_BOM), name, 1, len(raw) - len(raw.removeprefix(_BOM)))
+    text = _decode(raw.removeprefix(_BOM), name, 1, len(raw) - len(raw.removeprefix(_BOM)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @contextmanager
-def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
+def _open(path: Path, name: str) -> Iterator[IO[bytes]]:
     try:
         with regular(path).open("rb") as file:
             yield file
     except FileNotFoundError:
-        raise DataError(name, "no such file; a path of rag_corpus is relative to the folder of the ini") from None
+        raise DataError(name, "no such file; paths of rag_corpus are relative to the folder of the ini file") from None
     except IsADirectoryError:
-        raise DataError(name, "is a directory, wanted a file") from None
+        raise DataError(name, "is a directory; name a file") from None
     except OSError as error:
         raise DataError(name, f"cannot be read: {error.strerror or error}") from None
 
 
-def _decoded(raw: bytes, name: str, line: int, offset: int) -> str:
-    """Return bytes as text; they begin in ``line`` of the file, at ``offset``."""
+def _decode(raw: bytes, name: str, line: int, offset: int) -> str:
+    """Decode bytes that begin at ``line`` and ``offset`` of the file."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

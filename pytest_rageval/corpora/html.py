@@ -1,4 +1,4 @@
-"""An HTML file that is one document: its visible text, by the standard library's parser."""
+"""The format ``html``: a file is one document, its visible text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rageval.corpora.files import text_of
 
 __all__ = ["read"]
 
-_UNSEEN = frozenset({"script", "style", "title"})
+_HIDDEN = frozenset({"script", "style", "title"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = _HEADINGS | {
     "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "dialog", "div", "dl", "dt",
@@ -22,18 +22,18 @@ _CELLS = frozenset({"td", "th"})
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield the file as one document: a line a block, without scripts and styles.
+    """Yield the file as one document: one line per block, without scripts and styles.
 
-    Its title is what ``<title>`` says, else the first heading.
+    The title is ``<title>``, or else the first heading.
     """
     page = _Page()
     page.feed(text_of(path))
     page.close()
-    yield Document(name, _joined(page.text), " ".join(_joined(page.title or page.heading).split()))
+    yield Document(name, _join(page.text), " ".join(_join(page.title or page.heading).split()))
 
 
 class _Page(HTMLParser):
-    """Gathers what a page shows.
+    """Collects the visible text of a page.
 
     Attributes:
         text: pieces of the text, a line break between blocks.
@@ -46,15 +46,15 @@ class _Page(HTMLParser):
         self.text: list[str] = []
         self.title: list[str] = []
         self.heading: list[str] = []
-        self._unseen: str | None = None
-        self._within: str | None = None
+        self._hidden_tag: str | None = None
+        self._heading_tag: str | None = None
         self._pre = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _UNSEEN:
-            self._unseen = tag
+        if tag in _HIDDEN:
+            self._hidden_tag = tag
         elif tag in _HEADINGS and not any(map(str.strip, self.heading)):
-            self._within = tag
+            self._heading_tag = tag
         self._pre += tag == "pre"
         self._separate(tag)
 
@@ -62,10 +62,10 @@ class _Page(HTMLParser):
         self._separate(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == self._unseen:
-            self._unseen = None
-        if tag == self._within:
-            self._within = None
+        if tag == self._hidden_tag:
+            self._hidden_tag = None
+        if tag == self._heading_tag:
+            self._heading_tag = None
         self._pre -= tag == "pre" and self._pre > 0
         self._separate(tag)
 
@@ -73,11 +73,11 @@ class _Page(HTMLParser):
         data = data.replace("\0", "\ufffd")
         if not self._pre:
             data = data.replace("\n", " ")
-        if self._unseen == "title":
+        if self._hidden_tag == "title":
             self.title.append(data)
-        elif self._unseen is None:
+        elif self._hidden_tag is None:
             self.text.append(data)
-            if self._within:
+            if self._heading_tag:
                 self.heading.append(data)
 
     def _separate(self, tag: str) -> None:
@@ -87,7 +87,7 @@ class _Page(HTMLParser):
             self.text.append(" ")
 
 
-def _joined(pieces: list[str]) -> str:
-    """Return the lines of the pieces that are not blank, with single spaces."""
+def _join(pieces: list[str]) -> str:
+    """Return the non-blank lines of the pieces, with single spaces."""
     lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
     return "\n".join(line for line in lines if line)

@@ -1,4 +1,4 @@
-"""Our own format: one JSON object a line with ``id`` and ``text``; keys it does not know are metadata."""
+"""The format ``jsonl``: one JSON object per line with ``id`` and ``text``."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.source import read_line, shown_path
 from pytest_rageval.model.case import NOTHING
 
-__all__ = ["others", "read", "records"]
+__all__ = ["other_fields", "read", "records"]
 
 KEYS = frozenset({"id", "page", "text", "title"})
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield one document a record: ``id``, ``text``, and where they are given ``title`` and ``page``."""
+    """Yield one document per record: ``id``, ``text``, optional ``title`` and ``page``; other keys are metadata."""
     for record in records(path):
         yield Document(
             id=record.identifier("id"),
             text=record.text("text"),
             title=record.string("title", ""),
             page=record.identifier("page") if "page" in record else "",
-            metadata=others(record, KEYS),
+            metadata=other_fields(record, KEYS),
             where=record.where,
         )
 
 
-def others(record: Fields, known: frozenset[str]) -> Mapping[str, object]:
-    """Return the keys of a record that are not ``known``, with their values."""
-    return {key: value for key, value in record.values.items() if key not in known} or NOTHING
+def other_fields(record: Fields, keys: frozenset[str]) -> Mapping[str, object]:
+    """Return the fields of a record that are not in ``keys``."""
+    return {key: value for key, value in record.values.items() if key not in keys} or NOTHING
 
 
 def records(path: Path) -> Iterator[Fields]:

@@ -1,4 +1,4 @@
-"""Plain text with one document a line; a document is named by its file and line."""
+"""The format ``lines``: each line of a text file is one document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield one document for each line that is not blank, ``name:line``."""
-    shown = shown_path(path)
+    """Yield one document per non-blank line, with the id ``name:line``."""
+    displayed = shown_path(path)
     for line, text in lines_of(path):
-        yield Document(f"{name}:{line}", text, where=f"{shown}:{line}")
+        yield Document(f"{name}:{line}", text, where=f"{displayed}:{line}")

@@ -1,4 +1,4 @@
-"""A Markdown file that is one document, named by its path and titled by its first heading."""
+"""The format ``markdown``: a file is one document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield the file, its marks as they are, as one document."""
+    """Yield the file as one document, with its markup; its id is the path, its title the first heading."""
     text = text_of(path)
     first = next(headings(text), None)
     yield Document(name, text, "" if first is None else first.title)

@@ -1,4 +1,4 @@
-"""Which files a corpus is made of, and who reads them: ``rag_corpus``, line by line."""
+"""Resolve the lines of ``rag_corpus`` to files and formats."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file of a corpus, or a folder that its reader takes whole.
+    """One file of a corpus, or a folder whose reader takes the whole folder.
 
     Attributes:
-        path: where it is.
-        name: the same as the ini has it, with what a glob stands for filled in.
+        path: the absolute path.
+        name: the path as the ini has it, after expanding a glob.
         format: the name of its reader.
     """
 
@@ -43,35 +43,35 @@ class Place:
 
 
 def places(entries: tuple[str, ...], folder: Path, formats: Registry[Reader]) -> Iterator[Place]:
-    """Yield the places that the lines of ``rag_corpus`` name, each line's in the order of their names.
+    """Yield the files of the lines of ``rag_corpus``, line by line, sorted by name within a line.
 
-    A line is a path or a glob relative to ``folder``, perhaps with ``format:`` before it. A glob takes no hidden files
-    and folders, ``**`` stands for any number of folders, and without a format each ending says what a file is.
+    A line is a path or a glob relative to ``folder``, with an optional ``format:`` before it. A glob skips hidden files
+    and folders; ``**`` matches any number of folders. Without a format, the ending of each file decides.
 
     Raises:
-        SettingError: a format is unknown, or a file's ending says none.
-        DataError: there is no such file, or a glob matches none.
+        SettingError: a format or a file's ending is unknown.
+        DataError: a file is missing, or a glob matches no file.
     """
     for entry in entries:
-        format_name, text = _parted(entry, formats)
+        format_name, text = _split(entry, formats)
         for name in _names(text, folder):
             yield Place(folder / name, name, format_name or _format_of(folder / name, name))
 
 
 def check_form(entries: tuple[str, ...], formats: Registry[Reader]) -> None:
-    """Raise `SettingError` where a line of ``rag_corpus`` names no path or an unknown format; no file is looked for."""
+    """Raise `SettingError` for a line of ``rag_corpus`` without a path or with an unknown format; read no file."""
     for entry in entries:
-        _parted(entry, formats)
+        _split(entry, formats)
 
 
-def _parted(entry: str, formats: Registry[Reader]) -> tuple[str, str]:
+def _split(entry: str, formats: Registry[Reader]) -> tuple[str, str]:
     """Return the format, or "", and the path."""
     match = _FORMAT.fullmatch(entry)
     if match is None:
         return "", entry
     formats.get(match[1], "rag_corpus")
     if not match[2].strip():
-        raise SettingError(f"rag_corpus: {found(entry)} names no path; write for instance {match[1]}:docs/pages")
+        raise SettingError(f"rag_corpus: {found(entry)} has no path; write for example {match[1]}:docs/pages")
     return match[1], match[2].strip()
 
 
@@ -79,7 +79,7 @@ def _names(text: str, folder: Path) -> list[str]:
     try:
         if not has_magic(text) or (folder / text).exists():
             if not (folder / text).exists():
-                raise DataError("rag_corpus", f"there is no {found(str(folder / text), 200)}; correct the path")
+                raise DataError("rag_corpus", f"no such file: {found(str(folder / text), 200)}; correct the path")
             return [Path(text).as_posix()]
         matched = glob(text, root_dir=folder, recursive=True)
     except (OSError, ValueError) as error:
@@ -92,14 +92,14 @@ def _names(text: str, folder: Path) -> list[str]:
 
 
 def _format_of(path: Path, name: str) -> str:
-    """Return the format that a path's ending says, or that of a folder."""
+    """Return the format of a file by its ending, or the format of a folder."""
     if path.is_dir():
         if (path / CORPUS).exists():
             return "beir"
         hint = f"write a glob of its files, such as {name}/**/*.md"
         raise SettingError(f"rag_corpus: {found(name)} is a folder without {CORPUS}; {hint}")
-    known = ENDINGS.get(path.suffix.lower())
-    if known is None:
-        hint = f"known are {' '.join(sorted(ENDINGS))}; say it as format:path, for instance text:{name}"
-        raise SettingError(f"rag_corpus: the ending of {found(name)} does not say its format; {hint}")
-    return known
+    format_name = ENDINGS.get(path.suffix.lower())
+    if format_name is None:
+        hint = f"known are {' '.join(sorted(ENDINGS))}; write format:path, for example text:{name}"
+        raise SettingError(f"rag_corpus: the ending of {found(name)} has no known format; {hint}")
+    return format_name

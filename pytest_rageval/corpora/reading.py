@@ -1,4 +1,4 @@
-"""From the files of a corpus to its passages, one at a time."""
+"""Read the files of a corpus and yield its passages, one at a time."""
 
 from __future__ import annotations
 
@@ -23,37 +23,36 @@ __all__ = ["passages"]
 def passages(
     files: Iterable[Place], formats: Registry[Reader], chunking: Chunking, locator: EvidenceLocator | None = None
 ) -> Iterator[Passage]:
-    """Yield the passages of a corpus, in the order of its files and lines; of what was yielded, only the ids are kept.
+    """Yield the passages of a corpus in the order of its files and lines; keep only the ids in memory.
 
-    Without chunking a passage has its document's id; else ``document#n``, from 0 on. As what stands behind the last
-    ``#`` is the number, passages of two documents never share an id.
-    The ``locator`` sees the documents that it wants.
+    Without chunking, a passage has the id of its document; else ``document#n``, from 0. The number follows the last
+    ``#``, so passages of different documents never share an id. The ``locator`` searches the documents that it needs.
 
     Raises:
-        DataError: a record cannot be read, is empty, or has an id that another has.
+        DataError: a record is unreadable or empty, or its id is a duplicate.
     """
     files = tuple(files)
-    seen: set[str] = set()
+    ids: set[str] = set()
     for place, document in _documents(files, formats):
         where = document.where or shown_path(place.path)
-        if document.id in seen:
+        if document.id in ids:
             if document.shared:
                 continue
             first, earlier = next(pair for pair in _documents(files, formats) if pair[1].id == document.id)
-            there = earlier.where or shown_path(first.path)
-            raise DataError(where, f"the id {found(document.id)} stands in {there} already, wanted each once")
-        seen.add(document.id)
+            first_where = earlier.where or shown_path(first.path)
+            raise DataError(where, f"duplicate id {found(document.id)}, first used in {first_where}")
+        ids.add(document.id)
         if not document.text or document.text.isspace():
-            raise DataError(where, "found no text, wanted a document that is not empty")
+            raise DataError(where, "the document has no text; add a text or remove the document")
         if locator is not None and locator.wants(document):
-            cut = tuple(_cut(document, chunking))
-            locator.look(document, cut)
-            yield from cut
+            chunks = tuple(_chunk(document, chunking))
+            locator.look(document, chunks)
+            yield from chunks
         else:
-            yield from _cut(document, chunking)
+            yield from _chunk(document, chunking)
 
 
-def _cut(document: Document, chunking: Chunking) -> Iterator[Passage]:
+def _chunk(document: Document, chunking: Chunking) -> Iterator[Passage]:
     title, page, metadata = document.title, document.page or document.id, document.metadata
     if chunking.unit == "none":
         yield Passage(document.id, document.text, title, page=page, metadata=metadata)
@@ -70,19 +69,19 @@ def _documents(files: Iterable[Place], formats: Registry[Reader]) -> Iterator[tu
         try:
             for document in reader(place.path, place.name):
                 empty = False
-                yield place, _checked(document, place)
+                yield place, _check(document, place)
         except RagEvalError:
             raise
-        except Exception as error:  # of a user's own reader
+        except Exception as error:  # raised by a user's own reader
             cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
             problem = f"the reader of {place.format!r} failed on {shown_path(place.path)}: {cause}"
             raise SettingError(f"rag_corpus: {problem}") from error
         if empty:
-            raise DataError(shown_path(place.path), "holds no document; it needs at least one")
+            raise DataError(shown_path(place.path), "has no document; it needs at least one")
 
 
-def _checked(document: object, place: Place) -> Document:
+def _check(document: object, place: Place) -> Document:
     if isinstance(document, Document) and all(isinstance(t, str) for t in (document.id, document.text, document.title)):
         return document
-    what = f"the reader of {place.format!r} gave {found(document)}"
-    raise SettingError(f"rag_corpus: {what}, wanted Document(id, text, title) with texts")
+    what = f"the reader of {place.format!r} yielded {found(document)}"
+    raise SettingError(f"rag_corpus: {what}, wanted Document(id, text, title) with strings")

@@ -1,4 +1,4 @@
-"""RGB: the passages of all records of a file."""
+"""The format ``rgb``: the passages of all records of an RGB file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield a document for each passage of each record, whatever it is to the record, by its content's id.
+    """Yield a document for each passage of each record, in any role, with an id made of its text.
 
-    The records are judged by the same ids, where they are asked without their passages.
+    The records' relevance judgements use the same ids if they are asked without their passages.
     """
     for instance in load(path):
         for passage in instance.passages or ():

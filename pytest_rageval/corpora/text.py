@@ -1,4 +1,4 @@
-"""A text file that is one document, named by its path."""
+"""The format ``text``: a file is one document."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ __all__ = ["read"]
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield the file as one document without a title."""
+    """Yield the file as one document without a title; its id is the path."""
     yield Document(name, text_of(path))

@@ -1,4 +1,4 @@
-"""Tab-separated columns ``id``, ``text``, ``title``, as RaLLe and DPR have them: quoted or not, header or not."""
+"""The format ``tsv``: tab-separated ``id``, ``text``, ``title``, as in DPR and RaLLe."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ _QUOTED = re.compile(r'"([^"]*(?:""[^"]*)*)"(?=\t|$)')
 
 
 def read(path: Path, name: str) -> Iterator[Document]:
-    """Yield one document a line.
+    """Yield one document per line.
 
-    The first line is a header when it names ``id`` and ``text``; it may name them in any order, ``title`` and ``page``
-    too, and others, which are metadata. Else it says by its columns, two or three, whether there are titles. A column
-    that begins and ends with a quotation mark, every other doubled, is unquoted; a document may not span lines.
+    The first line is a header if it contains ``id`` and ``text``, in any order; ``title`` and ``page`` are optional,
+    other columns are metadata. Without a header, there are two or three columns: id, text and perhaps title. A column
+    in quotation marks is unquoted; marks inside it are doubled. A document cannot span lines.
     """
-    shown = shown_path(path)
+    displayed = shown_path(path)
     names: tuple[str, ...] = ()
     for line, text in lines_of(path):
-        where = f"{shown}:{line}"
+        where = f"{displayed}:{line}"
         columns = _columns(text)
         if not names:
             names = _names(columns, where)
-            if "id" in map(_lowered, columns):
+            if "id" in map(_normal, columns):
                 continue
         if len(columns) != len(names):
-            wanted = f"{len(names)} ({', '.join(names)}), as the first line has"
-            raise DataError(where, f"found {len(columns)} columns between tabs, wanted {wanted}")
+            expected = f"{len(names)} ({', '.join(names)}), like the first line"
+            raise DataError(where, f"found {len(columns)} columns between tabs, wanted {expected}")
         yield _document(dict(zip(names, columns, strict=True)), where)
 
 
 def _columns(line: str) -> list[str]:
-    columns, at = [], 0
-    while at <= len(line):
-        quoted = _QUOTED.match(line, at)
-        tab = line.find("\t", at)
-        end = quoted.end() if quoted else len(line) if tab < 0 else tab
-        columns.append(quoted[1].replace('""', '"') if quoted else line[at:end])
-        at = end + 1
+    columns, position = [], 0
+    while position <= len(line):
+        match = _QUOTED.match(line, position)
+        tab = line.find("\t", position)
+        end = match.end() if match else len(line) if tab < 0 else tab
+        columns.append(match[1].replace('""', '"') if match else line[position:end])
+        position = end + 1
     return columns
 
 
 def _names(first: list[str], where: str) -> tuple[str, ...]:
-    """Return the names of the columns, by the first line."""
-    lowered = tuple(map(_lowered, first))
+    """Return the names of the columns from the first line."""
+    lowered = tuple(map(_normal, first))
     if {"id", "text"} <= set(lowered):
         if len(set(lowered)) != len(lowered):
             raise DataError(where, f"found the header {', '.join(map(found, first))}, wanted each name once")
@@ -64,7 +64,7 @@ def _names(first: list[str], where: str) -> tuple[str, ...]:
     return COLUMNS[: len(first)]
 
 
-def _lowered(column: str) -> str:
+def _normal(column: str) -> str:
     return column.strip().lower()
 
 

@@ -1,4 +1,4 @@
-"""Instances -> findings: what is wrong with a dataset before any system answers it, one module a family of checks."""
+"""Checks of a dataset before any system answers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evidence of records: whether the corpus holds it."""
+"""Check that the corpus contains the evidence of the records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["evidence_not_in_corpus"]
 
 
 def evidence_not_in_corpus(subject: Subject) -> Iterator[Finding]:
-    """Find pages, quotes and spans that the corpus does not hold.
+    """Find pages, quotes and spans that are missing in the corpus.
 
-    Where it holds another alternative whole, the rankings of the record are scored all the same: a warning.
+    A warning if the corpus contains another complete alternative: the record's rankings can still be scored.
     """
     locator = subject.locator
     if locator is None:

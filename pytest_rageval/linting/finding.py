@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""The value that a check yields: a finding."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pytest_rageval.model.case import Instance
 __all__ = ["Finding", "Severity", "about", "some"]
 
 Severity = Literal["error", "warning", "note"]
-"""An error makes scores wrong or impossible whatever the system; a warning is worth a look, a note worth knowing."""
+"""An error makes scores wrong or impossible for every system. Look at a warning; a note is only information."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong with a dataset, or worth knowing of it.
+    """One problem of a dataset, or a fact worth knowing.
 
     Attributes:
-        check: the name of the check that found it.
+        check: the name of the check.
         severity: "error", "warning" or "note".
-        id: the record's id, or "" where it is about the whole dataset.
+        id: the record's id; "" for the whole dataset.
         origin: ``file:line`` of the record, or the dataset.
         problem: one sentence.
     """
@@ -38,11 +38,11 @@ class Finding:
 
 
 def about(instance: Instance, check: str, severity: Severity, problem: str) -> Finding:
-    """Return what ``check`` found in one record."""
+    """Return a finding about one record."""
     return Finding(check, severity, instance.id, instance.origin, problem)
 
 
 def some(names: list[str], first: int = 3) -> str:
-    """Return the first few of some names for a message, and how many more there are."""
-    shown = ", ".join(map(found, names[:first]))
-    return shown if len(names) <= first else f"{shown} and {len(names) - first} more"
+    """Return the first few names for a message, and the number of the others."""
+    text = ", ".join(map(found, names[:first]))
+    return text if len(names) <= first else f"{text} and {len(names) - first} more"

@@ -1,4 +1,4 @@
-"""Where the gold answers stand, and where they should not; what counts as contained, the subject says."""
+"""Checks of gold answers: passages and false answers that must or must not contain them."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from pytest_rageval.model.case import Instance, Passage, Role
 __all__ = ["gold_in_counterfactual", "gold_in_fake", "gold_in_negative", "joined_names", "positive_without_gold"]
 
 Hits = tuple[str | None, ...]
-"""For each slot of the gold, the alias that a text contains, or None."""
+"""For each slot of the gold answer, the alias that a text contains, or None."""
 
 LONGEST = 50
-"""Characters of an answer that a passage may be expected to hold word for word."""
+"""Largest length, in characters, of an answer that a passage should contain literally."""
 
 _JOINED = re.compile(r",(?!\s)|[、;；|]")
 _NAME = re.compile(r"[^\d\s][^。！？!?]{0,29}")
 
 
 def gold_in_fake(subject: Subject) -> Iterator[Finding]:
-    """Find false answers that would be scored as right: every slot of the gold is in an alias of them."""
-    for instance in _checked(subject):
+    """Find false answers that would be scored as correct: every slot of the gold is in one of their aliases."""
+    for instance in _matchable(subject):
         lies = [lie for slot in instance.fake for lie in slot]
         hits = [subject.contained(instance.gold, lie, instance.language) for lie in lies]
         if hits and all(any(map(_is_hit, slot)) for slot in zip(*hits, strict=True)):
-            lie, held = next((lie, hit) for lie, hit in zip(lies, hits, strict=True) if any(map(_is_hit, hit)))
-            problem = f"the false answer {found(lie)} contains the gold {_shown(held)}, so that it is scored as right"
+            lie, hit = next((lie, hit) for lie, hit in zip(lies, hits, strict=True) if any(map(_is_hit, hit)))
+            problem = f"the false answer {found(lie)} contains the gold {_list(hit)} and is scored as correct"
             yield about(instance, "gold_in_fake", "error", problem)
 
 
 def gold_in_counterfactual(subject: Subject) -> Iterator[Finding]:
-    """Find counterfactual passages that hold the whole gold answer, which they should tell otherwise."""
-    for instance in _checked(subject):
-        inside = _holding(subject, instance, "counterfactual")
-        if inside:
-            problem = f"the gold {_held(inside)} is in {_count(inside)} that should tell otherwise"
+    """Find counterfactual passages that contain the whole gold answer."""
+    for instance in _matchable(subject):
+        passages = _containing(subject, instance, "counterfactual")
+        if passages:
+            problem = f"the gold {_aliases(passages)} is in {_count(passages)} that should contradict it"
             yield about(instance, "gold_in_counterfactual", "warning", problem)
 
 
 def gold_in_negative(subject: Subject) -> Iterator[Finding]:
-    """Find negative passages that hold the whole gold answer, so that they are no noise."""
-    for instance in _checked(subject):
-        inside = _holding(subject, instance, "negative")
-        if inside:
-            problem = f"the gold {_held(inside)} is in {_count(inside)} that should not answer"
+    """Find negative passages that contain the whole gold answer: they are not noise."""
+    for instance in _matchable(subject):
+        passages = _containing(subject, instance, "negative")
+        if passages:
+            problem = f"the gold {_aliases(passages)} is in {_count(passages)} that should not answer"
             yield about(instance, "gold_in_negative", "warning", problem)
 
 
 def positive_without_gold(subject: Subject) -> Iterator[Finding]:
-    """Find positive passages that hold no slot of a gold answer which is short enough to be looked for."""
-    for instance in _checked(subject):
+    """Find positive passages without any slot of the gold answer; skip gold answers that are too long to match."""
+    for instance in _matchable(subject):
         if min(len(fold(alias)) for slot in instance.gold for alias in slot) > LONGEST:
             continue
-        positives = _of(instance, "positive")
+        positives = _with_role(instance, "positive")
         bare = [each.id for each in positives if not any(map(_is_hit, _hits(subject, instance, each)))]
         if bare:
             where = f"{len(bare)} of {len(positives)} positive passages ({some(bare)})"
@@ -68,7 +68,7 @@ def positive_without_gold(subject: Subject) -> Iterator[Finding]:
 
 
 def joined_names(subject: Subject) -> Iterator[Finding]:
-    """Find aliases that are two names with a comma, and no space, or the like between them: nobody answers so."""
+    """Find aliases that are several names, joined by a comma without a space or a similar mark."""
     for instance in subject.instances:
         for alias in (alias for slot in instance.gold for alias in slot):
             parts = [part.strip() for part in _JOINED.split(alias)]
@@ -77,22 +77,22 @@ def joined_names(subject: Subject) -> Iterator[Finding]:
                 yield about(instance, "joined_names", "warning", problem)
 
 
-def _checked(subject: Subject) -> Iterator[Instance]:
-    """Yield the records whose gold can be looked for in a text: not yes or no, which stand in any."""
+def _matchable(subject: Subject) -> Iterator[Instance]:
+    """Yield the records whose gold can be matched in a text; yes and no occur in any text."""
     for instance in subject.instances:
         aliases = [alias for slot in instance.gold for alias in slot]
         if aliases and all(affirms(alias) is None for alias in aliases):
             yield instance
 
 
-def _of(instance: Instance, role: Role) -> list[Passage]:
+def _with_role(instance: Instance, role: Role) -> list[Passage]:
     return [passage for passage in instance.passages or () if passage.role == role]
 
 
-def _holding(subject: Subject, instance: Instance, role: Role) -> dict[str, Hits]:
-    """Return the passages of a role that hold the whole gold, by id, with the alias of each slot that they hold."""
-    hits = {passage.id: _hits(subject, instance, passage) for passage in _of(instance, role)}
-    return {name: held for name, held in hits.items() if all(map(_is_hit, held))}
+def _containing(subject: Subject, instance: Instance, role: Role) -> dict[str, Hits]:
+    """Return the passages of a role that contain the whole gold: id -> the contained alias of each slot."""
+    hits = {passage.id: _hits(subject, instance, passage) for passage in _with_role(instance, role)}
+    return {name: aliases for name, aliases in hits.items() if all(map(_is_hit, aliases))}
 
 
 def _hits(subject: Subject, instance: Instance, passage: Passage) -> Hits:
@@ -104,15 +104,15 @@ def _is_hit(alias: str | None) -> bool:
     return alias is not None
 
 
-def _shown(held: Iterable[str | None]) -> str:
-    """Return the aliases that are contained, each once."""
-    return some(list(dict.fromkeys(alias for alias in held if alias is not None)))
+def _list(aliases: Iterable[str | None]) -> str:
+    """Return the unique contained aliases as a list for a message."""
+    return some(list(dict.fromkeys(alias for alias in aliases if alias is not None)))
 
 
-def _held(inside: Mapping[str, Hits]) -> str:
-    return _shown(alias for held in inside.values() for alias in held)
+def _aliases(passages: Mapping[str, Hits]) -> str:
+    return _list(alias for hits in passages.values() for alias in hits)
 
 
-def _count(inside: Mapping[str, Hits]) -> str:
-    names = list(inside)
+def _count(passages: Mapping[str, Hits]) -> str:
+    names = list(passages)
     return f"{len(names)} {'passage' if len(names) == 1 else 'passages'} ({some(names)})"

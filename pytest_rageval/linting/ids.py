@@ -1,4 +1,4 @@
-"""The ids of records and of the documents that are judged relevant; records that are no instances."""
+"""Checks of ids: duplicates, relevance judgements without a document, skipped records."""
 
 from __future__ import annotations
 
@@ -13,36 +13,39 @@ __all__ = ["duplicate_id", "left_out", "missing_gold_id"]
 
 
 def duplicate_id(subject: Subject) -> Iterator[Finding]:
-    """Find ids that another record has, too."""
+    """Find duplicate ids."""
     first: dict[str, Instance] = {}
     for instance in sorted(subject.instances, key=lambda each: (each.origin, each.question)):
         other = first.setdefault(instance.id, instance)
         if other is not instance:
-            problem = f"the id stands at {other.origin or 'another record'} already, wanted each once"
+            problem = f"duplicate id, first used in {other.origin or 'another record'}"
             yield about(instance, "duplicate_id", "error", problem)
 
 
 def left_out(subject: Subject) -> Iterator[Finding]:
-    """Tell of records that the format leaves out."""
+    """Report records that the format skips."""
     for where, problem in subject.left_out:
         yield Finding("left_out", "note", "", where, problem)
 
 
 def missing_gold_id(subject: Subject) -> Iterator[Finding]:
-    """Find documents that are judged relevant and not there, and records that judge none although most do.
+    """Find relevant documents that are missing, and records without judgements although most records have them.
 
-    They are looked for in the corpus; without one, among the record's own passages, and only where any record of the
-    dataset judges those, as else the judgements are of a corpus. A record with evidence judges by it.
+    The check looks in the corpus. Without a corpus it looks in the record's own passages, if at least one record of the
+    dataset judges its own passages; else the judgements belong to an unknown corpus. Records with evidence are judged
+    by the evidence.
     """
-    wanted = [_wanted(instance, subject.corpus is not None) for instance in subject.instances]
-    own = [_own(instance) for instance in subject.instances]
-    judged_own = any(own_ids.intersection(ids) for own_ids, ids in zip(own, wanted, strict=True))
-    judged = [bool(ids or instance.evidence) for instance, ids in zip(subject.instances, wanted, strict=True)]
-    usual = 2 * sum(judged) > len(judged)
-    for instance, ids, own_ids in zip(subject.instances, wanted, own, strict=True):
+    relevant = [_relevant_ids(instance, subject.corpus is not None) for instance in subject.instances]
+    passage_ids = [_passage_ids(instance) for instance in subject.instances]
+    judged_own = any(
+        own_passage_ids.intersection(ids) for own_passage_ids, ids in zip(passage_ids, relevant, strict=True)
+    )
+    has_judgements = [bool(ids or instance.evidence) for instance, ids in zip(subject.instances, relevant, strict=True)]
+    is_usual = 2 * sum(has_judgements) > len(has_judgements)
+    for instance, ids, own_passage_ids in zip(subject.instances, relevant, passage_ids, strict=True):
         if not ids:
-            if usual and instance.answerable is not False and not instance.evidence:
-                problem = "no document is judged relevant, as in most records, so that its rankings cannot be scored"
+            if is_usual and instance.answerable is not False and not instance.evidence:
+                problem = "no document is judged relevant, unlike in most records; its rankings cannot be scored"
                 yield about(instance, "missing_gold_id", "warning", problem)
         elif subject.corpus is not None:
             missing = [name for name in ids if not {name, page_of(name)}.intersection(subject.corpus)]
@@ -50,18 +53,18 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
                 problem = f"the corpus lacks {len(missing)} of {len(ids)} documents judged relevant: {some(missing)}"
                 yield about(instance, "missing_gold_id", "error", problem)
         elif judged_own and instance.passages is not None:
-            missing = [name for name in ids if name not in own_ids]
+            missing = [name for name in ids if name not in own_passage_ids]
             if missing:
                 problem = (
-                    f"{len(missing)} of {len(ids)} ids judged relevant are of none of its passages: {some(missing)}"
+                    f"{len(missing)} of {len(ids)} ids judged relevant are not among its passages: {some(missing)}"
                 )
                 yield about(instance, "missing_gold_id", "warning", problem)
 
 
-def _wanted(instance: Instance, retrieved: bool) -> list[str]:
-    """Return the ids that are judged relevant; of what is retrieved, else those of its positive passages' pages.
+def _relevant_ids(instance: Instance, retrieved: bool) -> list[str]:
+    """Return the ids judged relevant; with ``retrieved``, also the provenance, or else the pages of positive passages.
 
-    A record with evidence has none, because its evidence says what is relevant.
+    A record with evidence has none because its evidence decides what is relevant.
     """
     if instance.evidence:
         return []
@@ -72,5 +75,5 @@ def _wanted(instance: Instance, retrieved: bool) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-def _own(instance: Instance) -> set[str]:
+def _passage_ids(instance: Instance) -> set[str]:
     return {name for passage in instance.passages or () for name in (passage.id, passage.page) if name}

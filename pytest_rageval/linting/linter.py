@@ -1,4 +1,4 @@
-"""From a dataset's name to what all checks find in it."""
+"""Lint a dataset: load it and run all checks."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def lint(
     assembly: str = "balanced",
     corpus: str | Sequence[str] = (),
 ) -> list[Finding]:
-    """Return what is wrong with a dataset, in the order of its records; an empty list where nothing is.
+    """Return the problems of a dataset, in the order of its records; an empty list for none.
 
     Args:
-        dataset: ``format:path``, the path from the current folder on, or the instances themselves.
-        ability: as in ``rag_case``; None for the one that the passages of each record imply.
-        passages: so many that the pools shall suffice for; several are tried one after the other.
-        noise_rate: the share of noise in 0..1 that they shall suffice for.
-        correct_rate: the share of correct ones in 0..1 among counterfactual passages.
-        assembly: "balanced", or "rgb-compat", under which RGB's own matching says what is contained, not ``accuracy``.
-        corpus: lines as those of ``rag_corpus``, that hold what is judged relevant.
+        dataset: ``format:path``, relative to the current folder, or the instances themselves.
+        ability: as in ``rag_case``; None for the ability that the passages of each record imply.
+        passages: the number of passages that the pools must suffice for; several numbers are all tried.
+        noise_rate: the share of noise in 0..1 that the pools must suffice for.
+        correct_rate: the share of correct passages in 0..1 among counterfactual ones.
+        assembly: "balanced", or "rgb-compat", which matches gold answers like RGB instead of ``accuracy``.
+        corpus: lines like those of ``rag_corpus``: the documents judged relevant.
 
-    Each record that cannot be read is a finding too, and the checks look at the others.
+    An unreadable record is a finding too; the checks continue with the others.
 
     Raises:
-        SettingError: the settings contradict each other, or there is no such format or its loader fails.
-        DataError: there is no such file, or the corpus cannot be read.
+        SettingError: the settings contradict each other, the format is unknown, or its loader fails.
+        DataError: the file is missing, or the corpus cannot be read.
     """
     from pytest_rageval import corpora, datasets
 
@@ -70,21 +70,21 @@ def lint(
 
 
 class Linter:
-    """Checks datasets under one set of settings.
+    """Checks datasets with one set of settings.
 
-    The corpus is read once, and again for a dataset with evidence.
+    Reads the corpus once, and again for a dataset with evidence.
 
     Args:
-        settings: as `Subject` has them.
-        corpus: lines as those of ``rag_corpus``.
-        formats: of datasets.
-        readers: of the corpus.
+        settings: as in `Subject`.
+        corpus: lines like those of ``rag_corpus``.
+        formats: the dataset formats.
+        readers: the corpus formats.
 
     Attributes:
-        matcher: the metric that decides what is contained.
+        matcher: the metric that matches gold answers.
 
     Raises:
-        SettingError: the settings cannot be used.
+        SettingError: a setting is invalid.
         DataError: the corpus cannot be read.
     """
 
@@ -104,12 +104,12 @@ class Linter:
         self._corpus = frozenset(_ids(self._passages())) if corpus else None
 
     def __call__(self, dataset: str | Sequence[Instance]) -> list[Finding]:
-        """Return the findings in one dataset."""
+        """Return the findings of one dataset."""
         if not isinstance(dataset, str):
             return self._findings("instances", tuple(dataset))
         name, colon, text = dataset.partition(":")
         if not name or not colon or not text.strip():
-            raise SettingError(f"dataset {found(dataset)} is not format:path; write for instance jsonl:cases.jsonl")
+            raise SettingError(f"dataset {found(dataset)} is not format:path; write for example jsonl:cases.jsonl")
         loader, path = self._formats.get(name), _existing(text)
         instances: tuple[Instance, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
@@ -121,14 +121,14 @@ class Linter:
                 faults.append(error)
             except RagEvalError:
                 raise
-            except Exception as error:  # of a user's own loader
+            except Exception as error:  # raised by a user's own loader
                 cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
                 raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
-        unreadable = sorted({(fault.where, fault.problem) for fault in faults}, key=_place)
+        unreadable = sorted({(fault.where, fault.problem) for fault in faults}, key=_sort_key)
         findings = [Finding("unreadable", "error", "", *fault) for fault in unreadable]
         findings += self._findings(dataset, instances, left_out)
         if not instances and not unreadable:
-            findings.append(Finding("unreadable", "error", "", dataset, "found no record, wanted at least one"))
+            findings.append(Finding("unreadable", "error", "", dataset, "the dataset has no record"))
         return findings
 
     def _findings(
@@ -149,29 +149,29 @@ class Linter:
         return passages(files, self._readers, parse_chunking("none"), locator)
 
 
-def _place(fault: tuple[str, str]) -> tuple[str, int, str]:
-    """Return the file and the line of a fault, in whose order faults are listed."""
+def _sort_key(fault: tuple[str, str]) -> tuple[str, int, str]:
+    """Return the sort key of a fault: file, line, problem."""
     file, _, line = fault[0].rpartition(":")
     return (file, int(line), fault[1]) if line.isdecimal() else (fault[0], 0, fault[1])
 
 
 def _existing(text: str) -> Path:
     try:
-        there = Path(text).exists()
+        is_present = Path(text).exists()
     except OSError as error:
         raise SettingError(f"the path {found(text)} cannot be used: {error.strerror}") from None
-    if not there:
+    if not is_present:
         raise DataError(ascii_safe(text), "no such file or folder; a path is relative to the current folder")
     return Path(text)
 
 
 def _findings(subject: Subject) -> list[Finding]:
-    """Return what all checks find: of the whole dataset first, then record by record."""
+    """Return the findings of all checks: first about the whole dataset, then record by record."""
     places = {(instance.origin, instance.id): place for place, instance in enumerate(subject.instances)}
     findings = [finding for name in BUILTIN for finding in _CHECKS.get(name)(subject)]
     return sorted(findings, key=lambda finding: places.get((finding.origin, finding.id), -1))
 
 
-def _ids(read: Iterator[Passage]) -> Iterator[str]:
-    for passage in read:
+def _ids(passages: Iterator[Passage]) -> Iterator[str]:
+    for passage in passages:
         yield from filter(None, (passage.id, passage.page))

@@ -1,4 +1,4 @@
-"""The pools of passages: empty, too short for what is asked of them, or mixed up."""
+"""Checks of passage pools: empty, too small, or with contradicting roles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROLES: tuple[Role, ...] = ("positive", "negative", "counterfactual")
 
 
 def empty_pool(subject: Subject) -> Iterator[Finding]:
-    """Find records with passages but none of a role that other records of the dataset have."""
+    """Find records without passages of a role that most records of the dataset have."""
     counts = [Counter(passage.role for passage in instance.passages or ()) for instance in subject.instances]
     having = Counter(role for count in counts for role in count)
     for instance, count in zip(subject.instances, counts, strict=True):
@@ -25,14 +25,14 @@ def empty_pool(subject: Subject) -> Iterator[Finding]:
             continue
         missing = [role for role in ROLES if not count[role] and 2 * having[role] > len(counts)]
         if missing:
-            problem = f"there is no {' and no '.join(missing)} passage, as most records have"
+            problem = f"the record has no {' and no '.join(missing)} passage, unlike most records"
             yield about(instance, "empty_pool", "warning", problem)
 
 
 def short_pool(subject: Subject) -> Iterator[Finding]:
-    """Find records that cannot be given the passages that the settings ask for.
+    """Find records with too few passages for the settings.
 
-    Where these name no ability, it is the one that a record's passages imply; those that are all positive imply none.
+    Without an ability in the settings, a record's passages imply one; only positive passages imply none.
     """
     noisy = any(each.role == "negative" for instance in subject.instances for each in instance.passages or ())
     for instance in subject.instances:
@@ -49,7 +49,7 @@ def short_pool(subject: Subject) -> Iterator[Finding]:
 
 
 def double_role(subject: Subject) -> Iterator[Finding]:
-    """Find records in which passages of two roles have one text."""
+    """Find records with the same text in passages of two roles."""
     for instance in subject.instances:
         first: dict[str, Passage] = {}
         pairs = []
@@ -59,17 +59,17 @@ def double_role(subject: Subject) -> Iterator[Finding]:
                 pairs.append((other, passage))
         if pairs:
             (one, two), more = pairs[0], len(pairs) - 1
-            problem = f"{one.id} ({one.role or 'no role'}) and {two.id} ({two.role or 'no role'}) are the same text"
-            problem += f", as are {more} more pairs" if more else ""
+            problem = f"{one.id} ({one.role or 'no role'}) and {two.id} ({two.role or 'no role'}) have the same text"
+            problem += f"; so do {more} more pairs" if more else ""
             yield about(instance, "double_role", "error", problem)
 
 
 def groups_and_slots(subject: Subject) -> Iterator[Finding]:
-    """Find records whose positives are in more or fewer groups than the gold has slots."""
+    """Find records whose positive passages have more or fewer groups than the gold has slots."""
     for instance in subject.instances:
         groups = {passage.group for passage in instance.passages or () if passage.group is not None}
         if groups and instance.gold and len(groups) != len(instance.gold):
-            problem = f"there are {len(groups)} groups of positive passages for {len(instance.gold)} parts of the gold"
+            problem = f"{len(groups)} groups of positive passages, but {len(instance.gold)} parts of the gold"
             yield about(instance, "groups_and_slots", "note", problem)
 
 
@@ -84,12 +84,13 @@ def _implied(instance: Instance, noisy: bool) -> str:
 
 
 def _shortage(case: Case) -> str:
-    """Return what a case was asked for and what it got."""
-    asked = " ".join(f"{n}={case.facets[n]}" for n in ("passages", "noise_rate", "correct_rate") if n in case.facets)
-    given, held = (_counted(passages) for passages in (case.supplied, case.instance.passages))
-    return f"{asked} gives {given}, as the record has {held}"
+    """Return the settings of a case and the passages that it got."""
+    names = ("passages", "noise_rate", "correct_rate")
+    settings = " ".join(f"{name}={case.facets[name]}" for name in names if name in case.facets)
+    supplied, available = (_count(passages) for passages in (case.supplied, case.instance.passages))
+    return f"{settings} gives {supplied}; the record has {available}"
 
 
-def _counted(passages: Sequence[Passage] | None) -> str:
+def _count(passages: Sequence[Passage] | None) -> str:
     counts = Counter(passage.role for passage in passages or ())
     return ", ".join(f"{counts[role]} {role}" for role in ROLES if counts[role]) or "no passage"

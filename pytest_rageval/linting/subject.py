@@ -1,4 +1,4 @@
-"""What is checked: the instances, the settings they are to be used under, and what counts as contained."""
+"""The input of every check: instances, settings, corpus, and the matcher of gold answers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["Subject"]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A dataset and how it is to be used.
+    """A dataset and its settings.
 
     Attributes:
-        name: of the dataset, as ``format:path``.
+        name: the dataset, as ``format:path``.
         instances: its records, in the order of the file.
-        settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None stands for not given.
-        corpus: the ids of the documents to retrieve and of their pages; None where no corpus is named.
-        locator: what the corpus holds of the records' evidence; None without a corpus or evidence.
-        left_out: ``file:line`` and one sentence of each record that is no instance.
+        settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None means unset.
+        corpus: the ids of the corpus's documents and pages; None without a corpus.
+        locator: the located evidence of the records; None without a corpus or evidence.
+        left_out: ``file:line`` and one sentence for each record that the format skips.
     """
 
     name: str
@@ -33,14 +33,14 @@ class Subject:
     corpus: Collection[str] | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     locator: EvidenceLocator | None = None
-    _parsed: dict[str, Settings] = field(default_factory=dict)
+    _settings_cache: dict[str, Settings] = field(default_factory=dict)
 
     def contained(self, gold: Gold, text: str, language: str) -> tuple[str | None, ...]:
-        """Return for each slot the first of its aliases that ``text`` contains, or None.
+        """Return for each slot its first alias that ``text`` contains, or None.
 
-        The metric ``accuracy`` decides what is contained, or RGB's own evaluation where the assembly is RGB's.
+        The match is that of the metric ``accuracy``, or of RGB's own evaluation with the assembly ``rgb-compat``.
         """
-        if not self._published:
+        if not self._is_rgb:
             return slot_hits(gold, text)
         return tuple(
             next((alias for alias in slot if published_hits(((alias,),), text, language) == (1,)), None)
@@ -48,22 +48,22 @@ class Subject:
         )
 
     def settings_under(self, ability: str) -> Settings:
-        """Return the settings under an ability that was given or is implied, checked.
+        """Return the checked settings for an ability.
 
         Raises:
-            SettingError: they cannot be used.
+            SettingError: a setting is invalid.
         """
-        if ability not in self._parsed:
+        if ability not in self._settings_cache:
             raw = {**self.settings, "ability": ability, "dataset": "format:path"}
             if not self.settings.get("ability") and ability != "counterfactual_robustness":
                 raw.pop("correct_rate", None)
-            self._parsed[ability] = parse_settings(raw, "lint", known_keys_only=True)
-        return self._parsed[ability]
+            self._settings_cache[ability] = parse_settings(raw, "lint", known_keys_only=True)
+        return self._settings_cache[ability]
 
     def check(self) -> None:
-        """Raise a `SettingError` where the settings cannot be used."""
+        """Raise a `SettingError` for invalid settings."""
         self.settings_under(str(self.settings.get("ability") or "counterfactual_robustness"))
 
     @property
-    def _published(self) -> bool:
+    def _is_rgb(self) -> bool:
         return self.settings.get("assembly") == "rgb-compat"

@@ -1,4 +1,4 @@
-"""Languages, yes and no, and names of topics and tasks, over the whole dataset."""
+"""Checks of the whole dataset: languages, yes/no bias, names of topics and tasks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pytest_rageval.text.language import CJK
 __all__ = ["affirms", "language", "language_mix", "stray_name", "yes_no_bias"]
 
 FEWEST, MOST = 10, 0.8
-"""So many yes/no questions tell of a bias, where more than this share of them has one answer."""
+"""Smallest number of yes/no questions, and largest share of one answer, before the check reports a bias."""
 
 KNOWN = {
     "task": frozenset(TASK_OF.values()),
     "topic_1": frozenset(name for topic in TOPICS for name in (topic.zh_1, topic.en_1)),
     "topic": frozenset(name for topic in TOPICS for name in (topic.zh, topic.en)),
 }
-"""The names that OmniEval has, by facet."""
+"""OmniEval's names, by facet."""
 
 _END = r"(?:\s*$|\s*[,;:!，。；：！、—]|\.(?:\s|$)(?!\s*\d)|\s+-)"
 _YES = re.compile(rf"(?:yes|true|correct|是的?|对的?|正确|可以|能|会){_END}")
@@ -35,7 +35,7 @@ _LATIN_WORD = re.compile("[A-Za-z]+")
 
 
 def affirms(answer: str) -> bool | None:
-    """Return whether an answer is a yes or begins with one, False for a no, None for any other."""
+    """Return True for an answer that is or begins with a yes, False for a no, None for any other."""
     text = fold(answer)
     if _YES.match(text):
         return True
@@ -43,28 +43,30 @@ def affirms(answer: str) -> bool | None:
 
 
 def yes_no_bias(subject: Subject) -> Iterator[Finding]:
-    """Find a dataset whose yes/no questions have nearly all the same answer."""
-    said = [affirms(each.gold[0][0]) for each in subject.instances if len(each.gold) == 1 and each.gold[0]]
-    yes, no = said.count(True), said.count(False)
+    """Find a dataset whose yes/no questions nearly all have the same answer."""
+    answers = [affirms(each.gold[0][0]) for each in subject.instances if len(each.gold) == 1 and each.gold[0]]
+    yes, no = answers.count(True), answers.count(False)
     total = yes + no
     if total >= FEWEST and max(yes, no) > MOST * total:
         word, count = ("yes", yes) if yes > no else ("no", no)
-        problem = f"{count} of {total} yes/no questions have the gold {word}: who always says it is right in as many"
+        problem = (
+            f"{count} of {total} yes/no questions have the gold {word}: a system that always says {word} gets these"
+        )
         yield Finding("yes_no_bias", "warning", "", subject.name, problem)
 
 
 def language(subject: Subject) -> Iterator[Finding]:
-    """Find questions that are written in the other of the languages "en" and "zh" than their record says."""
+    """Find questions in English whose record says "zh", and the reverse."""
     for instance in subject.instances:
         han, latin = len(_HAN.findall(instance.question)), len(_LATIN_WORD.findall(instance.question))
-        written = "zh" if han > latin else "en" if latin and not han else instance.language
-        if instance.language in ("en", "zh") and written != instance.language:
-            problem = f"the language is {instance.language}, and the question reads as {written}"
+        detected = "zh" if han > latin else "en" if latin and not han else instance.language
+        if instance.language in ("en", "zh") and detected != instance.language:
+            problem = f"the language is {instance.language}, but the question reads as {detected}"
             yield about(instance, "language", "warning", f"{problem}: {found(instance.question)}")
 
 
 def language_mix(subject: Subject) -> Iterator[Finding]:
-    """Tell of a dataset in several languages."""
+    """Report a dataset in several languages."""
     counts = Counter(instance.language for instance in subject.instances)
     if len(counts) > 1:
         shares = ", ".join(f"{counts[name]} {name}" for name in sorted(counts, key=lambda name: (-counts[name], name)))
@@ -73,15 +75,15 @@ def language_mix(subject: Subject) -> Iterator[Finding]:
 
 
 def stray_name(subject: Subject) -> Iterator[Finding]:
-    """Find names of topics and tasks that OmniEval does not have, where most of the dataset's names are OmniEval's."""
-    for facet, known in KNOWN.items():
-        bearers: dict[str, list[Instance]] = {}
+    """Find names of topics and tasks unknown to OmniEval, if most names of the dataset are OmniEval's."""
+    for facet, names in KNOWN.items():
+        records: dict[str, list[Instance]] = {}
         for instance in subject.instances:
             if instance.facets.get(facet):
-                bearers.setdefault(instance.facets[facet], []).append(instance)
-        strays = bearers.keys() - known
-        for name in strays if 2 * len(strays) < len(bearers) else ():
-            first = min(bearers[name], key=lambda each: (len(each.origin), each.origin, each.id))
-            whose = f"the {facet} {found(name)}, of {len(bearers[name])} records from here on,"
-            problem = f"{whose} is none of OmniEval's, as others are; {did_you_mean(name, known)}"
+                records.setdefault(instance.facets[facet], []).append(instance)
+        strays = records.keys() - names
+        for name in strays if 2 * len(strays) < len(records) else ():
+            first = min(records[name], key=lambda each: (len(each.origin), each.origin, each.id))
+            what = f"the {facet} {found(name)} of {len(records[name])} records (this is the first)"
+            problem = f"{what} is unknown to OmniEval, unlike most others; {did_you_mean(name, names)}"
             yield about(first, "stray_name", "note", problem)

@@ -1,4 +1,4 @@
-"""Query -> Ranking: one file a retriever."""
+"""Retrievers: one module each, from a query to a `Ranking`."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ BUILTIN: dict[str, str] = {
 """Retriever name -> ``"module:attribute"`` of its `RetrieverFactory`, for a `Registry`."""
 
 FAMILIES: dict[str, str] = {"run": "pytest_rageval.retrieval.run_file:family"}
-"""What stands before the ``:`` of a retriever's name -> where the function is that makes the factory of a name."""
+"""Prefix before the ``:`` of a retriever's name -> the function that makes the factory for such a name."""

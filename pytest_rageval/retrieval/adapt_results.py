@@ -1,4 +1,4 @@
-"""What other retrievers return, read as a `Ranking`: texts, pairs, dicts, LangChain's and LlamaIndex's documents."""
+"""Convert the results of foreign retrievers to a `Ranking`."""
 
 from __future__ import annotations
 
@@ -16,60 +16,60 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["content_id", "ranking_of"]
 
-WANTED = "texts, (text, score) pairs, dicts with a text or an id, documents of LangChain or LlamaIndex, or a Ranking"
+FORMS = "texts, (text, score) pairs, dicts with a text or an id, documents of LangChain or LlamaIndex, or a Ranking"
 
 TEXTS = ("text", "page_content", "content")
 PAGES = ("page_id", "source", "file_path", "doc_id", "ref_doc_id")
-"""What tells the document that a passage is a part of; many passages may share one, so that it is no id of theirs."""
+"""Fields that name the document of a passage. Several passages may share it, so it is never their id."""
 
 
 def content_id(text: str) -> str:
-    """Return the id of a passage that has none: the same wherever the same text is found."""
+    """Return an id made of the text, for a passage without one."""
     return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") -> Ranking:
-    """Return the first ``k`` of what a retriever returned, best first.
+    """Return the first ``k`` results of a retriever, in its own order.
 
-    The order is the retriever's own. Scores are kept where every passage has one and they fall from place to place: a
-    distance is not a score, and would turn the order around. An id is the ``id`` of the metadata, the one that the
-    document has, the ``doc_id`` of the metadata, or else made of the text (`content_id`); the ``title`` and the page
-    (see `PAGES`) come from the metadata. The same passage again is left out; another text under an id that stands there
-    already is a part of the same document, and named ``id#number`` by its content.
+    Scores stay only if every passage has one and they never rise: rising scores are distances, and would reverse the
+    order. The id is, in this order: ``id`` of the metadata, the id of the document, ``doc_id`` of the metadata, or a
+    hash of the text (`content_id`). The ``title`` and the page (see `PAGES`) come from the metadata. A duplicate
+    passage is dropped. A second text with the same id counts as another part of that document and becomes
+    ``id#number``, with a number computed from its text.
 
     Args:
-        value: a `Ranking`, or an iterable of passages in any form that `WANTED` names.
-        k: how many passages are wanted, >= 1.
+        value: a `Ranking`, or an iterable of passages in any form listed in `FORMS`.
+        k: the largest number of passages, >= 1.
         name: the retriever's name, for messages.
-        part: the fixture or option that gave it, for messages.
+        part: the fixture or option that supplied the retriever, for messages.
 
     Raises:
         SystemContractError: ``value`` or one of its items has another form, or a score is NaN or infinite.
     """
     if isinstance(value, Ranking):
-        return Ranking(_numbers(value.items[:k], name, part))
+        return Ranking(_check_scores(value.items[:k], name, part))
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         hint = "; declare it with async def to have it awaited" if inspect.isawaitable(value) else ""
         if inspect.iscoroutine(value):
-            value.close()  # it will never be awaited, and Python would warn of that
-        raise SystemContractError(f"{part} {name!r} returned a {type(value).__name__}; it must return {WANTED}{hint}")
-    kept: dict[str, ScoredPassage] = {}
+            value.close()  # Python would warn that it was never awaited
+        raise SystemContractError(f"{part} {name!r} returned a {type(value).__name__}; it must return {FORMS}{hint}")
+    passages: dict[str, ScoredPassage] = {}
     for place, item in enumerate(value, 1):
         passage = _passage(item)
         if passage is None:
             problem = f"returned {found(item)} at place {place}"
-            raise SystemContractError(f"{part} {name!r} {problem}; it must return {WANTED}")
-        if passage.doc_id in kept and kept[passage.doc_id].text != passage.text:
+            raise SystemContractError(f"{part} {name!r} {problem}; it must return {FORMS}")
+        if passage.doc_id in passages and passages[passage.doc_id].text != passage.text:
             number = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
             passage = replace(passage, doc_id=f"{passage.doc_id}#{number}", page=passage.page_id)
-        kept.setdefault(passage.doc_id, passage)
-        if len(kept) == k:
+        passages.setdefault(passage.doc_id, passage)
+        if len(passages) == k:
             break
-    return Ranking(_scored(_numbers(tuple(kept.values()), name, part)))
+    return Ranking(_without_distances(_check_scores(tuple(passages.values()), name, part)))
 
 
-def _numbers(items: tuple[ScoredPassage, ...], name: str, part: str) -> tuple[ScoredPassage, ...]:
-    """Return the passages, each of which has no score or a finite one."""
+def _check_scores(items: tuple[ScoredPassage, ...], name: str, part: str) -> tuple[ScoredPassage, ...]:
+    """Return the passages, or raise if a score is NaN or infinite."""
     for item in items:
         if item.score is not None and not math.isfinite(item.score):
             problem = f"gave the passage {found(item.doc_id)} the score {item.score}"
@@ -77,8 +77,8 @@ def _numbers(items: tuple[ScoredPassage, ...], name: str, part: str) -> tuple[Sc
     return items
 
 
-def _scored(items: tuple[ScoredPassage, ...]) -> tuple[ScoredPassage, ...]:
-    """Return the passages, without scores unless these say the same order."""
+def _without_distances(items: tuple[ScoredPassage, ...]) -> tuple[ScoredPassage, ...]:
+    """Return the passages, without their scores if these contradict the order."""
     scores = [item.score for item in items if item.score is not None]
     if len(scores) == len(items) and all(after <= before for before, after in pairwise(scores)):
         return items
@@ -93,11 +93,11 @@ def _passage(item: object) -> ScoredPassage | None:
     if isinstance(item, tuple | list):
         passage = _passage(item[0]) if len(item) == 2 and _is_score(item[1]) else None
         return passage and replace(passage, score=_score(item[1]))
-    return _read(dict(item) if isinstance(item, Mapping) else _fields(item))
+    return _from_fields(dict(item) if isinstance(item, Mapping) else _fields(item))
 
 
 def _fields(document: object) -> dict[str, Any]:
-    """Return what a document of a library says, with the score that LlamaIndex has beside its node."""
+    """Return the fields of a library's document; LlamaIndex keeps the score outside its node."""
     node = getattr(document, "node", document)
     content = getattr(node, "get_content", None)
     names = ("id", "metadata", "page", "ref_doc_id", "title", *TEXTS)
@@ -108,9 +108,9 @@ def _fields(document: object) -> dict[str, Any]:
     return {**fields, "score": getattr(document, "score", None)}
 
 
-def _read(fields: Mapping[str, Any]) -> ScoredPassage | None:
-    told = fields.get("metadata")
-    metadata: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+def _from_fields(fields: Mapping[str, Any]) -> ScoredPassage | None:
+    own_metadata = fields.get("metadata")
+    metadata: Mapping[str, Any] = own_metadata if isinstance(own_metadata, Mapping) else {}
     text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
     ids = (metadata.get("id"), fields.get("id"), fields.get("_id"), fields.get("doc_id"), metadata.get("doc_id"))
     doc_id = next((str(each) for each in ids if each not in (None, "")), None)

@@ -1,4 +1,4 @@
-"""BM25 scores of documents, made here and asked, saved and loaded by bm25s."""
+"""The BM25 index: scores computed here; bm25s searches, saves and loads them."""
 
 from __future__ import annotations
 
@@ -21,84 +21,84 @@ class Bm25Index:
     """BM25 scores of tokenised documents (Lucene's variant: its idf is never negative).
 
     Args:
-        documents: the terms of each document; documents may be empty.
-        k1: how fast repeated terms saturate, >= 0.
-        b: how much long documents are marked down, 0..1.
+        documents: the terms of each document; a document may be empty.
+        k1: saturation of repeated terms, >= 0.
+        b: penalty for long documents, 0..1.
     """
 
     def __init__(self, documents: Iterable[Iterable[str]], k1: float, b: float) -> None:
         from pytest_rageval.retrieval.postings import postings_of
 
-        made = postings_of(documents, k1, b)
+        postings = postings_of(documents, k1, b)
         self._index = _bm25s().BM25(k1=k1, b=b)
         self._index.scores = {
-            "data": made.data,
-            "indices": made.indices,
-            "indptr": made.indptr,
-            "num_docs": made.documents,
+            "data": postings.data,
+            "indices": postings.indices,
+            "indptr": postings.indptr,
+            "num_docs": postings.documents,
         }
         self._folder: Path | None = None
-        self._index.vocab_dict = made.vocabulary
+        self._index.vocab_dict = postings.vocabulary
         self._index.nonoccurrence_array = None
 
     @classmethod
     def load(cls, folder: Path) -> Bm25Index:
-        """Return a saved index. Its scores stay on disk and are read where they are needed, by all processes together.
+        """Return a saved index; its scores stay on disk, mapped into memory and shared by all processes.
 
         Raises:
-            DataError: a file holds something else than was saved.
+            DataError: a file is damaged.
         """
         index = cls.__new__(cls)
         index._folder = folder
         try:
             index._index = _bm25s().BM25.load(folder, mmap=True, allow_pickle=False)
-        except (OSError, EOFError, ValueError, LookupError, TypeError, TokenError):  # numpy tokenizes an array's head
-            raise _damaged(folder) from None
+        except (OSError, EOFError, ValueError, LookupError, TypeError, TokenError):  # numpy tokenizes the file header
+            raise _damage_error(folder) from None
         return index
 
     def save(self, folder: Path) -> None:
-        """Write the index to files in a folder: arrays of numbers and JSON, nothing pickled."""
+        """Write the index into a folder as arrays and JSON, without pickle."""
         self._index.save(folder, allow_pickle=False)
 
     @property
     def resident_bytes(self) -> int:
-        """What the index takes in memory; scores on disk count as far as they may come to be held there: whole."""
+        """Largest memory use of the index; mapped scores count in full because all of them may be loaded."""
         words: dict[str, int] = self._index.vocab_dict
         arrays = sum(self._index.scores[name].nbytes for name in ("data", "indices", "indptr"))
         return int(arrays) + sys.getsizeof(words) + sum(map(sys.getsizeof, words))
 
     def scores(self, terms: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one score a document, in order; 0 exactly where a document holds none of the terms.
+        """Return one score per document, in order; exactly 0 for a document without any of the terms.
 
         Raises:
-            DataError: what was loaded is not as it was saved, so that it points nowhere.
+            DataError: the loaded files are damaged.
         """
-        known = self._index.get_tokens_ids(terms)
-        if not known:
+        numbers = self._index.get_tokens_ids(terms)
+        if not numbers:
             import numpy as np
 
             return np.zeros(self._index.scores["num_docs"], dtype=np.float32)
         try:
-            scores: npt.NDArray[np.float32] = self._index.get_scores_from_ids(known)
+            scores: npt.NDArray[np.float32] = self._index.get_scores_from_ids(numbers)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             if self._folder is None:
                 raise
-            raise _damaged(self._folder) from None
+            raise _damage_error(self._folder) from None
         return scores
 
     def best(self, terms: Sequence[str], k: int) -> list[tuple[int, float]]:
-        """Return the ``k`` best documents with a score above 0, best first and equal ones in their order."""
+        """Return the ``k`` best documents with a score above 0, best first, ties in document order."""
         import numpy as np
 
         scores = self.scores(terms)
         least = np.partition(scores, -k)[-k] if k < len(scores) else 0.0
-        found = (scores >= least).nonzero()[0] if least > 0 else scores.nonzero()[0]
-        best = found[(-scores[found]).argsort(kind="stable")][:k]  # of documents that tie for the last place, the first
+        candidates = (scores >= least).nonzero()[0] if least > 0 else scores.nonzero()[0]
+        best = candidates[(-scores[candidates]).argsort(kind="stable")][:k]
         return list(zip(best.tolist(), scores[best].tolist(), strict=True))
 
 
-def _damaged(folder: Path) -> DataError:
-    return DataError(str(folder), "holds no index of bm25s; remove it, and it is built anew")
+def _damage_error(folder: Path) -> DataError:
+    return DataError(str(folder), "holds no index of bm25s; remove it to rebuild the index")
 
 
 def _bm25s() -> Any:
@@ -106,5 +106,5 @@ def _bm25s() -> Any:
 
     import bm25s
 
-    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index it makes at debug level
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs every index at debug level
     return bm25s

@@ -1,4 +1,4 @@
-"""What a retriever is made of."""
+"""The inputs of a retriever factory: corpus, settings, index store."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Watch(Protocol):
-    """Shows how far a long work has come: yields the items as they are, and tells ``doing`` with their number."""
+    """Yield the items unchanged and show the progress of the task ``doing``."""
 
     def __call__(self, items: Iterable[T], doing: str, /) -> Iterable[T]: ...
 
 
 def unwatched(items: Iterable[T], doing: str, /) -> Iterable[T]:
-    """Return the items: a `Watch` that shows nothing."""
+    """Return the items; a `Watch` without output."""
     return items
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverParts:
-    """What a named retriever is made of.
+    """The inputs of a retriever factory.
 
     Attributes:
-        passages: the corpus, with unique ids; empty where there is none.
+        passages: the corpus, with unique ids; empty without a corpus.
         params: the settings of ``rag_retriever_params``.
-        digest: sha256 of the corpus in hexadecimal; "" where it is not known.
-        store: where indexes are kept; None keeps them in memory.
-        folder: what paths in the settings are relative to.
-        get: name -> factory of another retriever, for one that is made of several.
-        watch: what a loop over many passages goes through, so that its progress is shown.
+        digest: sha256 of the corpus in hexadecimal; "" if unknown.
+        store: where indexes are stored; None keeps them in memory.
+        folder: the base of relative paths in the settings.
+        get: name -> factory of another retriever, for a retriever that combines several.
+        watch: wraps a loop over many passages to show its progress.
     """
 
     passages: tuple[Passage, ...]
@@ -57,22 +57,22 @@ class RetrieverParts:
 
     @property
     def corpus_digest(self) -> str:
-        """The digest, made of the passages where it is not known; what an index is kept by."""
+        """The digest, computed from the passages if unknown; part of the key of every index."""
         return self.digest or digest_of(self.passages)
 
 
 RetrieverFactory = Callable[[RetrieverParts], Retriever]
-"""What a retriever's name stands for: it makes the retriever of the session's parts.
+"""Builds a named retriever from its parts.
 
-Where there is no corpus it is not asked, and there is no retriever, unless it has an attribute ``needs_corpus`` that is
-False.
+Without a corpus the factory is not called and the session has no retriever, unless the factory has an attribute
+``needs_corpus`` that is False.
 """
 
 
 def digest_of(passages: Iterable[Passage]) -> str:
-    """Return the sha256, in hexadecimal, of all that a retriever reads of passages, in their order."""
+    """Return the sha256, in hexadecimal, of every passage's id, page, title and text, in order."""
     digest = hashlib.sha256()
     for passage in passages:
-        told = f"{passage.id}\0{passage.page}\0{passage.title}\0{passage.text}\0"
-        digest.update(told.encode("utf-8", "surrogatepass"))
+        content = f"{passage.id}\0{passage.page}\0{passage.title}\0{passage.text}\0"
+        digest.update(content.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

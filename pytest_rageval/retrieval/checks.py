@@ -1,4 +1,4 @@
-"""What a retriever may be asked, and over what."""
+"""Checks of a query and of a corpus, shared by all retrievers."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ from collections.abc import Iterable
 from pytest_rageval.errors import CaseError, SettingError, found
 from pytest_rageval.model.case import Passage
 
-__all__ = ["check_corpus", "checked"]
+__all__ = ["check_corpus", "check_query"]
 
 
-def checked(query: str, k: int) -> None:
-    """Raise what keeps a question from being searched for; every retriever of the package calls it first.
+def check_query(query: str, k: int) -> None:
+    """Raise an error for a query that no retriever can search; every builtin retriever calls this first.
 
-    A query may have nothing that a retriever knows, and then finds nothing; more passages may be asked for than there
-    are, and then all of them come.
+    A query without a known term is valid and finds nothing. A ``k`` above the size of the corpus is valid too.
 
     Raises:
         SettingError: ``k`` is not positive.
         CaseError: the query is blank ("empty_query").
     """
     if k <= 0:
-        raise SettingError(f"a retriever is asked for at least 1 passage, not {found(k)}; set rag_top_k to 1 or more")
+        raise SettingError(f"a retriever must return at least 1 passage, not {found(k)}; set rag_top_k to 1 or more")
     if not query.strip():
         raise CaseError("empty_query", "an empty query cannot be searched for; give the case a question")
 
 
 def check_corpus(passages: Iterable[Passage], retriever: str) -> None:
-    """Raise a `SettingError` for a corpus that has no passage, or two of one id."""
-    seen: set[str] = set()
+    """Raise a `SettingError` for an empty corpus or a duplicate id."""
+    ids: set[str] = set()
     for passage in passages:
-        if passage.id in seen:
-            twice = found(passage.id)
-            raise SettingError(f"the corpus of the {retriever} retriever has two passages with the id {twice}")
-        seen.add(passage.id)
-    if not seen:
+        if passage.id in ids:
+            problem = f"has two passages with the id {found(passage.id)}"
+            raise SettingError(f"the corpus of the {retriever} retriever {problem}")
+        ids.add(passage.id)
+    if not ids:
         raise SettingError(f"the corpus of the {retriever} retriever is empty; give it at least one passage")

@@ -1,4 +1,4 @@
-"""Dense retrieval: passages whose vectors are near the question's."""
+"""The retriever ``dense``: passages with vectors near the query's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.build_context import RetrieverParts
-from pytest_rageval.retrieval.checks import check_corpus, checked
+from pytest_rageval.retrieval.checks import check_corpus, check_query
 from pytest_rageval.retrieval.embedding import DenseSettings, query_vector
 from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
 from pytest_rageval.retrieval.retriever_params import Params
-from pytest_rageval.retrieval.vector_store import KeptVectors, kept_vectors
+from pytest_rageval.retrieval.vector_store import LoadedVectors, load_vectors
 from pytest_rageval.retrieval.vectors import VectorIndex
 
 __all__ = ["DenseRetriever", "build", "dense", "model_of"]
@@ -23,15 +23,15 @@ INDEXES = ("flat", "hnsw", "diskann")
 
 
 def build(parts: RetrieverParts) -> Retriever:
-    """Return dense retrieval over the passages, their vectors and index kept on disk.
+    """Return dense retrieval over the passages; vectors and index are stored on disk.
 
-    Its settings are those of `DenseSettings`, ``batch_size`` (32), ``device`` (``cpu``; "" leaves it to torch),
-    ``index`` (``flat``, ``hnsw`` or ``diskann``) and those of the index.
+    Settings: those of `DenseSettings`, ``batch_size`` (32), ``device`` (``cpu``; "" leaves the choice to torch),
+    ``index`` (``flat``, ``hnsw`` or ``diskann``) and the settings of that index.
 
     Raises:
-        SettingError: a setting cannot be used, the model is not there, or the corpus is empty.
+        SettingError: a setting is invalid, the model is missing, or the corpus is empty.
         MissingDependencyError: a library is not installed.
-        DataError: what is on disk is not as it was written, or of another model or corpus.
+        DataError: the files on disk are damaged, or belong to another model or corpus.
     """
     params = Params(parts.params)
     model = model_of(params, parts.folder, "dense")
@@ -51,31 +51,35 @@ def build(parts: RetrieverParts) -> Retriever:
 
 
 def dense(parts: RetrieverParts, settings: DenseSettings, encoder: Encoder, index: VectorIndex | None) -> Retriever:
-    """Return dense retrieval with an encoder and an index, None for the exact search.
+    """Return dense retrieval with an encoder and an index; an ``index`` of None selects exact search.
 
     Raises:
-        SettingError: the corpus is empty or has an id twice, or the model gives a passage a vector that cannot be used.
-        DataError: what is on disk is not as it was written, or of another model or corpus.
+        SettingError: the corpus is empty, an id is duplicate, or the model returns an invalid vector for a passage.
+        DataError: the files on disk are damaged, or belong to another model or corpus.
     """
     check_corpus(parts.passages, "dense")
-    return DenseRetriever(parts.passages, kept_vectors(parts, settings, encoder, index), encoder, settings)
+    return DenseRetriever(parts.passages, load_vectors(parts, settings, encoder, index), encoder, settings)
 
 
 class DenseRetriever:
-    """A `Retriever` of the passages whose vectors have the largest inner product with the question's.
+    """A `Retriever` of the passages with the largest inner product with the query's vector.
 
     Args:
         passages: the corpus.
-        kept: the vectors of its passages, in the same order, and their index.
-        encoder: what made them.
-        settings: what they were made with.
+        loaded_vectors: the vectors of the passages, in the same order, and their index.
+        encoder: the encoder of passages and queries.
+        settings: the settings of the vectors.
     """
 
     def __init__(
-        self, passages: tuple[Passage, ...], kept: KeptVectors, encoder: Encoder, settings: DenseSettings
+        self, passages: tuple[Passage, ...], loaded_vectors: LoadedVectors, encoder: Encoder, settings: DenseSettings
     ) -> None:
         self._passages = passages
-        self._vectors, self._searcher, self._told = kept.vectors, kept.searcher, kept.told
+        self._vectors, self._searcher, self._vector_facts = (
+            loaded_vectors.vectors,
+            loaded_vectors.searcher,
+            loaded_vectors.facts,
+        )
         self._encoder = encoder
         self._settings = settings
         self._searches = self._measure_at = 0
@@ -83,26 +87,27 @@ class DenseRetriever:
 
     @property
     def facts(self) -> dict[str, object]:
-        """What there is to tell of it: settings, seconds to build and to load, bytes, and the recall of its index.
+        """Settings, seconds to build and to load, bytes, and the recall of the index.
 
-        ``build_s`` has the embedding in it, ``resident_bytes`` what is in memory of vectors and index.
+        ``build_s`` includes the embedding. ``resident_bytes`` counts the vectors and the index in memory.
         """
         if self._searches >= self._measure_at:
             parts = [part.resident_bytes() for part in {self._vectors, self._searcher}]
             self._resident = None if None in parts else sum(filter(None, parts))
-            self._measure_at = 2 * self._searches + 1  # it takes milliseconds, and facts are read after every test
-        return {"retriever": "dense", **self._told, "resident_bytes": self._resident}
+            self._measure_at = 2 * self._searches + 1  # measuring takes milliseconds; facts are read after every test
+        return {"retriever": "dense", **self._vector_facts, "resident_bytes": self._resident}
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` best passages, best first, ties in corpus order; all of them where there are no more.
+        """Return the ``k`` best passages, best first, ties in corpus order; all passages if there are fewer.
 
-        What an approximate index finds is scored with the exact vectors; where it finds fewer, all are searched.
+        Results of an approximate index are scored again with the exact vectors. If it finds fewer than ``k``, exact
+        search takes over.
 
         Raises:
             SettingError: ``k`` is not positive.
-            CaseError: the query is blank ("empty_query"), or the model gives it a vector that cannot be used.
+            CaseError: the query is blank ("empty_query") or its vector is invalid ("bad_vector").
         """
-        checked(query, k)
+        check_query(query, k)
         self._searches += 1
         prefix, normalize = self._settings.query_prefix, self._settings.normalize
         vector = query_vector(self._encoder, prefix + query, normalize, self._vectors.dimension)
@@ -111,15 +116,15 @@ class DenseRetriever:
         if len(near) < k:
             near = self._vectors.nearest(vector, k)
         positions, scores = self._vectors.ranked(vector, near, k)
-        return Ranking(tuple(map(self._scored, positions.tolist(), scores.tolist())))
+        return Ranking(tuple(map(self._with_score, positions.tolist(), scores.tolist())))
 
-    def _scored(self, position: int, score: float) -> ScoredPassage:
+    def _with_score(self, position: int, score: float) -> ScoredPassage:
         passage = self._passages[position]
         return ScoredPassage(passage.id, score, passage.text, passage.title, passage.page, passage.span)
 
 
 def model_of(params: Params, folder: Path, retriever: str) -> str:
-    """Return where the model of the settings is, or its name on the hub; none is a `SettingError`."""
+    """Return the folder of the model, or its name on the hub; raise `SettingError` if it is missing."""
     name = params.text("model", "")
     if not name:
         raise SettingError(
@@ -130,7 +135,7 @@ def model_of(params: Params, folder: Path, retriever: str) -> str:
     if path.is_dir():
         return str(path)
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
-        raise SettingError(f"rag_retriever_params has model = {found(name)}, and there is no such folder in {folder}")
+        raise SettingError(f"rag_retriever_params has model = {found(name)}, but {folder} has no such folder")
     return name
 
 

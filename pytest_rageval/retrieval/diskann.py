@@ -1,4 +1,4 @@
-"""A graph on disk that is read as it is walked (DiskANN), by diskannpy in a process of its own."""
+"""The index ``diskann``: a graph searched on disk, by diskannpy in a separate process."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class DiskAnn:
-    """DiskANN over vectors (Subramanya et al., 2019), with RaLLe's parameters: compressed in memory, whole on disk.
+    """DiskANN over vectors (Subramanya et al., 2019), with RaLLe's parameters.
 
-    The library writes to standard output, hangs where it is given a single thread and pins what it computes with. It
-    has a process of its own, for that and so that its memory can be told. It samples by chance: two builds may differ.
+    Compressed vectors are in memory, exact ones on disk. The library has its own process because it writes to standard
+    output, hangs with a single thread and pins its dependencies; the memory of a process can also be measured. It
+    samples at random, so two builds may differ.
 
     Attributes:
-        complexity: candidates for the neighbours of a vector while it is built.
+        complexity: candidates for the neighbours of a vector during the build.
         graph_degree: neighbours of a vector.
-        search_complexity: candidates of a search; more find more, and take longer.
-        beam_width: reads of the disk at a time.
-        search_memory_gib: what the compressed vectors may take; 0 for 512 bytes a vector and 250,000 nodes.
-        build_memory_gib: what building may take.
+        search_complexity: candidates of a search; more candidates raise recall and time.
+        beam_width: parallel reads of the disk.
+        search_memory_gib: memory for the compressed vectors; 0 for 512 bytes per vector and 250,000 nodes.
+        build_memory_gib: memory for the build.
     """
 
     complexity: int
@@ -56,13 +57,13 @@ class DiskAnn:
 
     @classmethod
     def of(cls, params: Params) -> DiskAnn:
-        """Return it with its settings; by default 125, 64, 100, 4, 0 and 64, in the order of the attributes.
+        """Read the settings; the defaults are 125, 64, 100, 4, 0 and 64, in the order of the attributes.
 
         Raises:
-            SettingError: a setting cannot be used.
+            SettingError: a setting is invalid.
             MissingDependencyError: diskannpy is not installed.
         """
-        made = cls(
+        settings = cls(
             params.whole("complexity", 125, most=65_536),
             params.whole("graph_degree", 64, most=512),
             params.whole("search_complexity", 100, most=65_536),
@@ -71,44 +72,44 @@ class DiskAnn:
             params.number("build_memory_gib", 64.0, least=0.01),
         )
         if find_spec("diskannpy") is None:
-            raise MissingDependencyError("the index 'diskann', which is to be had up to Python 3.11,", "diskann")
-        return made
+            raise MissingDependencyError("the index 'diskann' (for Python 3.11 and older)", "diskann")
+        return settings
 
     @property
     def built_with(self) -> dict[str, object]:
-        """What another graph has to be built for."""
+        """The settings that affect the build."""
         names = ("complexity", "graph_degree", "search_memory_gib", "build_memory_gib")
         return {name: getattr(self, name) for name in names}
 
     @property
     def searched_with(self) -> dict[str, object]:
-        """What a search takes."""
+        """The settings that affect only the search."""
         return {"search_complexity": self.search_complexity, "beam_width": self.beam_width}
 
     def build(self, vectors: Vectors, folder: Path) -> None:
         """Write the graph of the vectors into a folder.
 
         Raises:
-            DataError: the library fails.
+            DataError: diskannpy fails.
         """
         import numpy as np
 
-        cached = 250_000 * (4 * self.graph_degree + 4 * vectors.dimension)
+        cache_bytes = 250_000 * (4 * self.graph_degree + 4 * vectors.dimension)
         settings = {
             "complexity": self.complexity,
             "graph_degree": self.graph_degree,
-            "search_memory_maximum": self.search_memory_gib or (512 * len(vectors) + cached) / GIB,
+            "search_memory_maximum": self.search_memory_gib or (512 * len(vectors) + cache_bytes) / GIB,
             "build_memory_maximum": self.build_memory_gib,
         }
         with (folder / MATRIX).open("wb") as file:  # in the library's format: two sizes, then the rows
             np.array(vectors.matrix.shape, dtype=np.int32).tofile(file)
             vectors.matrix.tofile(file)
-        done = subprocess.run(  # noqa: S603 - a program of this package
+        result = subprocess.run(  # noqa: S603 - a program of this package
             _command("build", folder, settings), env=_environment(), capture_output=True, check=False
         )
-        if done.returncode:
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or [
-                f"it ended with status {done.returncode}"
+        if result.returncode:
+            lines = result.stderr.decode(errors="replace").strip().splitlines() or [
+                f"it ended with status {result.returncode}"
             ]
             raise DataError(str(folder), f"diskannpy cannot index {len(vectors):,} vectors: {ascii_safe(lines[-1])}")
 
@@ -122,7 +123,7 @@ class DiskAnn:
 
 
 class DiskAnnSearcher:
-    """A graph on disk and the process that walks it, which ends with this one; it is restarted if it dies."""
+    """A graph on disk and the process that searches it; restarts the process if it dies, and ends it at exit."""
 
     def __init__(self, folder: Path, size: int, complexity: int, beam_width: int) -> None:
         self._folder, self._size, self._complexity = folder, size, complexity
@@ -131,25 +132,25 @@ class DiskAnnSearcher:
         self._start()
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return the positions of all candidates, ``k`` or more; fewer, where a walk cannot reach as many.
+        """Return the positions of all candidates: ``k`` or more, or fewer if the search reaches fewer.
 
         Raises:
-            DataError: the process ended again after it was restarted.
+            DataError: the process ended again after a restart.
         """
         import numpy as np
 
-        asked = np.ascontiguousarray(query, dtype=np.float32).tobytes()
+        payload = np.ascontiguousarray(query, dtype=np.float32).tobytes()
         count = min(max(k, self._complexity), self._size)
         with self._lock:
-            answer = self._answer(NUMBER.pack(count) + NUMBER.pack(len(asked)) + asked)
-        found = np.frombuffer(answer, dtype=np.uint32).astype(np.int64)
-        positions: Positions = np.unique(found[found < self._size])
+            answer = self._answer(NUMBER.pack(count) + NUMBER.pack(len(payload)) + payload)
+        results = np.frombuffer(answer, dtype=np.uint32).astype(np.int64)
+        positions: Positions = np.unique(results[results < self._size])
         return positions
 
     def resident_bytes(self) -> int | None:
-        """Return what its process has in memory beyond what the library itself takes; None where it cannot be told."""
-        now = resident(str(self._process.pid))
-        return max(0, now - self._before) if now and self._before else None
+        """Return the memory of its process without that of the library itself; None if unknown."""
+        current = resident(str(self._process.pid))
+        return max(0, current - self._library_bytes) if current and self._library_bytes else None
 
     def _start(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - a program of this package
@@ -160,33 +161,33 @@ class DiskAnnSearcher:
             stderr=subprocess.DEVNULL,
         )
         self._finish = weakref.finalize(self, _end, self._process)
-        self._before = self._number()
+        self._library_bytes = self._read_number()
 
     def _answer(self, question: bytes) -> bytes:
-        """Return what the process answers, or the one that is started where it has ended."""
+        """Return the answer of the process; restart the process if it has ended."""
         if self._process.poll() is None:
             with suppress(DataError):
-                return self._asked(question)
+                return self._request(question)
         self._finish()
         self._start()
-        return self._asked(question)
+        return self._request(question)
 
-    def _asked(self, question: bytes) -> bytes:
+    def _request(self, question: bytes) -> bytes:
         try:
             self._send(question)
-            return self._read(4 * self._number())
+            return self._read(4 * self._read_number())
         except BaseException:
-            self._process.kill()  # what it still has to say would be taken for the answer to the next
+            self._process.kill()  # a late reply would be read as the answer to the next query
             self._process.wait()
             raise
 
     def _send(self, data: bytes) -> None:
         if self._process.stdin is not None:
-            with suppress(BrokenPipeError):  # reading tells what is wrong
+            with suppress(BrokenPipeError):  # reading the reply reports the problem
                 self._process.stdin.write(data)
                 self._process.stdin.flush()
 
-    def _number(self) -> int:
+    def _read_number(self) -> int:
         return int(NUMBER.unpack(self._read(NUMBER.size))[0])
 
     def _read(self, size: int) -> bytes:
@@ -195,26 +196,26 @@ class DiskAnnSearcher:
         if len(data) < size:
             status = self._process.wait()
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-            advice = "see that there is memory for it, and if it ends again, remove the folder, and it is built anew"
-            raise DataError(str(self._folder), f"the process that searches it by diskannpy {how}; {advice}")
+            advice = "check that it has enough memory; if it ends again, remove the folder to rebuild the index"
+            raise DataError(str(self._folder), f"its diskannpy process {how}; {advice}")
         return data
 
 
 def _command(task: str, folder: Path, settings: Mapping[str, object]) -> list[str]:
-    """Return what runs the program by itself: modules of the user's folder must not stand before the library's."""
+    """Return the command of the process; ``-I`` keeps modules in the user's folder from shadowing the library's."""
     paths = (path for path in sys.path if path)
     return [sys.executable, "-I", diskann_process.__file__, task, str(folder), json.dumps(settings), *paths]
 
 
 def _environment() -> dict[str, str]:
-    idle = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}  # threads that wait leave the processor to others
-    return {**os.environ, **idle}
+    waiting = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}  # threads that wait leave the processor to others
+    return {**os.environ, **waiting}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         with suppress(BrokenPipeError):
-            process.stdin.close()  # it ends when nothing more can be asked
+            process.stdin.close()  # the process ends at the end of its input
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""What the process does that has diskannpy: builds an index, or searches one for as long as it is asked."""
+"""The process that runs diskannpy: build an index, or answer queries until its input ends."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 __all__ = ["MATRIX", "NUMBER", "main", "resident"]
 
 MATRIX = "matrix.bin"
-"""The vectors that an index is built of, in its folder as long as it is built."""
+"""The vectors of an index, in its folder during the build."""
 
 NUMBER = struct.Struct("<Q")
-"""How a number is written between the processes."""
+"""Format of a number between the processes."""
 
 
 def main() -> None:
-    """Do what the arguments say: ``build`` or ``serve``, the folder, the settings as JSON, where else modules are."""
+    """Run the task of the arguments: ``build`` or ``serve``, folder, settings as JSON, further module paths."""
     task, folder, settings, *paths = sys.argv[1:]
     sys.path += paths
     {"build": _build, "serve": _serve}[task](Path(folder), json.loads(settings))
 
 
 def resident(process: str) -> int:
-    """Return the bytes that a process has in memory; 0 where it cannot be told."""
+    """Return the bytes that a process has in memory; 0 if unknown."""
     try:
         pages = int(Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()[1])
     except OSError:
@@ -48,20 +48,20 @@ def _serve(folder: Path, settings: dict[str, Any]) -> None:
     import diskannpy
     import numpy as np
 
-    asked = sys.stdin.buffer
-    told = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the library writes there is for nobody
+    requests = sys.stdin.buffer
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the library writes to standard output
     before = resident("self")
-    index = diskannpy.StaticDiskIndex(str(folder), num_threads=2, num_nodes_to_cache=0)  # with one it waits for ever
-    told.write(NUMBER.pack(before))
-    told.flush()
-    while len(head := asked.read(2 * NUMBER.size)) == 2 * NUMBER.size:
+    index = diskannpy.StaticDiskIndex(str(folder), num_threads=2, num_nodes_to_cache=0)  # with one thread it hangs
+    replies.write(NUMBER.pack(before))
+    replies.flush()
+    while len(head := requests.read(2 * NUMBER.size)) == 2 * NUMBER.size:
         (k,), (size,) = NUMBER.iter_unpack(head)
-        query = np.frombuffer(asked.read(size), dtype=np.float32)
+        query = np.frombuffer(requests.read(size), dtype=np.float32)
         complexity = max(k, settings["complexity"])
-        found = index.search(query, k, complexity, settings["beam_width"]).identifiers.astype(np.uint32)
-        told.write(NUMBER.pack(len(found)) + found.tobytes())
-        told.flush()
+        results = index.search(query, k, complexity, settings["beam_width"]).identifiers.astype(np.uint32)
+        replies.write(NUMBER.pack(len(results)) + results.tobytes())
+        replies.flush()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Texts to vectors, by a model of sentence-transformers."""
+"""Encode texts as vectors with a sentence-transformers model."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 __all__ = ["POOLINGS", "Encoder", "SentenceEncoder", "model_digest", "model_folder"]
 
 POOLINGS = ("model", "cls", "lasttoken", "max", "mean")
-"""How the vectors of a text's tokens become its own; ``model`` is as the model says."""
+"""Ways to combine the vectors of tokens; ``model`` keeps the model's own."""
 
-READ = (".bin", ".json", ".model", ".safetensors", ".txt")
+SUFFIXES = (".bin", ".json", ".model", ".safetensors", ".txt")
 BLOCK, BLOCKS = 4096, 256
 
 
 class Encoder(Protocol):
-    """Makes vectors of texts.
+    """Encodes texts as vectors.
 
     Attributes:
-        digest: tells this model, and what it is computed by, from every other; sha256 in hexadecimal.
+        digest: identifies the model and the library versions; sha256 in hexadecimal.
     """
 
     digest: str
 
     def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        """Return one row a text."""
+        """Return one row per text."""
         ...
 
 
 class SentenceEncoder:
-    """A model of sentence-transformers, loaded.
+    """A loaded sentence-transformers model.
 
     Args:
-        model: a folder that is there, or the name of a model on the Hugging Face hub (or in its cache).
+        model: an existing folder, or the name of a model on the Hugging Face hub (or in its cache).
         pooling: one of `POOLINGS`.
-        device: what it computes on, as torch names it; "" leaves the choice to the library.
-        batch_size: texts that are computed at once, 1 or more.
-        retriever: what it is loaded for, for messages; "" for the session's embedding model.
+        device: a device name of torch; "" leaves the choice to the library.
+        batch_size: texts per batch, 1 or more.
+        retriever: the retriever that needs the model, for messages; "" for the session's embedding model.
 
     Raises:
         SettingError: the model cannot be loaded.
@@ -60,25 +60,25 @@ class SentenceEncoder:
         self._lock = threading.Lock()
         with _silent():
             try:
-                loaded: Any = SentenceTransformer(model, device=device or None)
-                self._model = loaded if pooling == "model" else _pooled(loaded, pooling, device)
+                original: Any = SentenceTransformer(model, device=device or None)
+                self._model = original if pooling == "model" else _with_pooling(original, pooling, device)
                 self.digest = _digest(model_folder(model))
-                self.encode(["the first text takes many times as long as any other"])
+                self.encode(["the first call is much slower than the others"])
             except Exception as error:
                 why = f"{type(error).__name__}: " + ascii_safe(str(error).partition("\n")[0])
                 who = f"the retriever {retriever!r}" if retriever else "rag_embedder_model"
-                where = "'model' in rag_retriever_params" if retriever else "it behind its first slash"
-                what = found(model) if Path(model).is_dir() else f"{found(model)}, which is no folder beside the ini,"
+                where = "'model' in rag_retriever_params" if retriever else "the part after its first slash"
+                what = found(model) if Path(model).is_dir() else f"{found(model)}, not a folder beside the ini file,"
                 raise SettingError(
                     f"{who} cannot load the model {what} on the device {found(device)} ({why}); "
-                    f"give {where} the folder of a model of sentence-transformers, or its name"
+                    f"set {where} to the folder or the name of a sentence-transformers model"
                 ) from None
 
     def encode(self, texts: Sequence[str], /) -> npt.NDArray[np.float32]:
-        """Return one row a text; a prompt that the model brings along is left out."""
+        """Return one row per text; ignore the model's own prompt."""
         import numpy as np
 
-        with self._lock:  # a tokenizer bears one thread at a time
+        with self._lock:  # tokenizers are not thread-safe
             rows = self._model.encode(
                 list(texts), prompt="", batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
             )
@@ -86,13 +86,13 @@ class SentenceEncoder:
 
 
 def model_digest(folder: Path) -> str:
-    """Return what tells a model's files from others.
+    """Return a digest of a model's files.
 
-    Settings and vocabularies are read whole, and of larger files the size and 256 blocks that are spread evenly, so
-    that weights that were trained on are told from those that they began with, at the cost of a few milliseconds.
+    It covers settings and vocabularies in full, and the size and 256 evenly spread blocks of each larger file. This
+    detects retrained weights and takes a few milliseconds.
     """
     digest = hashlib.sha256()
-    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.suffix in READ}
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.suffix in SUFFIXES}
     for name, path in sorted(files.items()):
         size = path.stat().st_size
         digest.update(f"{name}\0{size}\0".encode())
@@ -105,16 +105,16 @@ def model_digest(folder: Path) -> str:
 
 
 def _digest(folder: Path) -> str:
-    made_by = "\0".join(version(library) for library in ("sentence-transformers", "transformers"))
-    return hashlib.sha256(f"{model_digest(folder)}\0{made_by}".encode()).hexdigest()
+    versions = "\0".join(version(library) for library in ("sentence-transformers", "transformers"))
+    return hashlib.sha256(f"{model_digest(folder)}\0{versions}".encode()).hexdigest()
 
 
 def model_folder(model: str) -> Path:
-    """Return where the files of a model are: its own folder, or one of the hub's cache; nothing is fetched.
+    """Return the folder of a model: its own, or one in the hub's cache; downloads nothing.
 
     Raises:
-        FileNotFoundError: there is neither.
-        ValueError: no model can have this name.
+        FileNotFoundError: neither exists.
+        ValueError: the name is not a valid model name.
     """
     if Path(model).is_dir():
         return Path(model)
@@ -127,8 +127,8 @@ def model_folder(model: str) -> Path:
     raise FileNotFoundError(f"no files of {model} in the cache")
 
 
-def _pooled(model: Any, pooling: str, device: str) -> Any:
-    """Return the model with another pooling, and nothing after it."""
+def _with_pooling(model: Any, pooling: str, device: str) -> Any:
+    """Return the model with another pooling and without later layers."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling
 
@@ -138,15 +138,15 @@ def _pooled(model: Any, pooling: str, device: str) -> Any:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep the library from showing how it loads."""
+    """Hide the library's progress bars and log messages."""
     from transformers.utils import logging
 
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    has_bar, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
         yield
     finally:
         logging.set_verbosity(level)
-        if shown:
+        if has_bar:
             logging.enable_progress_bar()

@@ -1,4 +1,4 @@
-"""A graph of vectors that is walked towards a query (HNSW), by usearch."""
+"""The index ``hnsw``: a graph of vectors, mapped into memory, by usearch."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["Hnsw", "HnswSearcher"]
 
 FILE = "graph.usearch"
 ROWS = 8_192
-HALF = 60_000.0  # below what a number of 16 bits can hold
+HALF = 60_000.0  # fits in a 16-bit float
 
 
 @dataclass(frozen=True)
 class Hnsw:
     """HNSW over vectors (Malkov and Yashunin, 2018).
 
-    Its vectors are kept with 16 bits a number, which takes half the memory and time; what it finds is scored again with
-    the exact ones. It is built by one thread, and so is the same each time.
+    The graph stores 16 bits per number, which halves memory and time; results are scored again with the exact vectors.
+    One thread builds it, so every build gives the same graph.
 
     Attributes:
-        m: neighbours of a vector; more find more, and take more memory.
-        ef_construction: candidates for them while it is built.
-        ef_search: candidates of a search; more find more, and take longer.
+        m: neighbours of a vector; more neighbours raise recall and memory use.
+        ef_construction: candidates for neighbours during the build.
+        ef_search: candidates of a search; more candidates raise recall and time.
     """
 
     m: int
@@ -43,29 +43,29 @@ class Hnsw:
 
     @classmethod
     def of(cls, params: Params) -> Hnsw:
-        """Return it with the settings ``m`` (16), ``ef_construction`` (128) and ``ef_search`` (64).
+        """Read the settings ``m`` (16), ``ef_construction`` (128) and ``ef_search`` (64).
 
         Raises:
-            SettingError: a setting cannot be used.
+            SettingError: a setting is invalid.
             MissingDependencyError: usearch is not installed.
         """
-        made = cls(
+        settings = cls(
             params.whole("m", 16, least=2, most=256),
             params.whole("ef_construction", 128, most=65_536),
             params.whole("ef_search", 64, most=65_536),
         )
         if find_spec("usearch") is None:
             raise MissingDependencyError("the index 'hnsw'", "dense")
-        return made
+        return settings
 
     @property
     def built_with(self) -> dict[str, object]:
-        """What another graph has to be built for."""
+        """The settings that affect the build."""
         return {"m": self.m, "ef_construction": self.ef_construction}
 
     @property
     def searched_with(self) -> dict[str, object]:
-        """What a search takes."""
+        """The settings that affect only the search."""
         return {"ef_search": self.ef_search}
 
     def build(self, vectors: Vectors, folder: Path) -> None:
@@ -89,13 +89,13 @@ class Hnsw:
         """Return the graph in a folder.
 
         Raises:
-            DataError: it is not of ``size`` vectors.
+            DataError: the file is damaged or has another number of vectors.
         """
         return HnswSearcher(folder, size, self.ef_search)
 
 
 class HnswSearcher:
-    """A graph on disk, mapped into memory, so that all processes share it."""
+    """A graph on disk, mapped into memory and shared by all processes."""
 
     def __init__(self, folder: Path, size: int, ef_search: int) -> None:
         from usearch.index import Index
@@ -106,17 +106,17 @@ class HnswSearcher:
         except (OSError, RuntimeError, ValueError):
             self._index = None
         if self._index is None or len(self._index) != size:
-            problem = f"holds no graph of {size:,} vectors; remove the folder {folder}, and it is built anew"
+            problem = f"holds no graph of {size:,} vectors; remove the folder {folder} to rebuild the index"
             raise DataError(str(folder / FILE), problem)
         self._index.expansion_search = ef_search
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return the positions of all candidates, ``k`` or more; fewer, where a walk cannot reach as many."""
+        """Return the positions of all candidates: ``k`` or more, or fewer if the search reaches fewer."""
         import numpy as np
 
         count = min(max(k, self._ef_search), len(self._index))
         return np.asarray(self._index.search(query, count, threads=1).keys, dtype=np.int64)
 
     def resident_bytes(self) -> int | None:
-        """Return what of the graph is in memory."""
+        """Return the bytes of the graph that are in memory."""
         return resident_bytes(self._folder)

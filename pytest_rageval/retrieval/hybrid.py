@@ -1,4 +1,4 @@
-"""Several retrievers as one: their ranks, fused."""
+"""The retriever ``hybrid``: reciprocal rank fusion of several retrievers."""
 
 from __future__ import annotations
 
@@ -12,80 +12,80 @@ from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.retrieval.build_context import RetrieverParts
-from pytest_rageval.retrieval.checks import checked
+from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.retriever_params import Params
 
-__all__ = ["HybridRetriever", "build", "fused"]
+__all__ = ["HybridRetriever", "build", "fuse"]
 
 SUMS = ("build_s", "load_s", "disk_bytes", "resident_bytes")
 
 
 def build(parts: RetrieverParts) -> Retriever:
-    """Return the retrievers that are named, as one.
+    """Return several retrievers as one.
 
-    Its settings are ``retrievers`` (``["bm25", "dense"]``), ``rrf_k`` (60), ``depth`` (100: passages that each is asked
-    for), and those of each, as ``bm25.k1``.
+    Settings: ``retrievers`` (``["bm25", "dense"]``), ``rrf_k`` (60), ``depth`` (100: passages from each retriever) and
+    the settings of each retriever with its name before, for example ``bm25.k1``.
 
     Raises:
-        SettingError: a setting cannot be used, here or by one of them, or one cannot be fused.
+        SettingError: a setting is invalid, or a retriever cannot be combined.
     """
     params = Params({name: value for name, value in parts.params.items() if "." not in name})
     names = params.names("retrievers", ("bm25", "dense"))
     rrf_k, depth = params.number("rrf_k", 60.0), params.whole("depth", 100)
     params.finish()
-    theirs: dict[str, dict[str, object]] = {name: {} for name in names}
+    settings_of: dict[str, dict[str, object]] = {name: {} for name in names}
     for name, value in parts.params.items():
-        of, dot, setting = name.rpartition(".")
-        if dot and of not in theirs:
-            raise SettingError(f"rag_retriever_params has {found(name)}; {did_you_mean(of, theirs)}")
+        owner, dot, setting = name.rpartition(".")
+        if dot and owner not in settings_of:
+            raise SettingError(f"rag_retriever_params has {found(name)}; {did_you_mean(owner, settings_of)}")
         if dot:
-            theirs[of][setting] = value
-    return HybridRetriever({name: _part(name, parts, theirs[name]) for name in names}, rrf_k, depth)
+            settings_of[owner][setting] = value
+    return HybridRetriever({name: _part(name, parts, settings_of[name]) for name in names}, rrf_k, depth)
 
 
 class HybridRetriever:
-    """A `Retriever` that asks others and fuses their ranks.
+    """A `Retriever` that fuses the rankings of others.
 
     Args:
-        of: name -> retriever, at least one.
-        rrf_k: how little the first ranks stand out, 0 or more.
-        depth: passages that each is asked for, at least; 1 or more.
+        retrievers: name -> retriever, at least one.
+        rrf_k: constant of the fusion, 0 or more; a larger one reduces the weight of the first ranks.
+        depth: smallest number of passages from each retriever, 1 or more.
     """
 
-    def __init__(self, of: Mapping[str, Retriever], rrf_k: float = 60.0, depth: int = 100) -> None:
-        self._of = dict(of)
+    def __init__(self, retrievers: Mapping[str, Retriever], rrf_k: float = 60.0, depth: int = 100) -> None:
+        self._retrievers = dict(retrievers)
         self._rrf_k = rrf_k
         self._depth = depth
-        self.in_place = all(getattr(part, "in_place", False) for part in self._of.values())
+        self.in_place = all(getattr(part, "in_place", False) for part in self._retrievers.values())
 
     @property
     def facts(self) -> dict[str, object]:
-        """What there is to tell of it: its settings, those of each as ``bm25.k1``, and seconds and bytes of all."""
-        told = {name: dict(getattr(part, "facts", None) or {}) for name, part in self._of.items()}
-        own: dict[str, object] = {"retriever": "hybrid", "retrievers": ", ".join(self._of)}
+        """Its settings, the facts of each retriever (``bm25.k1``), and total seconds and bytes."""
+        facts_by_name = {name: dict(getattr(part, "facts", None) or {}) for name, part in self._retrievers.items()}
+        own: dict[str, object] = {"retriever": "hybrid", "retrievers": ", ".join(self._retrievers)}
         own |= {"rrf_k": self._rrf_k, "depth": self._depth}
-        own |= {name: _sum([facts.get(name) for facts in told.values()]) for name in SUMS}
-        return own | {f"{of}.{name}": value for of, facts in told.items() for name, value in facts.items()}
+        own |= {name: _sum([facts.get(name) for facts in facts_by_name.values()]) for name in SUMS}
+        return own | {f"{of}.{name}": value for of, facts in facts_by_name.items() for name, value in facts.items()}
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` best passages by the sum of their fused ranks, best first.
+        """Return the ``k`` best passages by their fused rank, best first.
 
         Raises:
             SettingError: ``k`` is not positive.
             CaseError: the query is blank ("empty_query").
         """
-        checked(query, k)
+        check_query(query, k)
         depth = max(k, self._depth)
-        rankings = [part.search(query, depth) for part in self._of.values()]
-        return Ranking(fused(rankings, self._rrf_k)[:k])
+        rankings = [part.search(query, depth) for part in self._retrievers.values()]
+        return Ranking(fuse(rankings, self._rrf_k)[:k])
 
 
-def fused(rankings: Sequence[Ranking], rrf_k: float) -> tuple[ScoredPassage, ...]:
+def fuse(rankings: Sequence[Ranking], rrf_k: float) -> tuple[ScoredPassage, ...]:
     """Return the passages of all rankings by reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009).
 
-    A passage scores the sum of ``1 / (rrf_k + rank)``, ranks from 1 on, over the rankings that have it:
-    ``0 < score <= len(rankings) / (rrf_k + 1)``. Ties go to the better single rank, then to the id that sorts first, so
-    that the order of the rankings is of no account.
+    The score is the sum of ``1 / (rrf_k + rank)``, with ranks from 1, over the rankings that contain the passage:
+    ``0 < score <= len(rankings) / (rrf_k + 1)``. Ties go to the better single rank, then to the smaller id. The order
+    of the rankings does not matter.
     """
     ranks: dict[str, list[int]] = {}
     passages: dict[str, ScoredPassage] = {}
@@ -93,7 +93,7 @@ def fused(rankings: Sequence[Ranking], rrf_k: float) -> tuple[ScoredPassage, ...
         for rank, doc_id in enumerate(dict.fromkeys(ranking.doc_ids), 1):
             ranks.setdefault(doc_id, []).append(rank)
         for passage in ranking:
-            if not getattr(passages.get(passage.doc_id), "text", ""):  # one who knows the text goes before who does not
+            if not getattr(passages.get(passage.doc_id), "text", ""):  # prefer a retriever that returns the text
                 passages[passage.doc_id] = passage
     scores = {doc_id: math.fsum(1 / (rrf_k + rank) for rank in each) for doc_id, each in ranks.items()}
     order = sorted(scores, key=lambda doc_id: (-scores[doc_id], min(ranks[doc_id]), doc_id))
@@ -102,14 +102,14 @@ def fused(rankings: Sequence[Ranking], rrf_k: float) -> tuple[ScoredPassage, ...
 
 def _part(name: str, parts: RetrieverParts, params: Mapping[str, object]) -> Retriever:
     if parts.get is None:
-        raise SettingError("the retriever 'hybrid' is made of others, and there is nobody to ask for them by name")
+        raise SettingError("the retriever 'hybrid' combines other retrievers, but none is available here")
     factory = parts.get(name)
     try:
         part = adapted(factory(replace(parts, params=params)))
     except SettingError as error:
-        raise SettingError(f"{error} (of the {name} in 'hybrid': its settings begin with '{name}.')") from error
+        raise SettingError(f"{error} (for {name} in 'hybrid': its settings begin with '{name}.')") from error
     if inspect.iscoroutinefunction(part.search):
-        raise SettingError(f"the retriever {found(name)} cannot be in 'hybrid', as its search is a coroutine function")
+        raise SettingError(f"the retriever {found(name)} cannot be in 'hybrid': its search is async; use a sync one")
     return part
 
 

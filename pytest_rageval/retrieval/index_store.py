@@ -1,4 +1,4 @@
-"""Indexes on disk: built once for a corpus and settings, whoever asks first, and read by all."""
+"""Store indexes on disk: built once per corpus and settings, shared by all processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pytest_rageval.folders import make_ignored
 __all__ = ["FACTS", "Build", "IndexStore", "StoredIndex", "name_of", "stored", "temporary"]
 
 FACTS = "index.json"
-"""The file that makes a folder an index: what it is of, how it was built, and the sizes of its other files."""
+"""The file that describes an index: its key, its build, and the sizes of its other files."""
 
 FORMAT = 1
 
@@ -36,15 +36,15 @@ Build = Callable[[Path], Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """An index on disk, whole.
+    """A complete index on disk.
 
     Attributes:
-        folder: its files.
-        made_of: what it is of: what was given to `IndexStore.get`.
-        facts: what its builder said of it.
-        build_s: seconds that building it took.
-        disk_bytes: what its files take.
-        built: whether it was built for the one who asks; False where it was there.
+        folder: the folder with its files.
+        made_of: its key, as passed to `IndexStore.get`.
+        facts: what its builder reported.
+        build_s: seconds of the build.
+        disk_bytes: size of its files.
+        built: whether this call built it; False if it was already stored.
     """
 
     folder: Path
@@ -56,17 +56,17 @@ class StoredIndex:
 
 
 class IndexStore:
-    """A folder of indexes, each in a folder of its own that is named by what it is of.
+    """A folder of indexes, each in a subfolder named by a hash of its key.
 
-    Processes that ask for the same index at a time wait for the one that builds it. A folder gets its name when it is
-    whole, so that none that is half built is ever read; what a killed process leaves is removed by the next that
-    builds. Where the folder cannot be written, an index is built for this process alone, in a temporary one.
+    Processes that need the same index wait for the one that builds it. A subfolder gets its name only when it is
+    complete, so a half-built index is never read. The next build removes the leftovers of a killed process. If the
+    folder is not writable, each process builds its own index in a temporary folder.
 
     Args:
-        folder: where they are; made when the first is built.
+        folder: the folder of all indexes; created by the first build.
 
     Attributes:
-        given: what was asked for, in order.
+        given: the indexes returned so far, in order.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -74,15 +74,15 @@ class IndexStore:
         self.given: list[StoredIndex] = []
 
     def get(self, made_of: Mapping[str, object], build: Build) -> StoredIndex:
-        """Return the index that is made of ``made_of``, built by ``build`` where there is none.
+        """Return the index with the key ``made_of``; call ``build`` if it is not stored.
 
         Args:
-            made_of: all that the index depends on, as JSON: "kind", the digest of the corpus, settings, versions.
-            build: writes the index's files into the folder that it is given, and returns what there is to tell of it.
+            made_of: everything that the index depends on, as JSON: "kind", the corpus digest, settings, versions.
+            build: writes the files of the index into a folder and returns facts about it.
 
         Raises:
-            DataError: a file of the index is not as it was written.
-            SettingError: there is no room for the index.
+            DataError: a file of the index is damaged.
+            SettingError: no space is left for the index.
         """
         from filelock import FileLock
 
@@ -101,7 +101,7 @@ class IndexStore:
     def measured(
         self, index: StoredIndex, what: str, settings: Mapping[str, object], measure: Callable[[], float | None]
     ) -> float | None:
-        """Return what is measured of an index under settings; it is noted in the index's folder, where that can be."""
+        """Return a measured value of an index for these settings, cached in the folder of the index if writable."""
         from filelock import FileLock
 
         note = index.folder / f"{name_of({'kind': what, **settings})}.json"
@@ -115,7 +115,7 @@ class IndexStore:
         return value
 
     def remove(self, name: str) -> int:
-        """Remove an index, and return the bytes that it took; one that cannot be removed is a `SettingError`."""
+        """Remove an index and return its size in bytes; raise `SettingError` if that fails."""
         from filelock import FileLock
 
         folder, unfinished = self.folder / name, self.folder / f"{name}{UNFINISHED}"
@@ -123,14 +123,14 @@ class IndexStore:
         try:
             with FileLock(f"{folder}.lock"):
                 shutil.rmtree(unfinished, ignore_errors=True)
-                os.replace(folder, unfinished)  # so that none that is half removed is ever read
+                os.replace(folder, unfinished)  # a half-removed index is never read
                 shutil.rmtree(unfinished)
         except OSError as error:
             raise SettingError(f"the index {folder} cannot be removed: {error.strerror}; remove it by hand") from error
         return size
 
     def folders(self) -> list[Path]:
-        """Return the folders of the indexes that are there, by name."""
+        """Return the folders of all stored indexes, sorted by name."""
         return sorted(path for path in self.folder.glob("*") if path.is_dir() and path.suffix != UNFINISHED)
 
     def _writable(self) -> Path:
@@ -146,7 +146,7 @@ class IndexStore:
 
 
 def temporary() -> Path:
-    """Return a new folder that is removed when this process ends."""
+    """Return a new folder; it is removed at the end of the process."""
     folder = Path(tempfile.mkdtemp(prefix="rageval-indexes-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -159,22 +159,22 @@ def name_of(made_of: Mapping[str, object]) -> str:
 
 
 def stored(folder: Path) -> StoredIndex:
-    """Return the index in a folder; one whose files are not all there in their sizes is a `DataError`."""
-    again = f"remove the folder {folder}, and it is built anew"
+    """Return the index in a folder; raise `DataError` if a file is missing or has another size."""
+    again = f"remove the folder {folder} to rebuild the index"
     try:
-        told = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        description = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         form, sizes, facts, made_of, seconds = (
-            told[name] for name in ("format", "files", "facts", "made_of", "build_s")
+            description[name] for name in ("format", "files", "facts", "made_of", "build_s")
         )
     except (OSError, ValueError, LookupError, TypeError):
-        raise DataError(str(folder / FACTS), f"cannot be read as what tells of an index; {again}") from None
+        raise DataError(str(folder / FACTS), f"cannot be read as the description of an index; {again}") from None
     if form != FORMAT:
-        raise DataError(str(folder / FACTS), f"has the format {form}, and {FORMAT} is read; {again}")
+        raise DataError(str(folder / FACTS), f"has format {form}, but only format {FORMAT} is supported; {again}")
     for name, size in sizes.items():
         path = folder / name
-        there = path.stat().st_size if path.exists() else 0
-        if there != size:
-            raise DataError(str(path), f"has {there:,} bytes, and was written with {size:,}; {again}")
+        actual = path.stat().st_size if path.exists() else 0
+        if actual != size:
+            raise DataError(str(path), f"has {actual:,} bytes, but was written with {size:,}; {again}")
     return StoredIndex(folder, made_of, facts, seconds, sum(sizes.values()))
 
 
@@ -187,24 +187,25 @@ def _build(target: Path, made_of: Mapping[str, object], build: Build) -> None:
         facts = dict(build(unfinished))
         seconds = time.perf_counter() - start
         sizes = {str(path.relative_to(unfinished)): path.stat().st_size for path in _files(unfinished)}
-        told = {"format": FORMAT, "made_of": made_of, "facts": facts, "build_s": seconds, "files": sizes}
-        (unfinished / FACTS).write_text(json.dumps(told, indent=1, sort_keys=True), encoding="utf-8")
+        description = {"format": FORMAT, "made_of": made_of, "facts": facts, "build_s": seconds, "files": sizes}
+        (unfinished / FACTS).write_text(json.dumps(description, indent=1, sort_keys=True), encoding="utf-8")
         os.replace(unfinished, target)
     except OSError as error:
         if error.errno not in FULL:
             raise
-        raise SettingError(f"there is no room for the index {target.name} in {target.parent}; make some") from error
+        problem = f"no space is left for the index {target.name} in {target.parent}; free some disk space"
+        raise SettingError(problem) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _clear(folder: Path) -> None:
-    """Remove what is unfinished and that nobody builds: whose lock is free."""
+    """Remove unfinished indexes that no process is building: their lock is free."""
     from filelock import FileLock, Timeout
 
-    for left in folder.glob(f"*{UNFINISHED}"):
-        with suppress(Timeout), FileLock(left.with_suffix(".lock"), timeout=0):
-            shutil.rmtree(left, ignore_errors=True)
+    for leftover in folder.glob(f"*{UNFINISHED}"):
+        with suppress(Timeout), FileLock(leftover.with_suffix(".lock"), timeout=0):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _files(folder: Path) -> list[Path]:

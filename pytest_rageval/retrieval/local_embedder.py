@@ -1,4 +1,4 @@
-"""A model of sentence-transformers as the session's embedding model."""
+"""A local sentence-transformers model as the session's embedding model."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["LocalEmbedder"]
 
 
 class LocalEmbedder:
-    """An `EmbeddingModel` that computes on this machine; the model is loaded when it is first asked, if not before.
+    """An `EmbeddingModel` that computes on this machine; loads the model on first use.
 
     Args:
-        name: as the ini has it: ``sentence-transformers/`` and a folder, or a name on the Hugging Face hub, of a model
-            that is in its cache; nothing is fetched.
-        folder: what folders are relative to.
+        name: the value of the ini: ``sentence-transformers/`` and a folder, or the name of a model in the cache of the
+            Hugging Face hub; downloads nothing.
+        folder: the base of a relative folder.
 
     Attributes:
-        revision: tells the model's files from others, once it is loaded; "" before.
+        revision: digest of the model's files; "" before it is loaded.
         computes_here: whether asking it again costs nothing.
 
     Raises:
@@ -43,13 +43,13 @@ class LocalEmbedder:
         self._loading = Lock()
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Return one vector a text, computed on a thread; a model that cannot be loaded is a `SettingError`."""
+        """Return one vector per text, computed in a thread; raise `SettingError` if the model cannot be loaded."""
         from asyncio import to_thread
 
         return Embeddings(await to_thread(self._vectors, list(texts)), Usage(0, 0, 0.0), self.name)
 
     def load(self) -> SentenceEncoder:
-        """Return the model, loaded when it is first called; one that cannot be loaded is a `SettingError`."""
+        """Return the model, loaded on the first call; raise `SettingError` if it cannot be loaded."""
         with self._loading:
             if self._encoder is None:
                 self._encoder = SentenceEncoder(self._place(), "model", "cpu", 32, retriever="")
@@ -63,9 +63,9 @@ class LocalEmbedder:
             return str(path if path.is_dir() else model_folder(model))
         except (OSError, ValueError):
             raise SettingError(
-                f"rag_embedder_model cannot load the model {found(model)}, which is no folder beside the ini and not "
-                "in the cache of Hugging Face; give the folder of a model of sentence-transformers, or its name there "
-                f"and fetch it before: hf download {ascii_safe(model)}"
+                f"rag_embedder_model cannot load the model {found(model)}, not a folder beside the ini file and not in "
+                "the cache of Hugging Face; set it to the folder of a sentence-transformers model, or download the "
+                f"model first: hf download {ascii_safe(model)}"
             ) from None
 
     def _vectors(self, texts: list[str]) -> tuple[tuple[float, ...], ...]:

@@ -1,4 +1,4 @@
-"""Passages in a table of PostgreSQL, searched there by pgvector."""
+"""The retriever ``pgvector``: search a PostgreSQL table with pgvector."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pytest_rageval.errors import CaseError, MissingDependencyError, SettingErro
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.build_context import RetrieverParts
-from pytest_rageval.retrieval.checks import checked
+from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.dense import model_of
 from pytest_rageval.retrieval.embedding import query_vector
 from pytest_rageval.retrieval.encoder import POOLINGS, Encoder, SentenceEncoder
 from pytest_rageval.retrieval.postgres import (
     DISTANCES,
     Table,
-    connected,
+    connect,
+    describe_table,
     dsn_of,
     line_of,
-    looked_at,
     statement_of,
     table_of,
 )
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 __all__ = ["PgVector", "build"]
 
 CANDIDATES = 40
-"""How many rows an HNSW index of pgvector finds unless it is told to find more ..."""
+"""Default of pgvector's ``hnsw.ef_search``: the rows that an HNSW index finds."""
 
 MOST_CANDIDATES = 1000
-"""... and how many it can be told to."""
+"""Largest valid ``hnsw.ef_search``."""
 
 
 class _Build:
-    """Makes the retriever of a table; its settings are the table's, the dsn, and those of ``dense`` for a question."""
+    """Build the retriever of a table; settings: the table's, the dsn, and those of ``dense`` for a query."""
 
     needs_corpus = False
 
@@ -66,24 +66,24 @@ build = _Build()
 
 
 class PgVector:
-    """A `Retriever` over a table with pgvector, which it only reads.
+    """A `Retriever` over a table with pgvector; it only reads the table.
 
-    A score is the cosine, the inner product or the negative distance. A connection that is lost between two queries is
-    made anew, once. A row without a vector is not found.
+    A score is the cosine, the inner product or the negative distance. A connection lost between two queries is opened
+    again, once. Rows without a vector are never found.
 
     Args:
-        dsn: the connection string; what it leaves out comes from libpq's variables, such as PGHOST and PGPASSWORD.
-        table: where the passages are.
-        load: gives what makes the vector of a question, as those of the table were made.
-        prefix: what stands before a question.
-        normalize: whether the vector of a question is made as long as 1.
+        dsn: the connection string; libpq's variables, such as PGHOST and PGPASSWORD, supply the rest.
+        table: the table of the passages.
+        load: returns the encoder of queries, the same model as for the table.
+        prefix: text before a query.
+        normalize: whether the vector of a query is scaled to length 1.
 
     Attributes:
         facts: the table, its distance, dimension and size.
 
     Raises:
-        SettingError: there is no such database, table or column, the table is empty, or its vectors have another
-            dimension than those of the encoder.
+        SettingError: the database, table or a column is missing, the table is empty, or its vectors have another
+            dimension than the encoder's.
     """
 
     def __init__(
@@ -94,16 +94,16 @@ class PgVector:
         self._prefix = prefix
         self._normalize = normalize
         self._lock = threading.Lock()
-        self._connection = self._connected()
-        self._dimension, size = looked_at(self._connection, table)
+        self._connection = self._connect()
+        self._dimension, size = describe_table(self._connection, table)
         self._select = statement_of(table)
         self._encoder = load()
-        made = self._encoder.encode(["dimension"]).shape[1]
-        if made != self._dimension:
-            told = (
-                f"the vectors of {found(table.name)} have {self._dimension} numbers, and those of the questions {made}"
+        dimension = self._encoder.encode(["dimension"]).shape[1]
+        if dimension != self._dimension:
+            problem = (
+                f"the vectors of {found(table.name)} have {self._dimension} numbers, but those of queries {dimension}"
             )
-            raise SettingError(f"{told}; set model to the one that the table was made with")
+            raise SettingError(f"{problem}; set model to the model of the table")
         self.facts: dict[str, str | int] = {
             "retriever": "pgvector",
             "table": table.name,
@@ -117,10 +117,10 @@ class PgVector:
 
         Raises:
             SettingError: ``k`` is not positive.
-            CaseError: the query is blank ("empty_query"), its vector or that of a row cannot be compared
-                ("bad_vector"), the database is gone ("connection") or refuses the query ("system_error").
+            CaseError: the query is blank ("empty_query"), its vector or that of a row is invalid ("bad_vector"), the
+                database is unreachable ("connection") or refuses the query ("system_error").
         """
-        checked(query, k)
+        check_query(query, k)
         vector = query_vector(self._encoder, self._prefix + query, self._normalize, self._dimension)
         with self._lock:
             rows = self._rows(vector, k)
@@ -128,40 +128,45 @@ class PgVector:
         for name, _, _, distance in rows:
             if not math.isfinite(distance):
                 where = f"the row {found(str(name))} of {found(self._table.name)}"
-                raise CaseError("bad_vector", f"{where} is at no distance of the question; a vector is all zeros")
+                raise CaseError(
+                    "bad_vector", f"{where} has no distance to the question; one of the two vectors is all zeros"
+                )
         return Ranking(
-            tuple(ScoredPassage(str(name), score(far), text or "", title or "") for name, text, title, far in rows)
+            tuple(
+                ScoredPassage(str(name), score(distance), text or "", title or "")
+                for name, text, title, distance in rows
+            )
         )
 
     def _rows(self, vector: Matrix, k: int) -> list[Any]:
-        """Return the rows, from a new connection where the one that there was is lost."""
+        """Return the rows; open a new connection if the old one is lost."""
         import psycopg
 
         try:
             if not self._connection.closed:
                 try:
-                    return self._asked(vector, k)
+                    return self._query(vector, k)
                 except psycopg.OperationalError:
                     if not self._connection.closed:
                         raise
-            self._connection = self._connected()
-            return self._asked(vector, k)
+            self._connection = self._connect()
+            return self._query(vector, k)
         except SettingError as error:
             raise CaseError("connection", str(error)) from None
         except psycopg.Error as error:
             problem = f"the table {found(self._table.name)} cannot be searched: {line_of(error)}"
             raise CaseError("system_error", problem) from None
 
-    def _asked(self, vector: Matrix, k: int) -> list[Any]:
+    def _query(self, vector: Matrix, k: int) -> list[Any]:
         with self._connection.transaction():
             if k > CANDIDATES:
                 most = str(min(k, MOST_CANDIDATES))
                 self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", [most])
             values = {"vector": str(vector.tolist()), "k": k}
-            # planned with its values each time, so that an index is used
+            # a prepared statement may ignore the index
             return self._connection.execute(self._select, values, prepare=False).fetchall()
 
-    def _connected(self) -> Connection[Any]:
-        connection = connected(self._dsn)
+    def _connect(self) -> Connection[Any]:
+        connection = connect(self._dsn)
         weakref.finalize(self, connection.close)
         return connection

@@ -1,4 +1,4 @@
-"""A table of PostgreSQL with vectors of pgvector: how it is reached, whether it fits, what is asked of it."""
+"""Connect to PostgreSQL, check a table with pgvector vectors, and build its query."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from pytest_rageval.retrieval.retriever_params import Params
 if TYPE_CHECKING:
     from psycopg import Connection, sql
 
-__all__ = ["DISTANCES", "Table", "connected", "dsn_of", "line_of", "looked_at", "statement_of", "table_of"]
+__all__ = ["DISTANCES", "Table", "connect", "describe_table", "dsn_of", "line_of", "statement_of", "table_of"]
 
 CONNECT_S = 5
-"""How long a database is waited for, unless its dsn says another ``connect_timeout``."""
+"""Seconds to wait for a connection, unless the dsn has a ``connect_timeout``."""
 
 DISTANCES: dict[str, tuple[str, Callable[[float], float]]] = {
     "cosine": ("<=>", lambda distance: 1.0 - distance),
     "l2": ("<->", lambda distance: 0.0 - distance),
     "inner_product": ("<#>", lambda distance: 0.0 - distance),  # pgvector's operator is the negative product
 }
-"""Name -> pgvector's operator, and the score that a distance is."""
+"""Name -> pgvector's operator, and the function from distance to score."""
 
 _VECTOR = re.compile(r"vector(\([0-9]+\))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Where the passages are.
+    """The table of the passages.
 
     Attributes:
-        name: of the table or view, with its schema before a dot where it is not on the search path.
+        name: the table or view; ``SCHEMA.NAME`` if it is not on the search path.
         ids: the column of ids.
         texts: the column of texts.
-        titles: the column of titles; "" where there is none.
-        embeddings: the column of vectors, of pgvector's type ``vector``.
+        titles: the column of titles; "" for none.
+        embeddings: the column of vectors, with pgvector's type ``vector``.
         distance: one of `DISTANCES`.
     """
 
@@ -51,12 +51,12 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
+        """The columns of the query."""
         return tuple(filter(None, (self.ids, self.texts, self.titles, self.embeddings)))
 
 
 def table_of(params: Params) -> Table:
-    """Return the table that the settings name; none is a `SettingError`."""
+    """Return the table of the settings; raise `SettingError` if it is missing."""
     table = Table(
         params.text("table", ""),
         params.text("id_column", "id"),
@@ -71,47 +71,47 @@ def table_of(params: Params) -> Table:
 
 
 def dsn_of(params: Params, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the connection string that the settings give or name a variable for; "" leaves all to libpq's own."""
+    """Return the connection string of ``dsn`` or of the variable ``dsn_env``; "" leaves everything to libpq."""
     dsn, variable = params.text("dsn", ""), params.text("dsn_env", "")
     if dsn and variable:
         raise SettingError("rag_retriever_params gives both dsn and dsn_env; give one of them")
     if variable and not environment.get(variable):
-        problem = f"has dsn_env = {found(variable)}, and the environment has no such variable"
+        problem = f"has dsn_env = {found(variable)}, but the environment has no such variable"
         raise SettingError(f"rag_retriever_params {problem}; set it to postgresql://user:password@host/database")
     return environment[variable] if variable else dsn
 
 
-def connected(dsn: str) -> Connection[Any]:
-    """Return a new connection; a `SettingError` says why there is none, and never the password."""
+def connect(dsn: str) -> Connection[Any]:
+    """Open a connection, or raise a `SettingError` with the reason; it never shows the password."""
     import psycopg
 
     try:
-        given: dict[str, Any] = {"connect_timeout": CONNECT_S, **psycopg.conninfo.conninfo_to_dict(dsn)}
-    except psycopg.ProgrammingError:  # its message may hold the password
-        wanted = "postgresql://user:password@host:5432/database"
-        raise SettingError(f"the dsn of pgvector is no connection string; write {wanted}") from None
+        options: dict[str, Any] = {"connect_timeout": CONNECT_S, **psycopg.conninfo.conninfo_to_dict(dsn)}
+    except psycopg.ProgrammingError:  # its message may contain the password
+        example = "postgresql://user:password@host:5432/database"
+        raise SettingError(f"the dsn of pgvector is not a connection string; write {example}") from None
     try:
-        return psycopg.connect(**{**given, "client_encoding": "utf-8"}, autocommit=True)
+        return psycopg.connect(**{**options, "client_encoding": "utf-8"}, autocommit=True)
     except psycopg.Error as error:
         check = "check dsn or dsn_env in rag_retriever_params, or libpq's PG variables"
-        raise SettingError(f"pgvector has no connection to the database: {line_of(error)}; {check}") from None
+        raise SettingError(f"pgvector cannot connect to the database: {line_of(error)}; {check}") from None
 
 
-def looked_at(connection: Connection[Any], table: Table) -> tuple[int, int]:
+def describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
     """Return the dimension of a table's vectors and its size in bytes.
 
     Raises:
-        SettingError: there is no such table or column, none may be read, or no row has a vector.
+        SettingError: the table or a column is missing, the user may not read it, or no row has a vector.
     """
     import psycopg
 
     try:
-        return _looked_at(connection, table)
+        return _describe_table(connection, table)
     except psycopg.Error as error:
         raise SettingError(f"the table {found(table.name)} cannot be read: {line_of(error)}") from None
 
 
-def _looked_at(connection: Connection[Any], table: Table) -> tuple[int, int]:
+def _describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
     from psycopg import sql
 
     name, identifier = found(table.name), sql.Identifier(*table.name.split("."))
@@ -127,17 +127,17 @@ def _looked_at(connection: Connection[Any], table: Table) -> tuple[int, int]:
         if column not in types:
             raise SettingError(f"the table {name} has no column {found(column)}; {did_you_mean(column, types)}")
     if not _VECTOR.fullmatch(types[table.embeddings]):
-        told = f"the column {found(table.embeddings)} of {name} is of the type {types[table.embeddings]}"
-        raise SettingError(f"{told}, wanted vector; set embedding_column")
+        problem = f"the column {found(table.embeddings)} of {name} has the type {types[table.embeddings]}, not vector"
+        raise SettingError(f"{problem}; set embedding_column")
     one = sql.SQL("SELECT vector_dims({0}) FROM {1} WHERE {0} IS NOT NULL LIMIT 1")
     row = connection.execute(one.format(sql.Identifier(table.embeddings), identifier)).fetchone()
     if row is None:
-        raise SettingError(f"the table {name} has no row with a vector; fill it before it is searched")
+        raise SettingError(f"the table {name} has no row with a vector; fill it first")
     return int(row[0]), int(columns[0][2])
 
 
 def statement_of(table: Table) -> sql.Composed:
-    """Return what asks for the ``k`` rows nearest to ``vector``: id, text, title and distance."""
+    """Return the query for the ``k`` rows nearest to ``vector``: id, text, title and distance."""
     from psycopg import sql
 
     return sql.SQL(
@@ -154,5 +154,5 @@ def statement_of(table: Table) -> sql.Composed:
 
 
 def line_of(error: Exception) -> str:
-    """Return what PostgreSQL said, in one line; libpq tells no password."""
+    """Return the message of PostgreSQL in one line; libpq never includes the password."""
     return ascii_safe(" ".join(str(error).split())) or type(error).__name__

@@ -1,4 +1,4 @@
-"""From the terms of documents to an inverted index of BM25 scores, in little memory."""
+"""Build an inverted index of BM25 scores in little memory."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import numpy.typing as npt
 __all__ = ["Postings", "postings_of"]
 
 BLOCK = 1 << 20
-"""Occurrences of terms that are sorted at a time."""
+"""Occurrences of terms sorted in one step."""
 
 Scores = npt.NDArray[np.float32]
 Numbers = npt.NDArray[Any]
 
 
 class Postings(NamedTuple):
-    """The scores of a corpus by term, as bm25s keeps them: those of term t stand at ``indptr[t]:indptr[t + 1]``.
+    """The scores of a corpus by term, in the layout of bm25s: term t is at ``indptr[t]:indptr[t + 1]``.
 
     Attributes:
         vocabulary: term -> number.
         data: float32, the score of each posting, above 0.
-        indices: int32, the document of each, rising within a term.
-        indptr: int64, one more than there are terms.
-        documents: how many there are.
+        indices: int32, the document of each posting, rising within a term.
+        indptr: int64, one entry more than there are terms.
+        documents: the number of documents.
     """
 
     vocabulary: dict[str, int]
@@ -40,18 +40,18 @@ class Postings(NamedTuple):
 class _Block(NamedTuple):
     """Postings of successive documents, by term and document."""
 
-    terms: Numbers  # each once, rising
-    sizes: Numbers  # of each, in postings
+    terms: Numbers  # unique, rising
+    sizes: Numbers  # postings of each term
     documents: Numbers
     frequencies: Numbers
 
 
 def postings_of(documents: Iterable[Iterable[str]], k1: float, b: float) -> Postings:
-    """Return the postings of ``documents``, which are read once and one at a time.
+    """Return the postings of ``documents``; read each document once, one at a time.
 
     A posting's score is ``idf * tf / (k1 * (1 - b + b * length / mean length) + tf)`` with Lucene's
-    ``idf = ln(1 + (n - df + 0.5) / (df + 0.5))``: what bm25s gives, rounded once, from float64 to float32. While it is
-    made, a posting takes 14 bytes.
+    ``idf = ln(1 + (n - df + 0.5) / (df + 0.5))``. The scores equal those of bm25s, rounded once from float64 to
+    float32. The build needs 14 bytes per posting.
     """
     vocabulary: dict[str, int] = {}
     lengths = array("i")
@@ -66,38 +66,38 @@ def postings_of(documents: Iterable[Iterable[str]], k1: float, b: float) -> Post
             open_terms, first = array("i"), len(lengths)
     blocks.append(_block(open_terms, lengths, first))
     norms = _norms(np.frombuffer(lengths, dtype=np.int32), k1, b)
-    return _inverted(blocks, vocabulary, norms)
+    return _merge(blocks, vocabulary, norms)
 
 
 def _block(terms: array[int], lengths: array[int], first: int) -> _Block:
-    """Return the postings of the documents from ``first`` on."""
+    """Return the postings of the documents from number ``first``."""
     documents = np.repeat(np.arange(first, len(lengths)), np.frombuffer(lengths, dtype=np.int32)[first:])
     pairs = np.left_shift(np.frombuffer(terms, dtype=np.int32), 32, dtype=np.int64) | documents
     pairs, frequencies = np.unique(pairs, return_counts=True)
-    own, sizes = np.unique(pairs >> 32, return_counts=True)
+    block_terms, sizes = np.unique(pairs >> 32, return_counts=True)
     return _Block(
-        own, sizes, pairs.astype(np.int32), frequencies.astype(np.min_scalar_type(frequencies.max(initial=0)))
+        block_terms, sizes, pairs.astype(np.int32), frequencies.astype(np.min_scalar_type(frequencies.max(initial=0)))
     )
 
 
 def _norms(lengths: Numbers, k1: float, b: float) -> npt.NDArray[np.float64]:
-    """Return what each document's term frequencies are weighed against."""
+    """Return ``k1 * (1 - b + b * length / mean length)`` for each document."""
     mean = lengths.mean() if lengths.any() else 1.0
     norms: npt.NDArray[np.float64] = k1 * ((1 - b) + b * lengths / mean)
     return norms
 
 
-def _inverted(blocks: list[_Block], vocabulary: dict[str, int], norms: npt.NDArray[np.float64]) -> Postings:
-    """Put the postings of all blocks, which are used up, where they belong."""
-    held = np.zeros(len(vocabulary), dtype=np.int64)  # documents that hold each term
+def _merge(blocks: list[_Block], vocabulary: dict[str, int], norms: npt.NDArray[np.float64]) -> Postings:
+    """Merge the blocks into one index; empties ``blocks`` to free memory early."""
+    document_frequency = np.zeros(len(vocabulary), dtype=np.int64)
     for block in blocks:
-        held[block.terms] += block.sizes
+        document_frequency[block.terms] += block.sizes
     n = len(norms)
-    idf = np.array([math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in held.tolist()], dtype=np.float32)
-    indptr = np.concatenate([np.zeros(1, dtype=np.int64), held.cumsum()])
+    idf = np.array([math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in document_frequency.tolist()], dtype=np.float32)
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), document_frequency.cumsum()])
     data, indices = np.empty(indptr[-1], dtype=np.float32), np.empty(indptr[-1], dtype=np.int32)
-    free = indptr[:-1].copy()  # where the next posting of each term goes
-    for block in _used_up(blocks):
+    free = indptr[:-1].copy()  # the next free position of each term
+    for block in _drain(blocks):
         begin = np.repeat(free[block.terms] - (block.sizes.cumsum() - block.sizes), block.sizes)
         places = begin + np.arange(len(begin))
         scores = block.frequencies / (norms[block.documents] + block.frequencies)
@@ -107,7 +107,7 @@ def _inverted(blocks: list[_Block], vocabulary: dict[str, int], norms: npt.NDArr
     return Postings(vocabulary, data, indices, indptr, n)
 
 
-def _used_up(blocks: list[_Block]) -> Iterable[_Block]:
+def _drain(blocks: list[_Block]) -> Iterable[_Block]:
     blocks.reverse()
     while blocks:
         yield blocks.pop()

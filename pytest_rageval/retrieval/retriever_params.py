@@ -1,4 +1,4 @@
-"""The settings of a retriever, as ``rag_retriever_params`` gives them, checked."""
+"""Read and check the settings of a retriever, from ``rag_retriever_params``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ WHERE = "rag_retriever_params"
 
 
 class Params:
-    """Gives the settings one by one, each with its default; what is wrong is a `SettingError` that says what is wanted.
+    """Read settings one by one, each with its default; an invalid value raises a `SettingError` with the valid ones.
 
-    After the last, `finish` refuses the names that nobody asked for.
+    Call `finish` last: it refuses unknown names.
     """
 
-    def __init__(self, given: Mapping[str, object]) -> None:
-        self._given = given
-        self._known: list[str] = []
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        self._settings = settings
+        self._names: list[str] = []
 
     def number(self, name: str, default: float, least: float = 0.0, most: float = math.inf) -> float:
         """Return a number in ``least..most``."""
@@ -53,36 +53,36 @@ class Params:
             raise _wrong(name, value, "a text")
         return value
 
-    def choice(self, name: str, default: str, known: Collection[str]) -> str:
-        """Return one of the names that are ``known``."""
+    def choice(self, name: str, default: str, choices: Collection[str]) -> str:
+        """Return one of the names in ``choices``."""
         value = self.text(name, default)
-        if value not in known:
-            raise SettingError(f"{WHERE} has {name} = {found(value)}; {did_you_mean(value, known)}")
+        if value not in choices:
+            raise SettingError(f"{WHERE} has {name} = {found(value)}; {did_you_mean(value, choices)}")
         return value
 
     def names(self, name: str, default: Sequence[str]) -> tuple[str, ...]:
-        """Return a list of texts, at least one and none twice."""
+        """Return a list of texts: at least one, without duplicates."""
         value = self._value(name, list(default))
         if not isinstance(value, list) or not value or not all(isinstance(each, str) for each in value):
-            raise _wrong(name, value, f"a list as {json.dumps(list(default))}")
+            raise _wrong(name, value, f"a list like {json.dumps(list(default))}")
         if len(set(value)) < len(value):
-            raise _wrong(name, value, "each once")
+            raise _wrong(name, value, "each name once")
         return tuple(value)
 
     def finish(self) -> None:
-        """Refuse a setting that nobody has asked for."""
-        for name in self._given:
-            if name not in self._known:
-                raise SettingError(f"{WHERE} has the unknown setting {found(name)}; {did_you_mean(name, self._known)}")
+        """Raise a `SettingError` for a setting that was never read."""
+        for name in self._settings:
+            if name not in self._names:
+                raise SettingError(f"{WHERE} has the unknown setting {found(name)}; {did_you_mean(name, self._names)}")
 
     def _value(self, name: str, default: object) -> object:
-        self._known.append(name)
-        return self._given.get(name, default)
+        self._names.append(name)
+        return self._settings.get(name, default)
 
 
 def _range(least: float, most: float) -> str:
     return f"of {least:g} or more" if most == math.inf else f"from {least:g} to {most:g}"
 
 
-def _wrong(name: str, value: object, wanted: str) -> SettingError:
-    return SettingError(f"{WHERE} has {name} = {found(value)}; write {wanted}")
+def _wrong(name: str, value: object, advice: str) -> SettingError:
+    return SettingError(f"{WHERE} has {name} = {found(value)}; write {advice}")

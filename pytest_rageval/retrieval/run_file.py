@@ -1,4 +1,4 @@
-"""Rankings that were made elsewhere: a run of TREC's or recorded JSON stands for a retriever."""
+"""The retriever ``run:FILE``: rankings from a TREC run or a JSON file."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
-from pytest_rageval.retrieval.checks import checked
+from pytest_rageval.retrieval.checks import check_query
 from pytest_rageval.retrieval.retriever_params import Params
 
 __all__ = ["RunFile", "family"]
 
 
 def family(name: str, head: str, get: Callable[[str], RetrieverFactory]) -> RetrieverFactory:
-    """Return the factory of ``run:FILE``; a name without a file is a `SettingError`."""
+    """Return the factory of ``run:FILE``; raise `SettingError` if the file is missing from the name."""
     file = name.removeprefix(head)[1:].strip()
     if not file:
-        raise SettingError(f"the retriever {found(name)} names no file; write run:FILE, as run:runs/bm25.trec")
+        raise SettingError(f"the retriever {found(name)} names no file; write run:FILE, for example run:runs/bm25.trec")
     return _Factory(file)
 
 
@@ -41,17 +41,16 @@ class _Factory:
 
 
 class RunFile:
-    """A `Retriever` that finds for each case what a file says was found for it (see `load_run`).
+    """A `Retriever` that returns the recorded ranking of each case (see `load_run`).
 
-    A case is known by its id, else by its question. Passages are ordered as trec_eval orders them, by score and, where
-    scores are equal, by id.
+    A case is looked up by its id, then by its question. Passages have the order of trec_eval: by score, ties by id.
 
     Args:
         path: the file.
-        passages: where texts and titles come from that the file does not have; empty leaves them out.
+        passages: texts and titles for passages that the file has without text; may be empty.
 
     Raises:
-        DataError: the file cannot be read as a run, or has a passage without a text that is not among ``passages``.
+        DataError: the file is not a run, or a passage has no text there and is not in ``passages``.
     """
 
     in_place = True
@@ -59,20 +58,22 @@ class RunFile:
     def __init__(self, path: Path, passages: Iterable[Passage] = ()) -> None:
         self._name = shown_path(path)
         if not path.exists():
-            raise DataError(self._name, "no such file; the FILE of rag_retriever = run:FILE is beside the ini")
+            raise DataError(
+                self._name, "no such file; the FILE of rag_retriever = run:FILE is relative to the ini file"
+            )
         self._run = load_run(path)
         self._corpus = {passage.id: passage for passage in passages}
         if self._corpus:
             self._check()
 
     def search(self, query: str, k: int) -> Ranking:
-        """Return the ``k`` best passages of the case that is being answered.
+        """Return the ``k`` best passages of the current case.
 
         Raises:
             SettingError: ``k`` is not positive.
             CaseError: the file has no ranking of the case ("not_in_run"), or the query is blank ("empty_query").
         """
-        checked(query, k)
+        check_query(query, k)
         ids = CASE_IDS.get()
         keys = [*(("id", name) for name in ids), ("question", query)]
         ranking = next((self._run[key] for key in keys if key in self._run), None)
@@ -80,12 +81,12 @@ class RunFile:
             kind, name = ("id", ids[-1]) if ids else ("question", query)
             raise CaseError(
                 "not_in_run",
-                f"{self._name} has no ranking of the {kind} {found(name)}; add one (of a case for which nothing is "
-                'found, the JSON line {"id": ..., "ranking": []}), or deselect the case',
+                f"{self._name} has no ranking of the {kind} {found(name)}; add one (for a case without results, the "
+                'JSON line {"id": ..., "ranking": []}), or deselect the case',
             )
-        return Ranking(tuple(self._told(item) for item in by_rank(ranking)[:k]))
+        return Ranking(tuple(self._with_text(item) for item in by_rank(ranking)[:k]))
 
-    def _told(self, item: ScoredPassage) -> ScoredPassage:
+    def _with_text(self, item: ScoredPassage) -> ScoredPassage:
         passage = None if item.text else self._corpus.get(item.doc_id)
         if passage is None:
             return item
@@ -93,9 +94,9 @@ class RunFile:
         return replace(item, text=passage.text, title=title, page=page, span=passage.span)
 
     def _check(self) -> None:
-        """Refuse a passage of which neither the file nor the corpus has the text."""
+        """Raise a `DataError` for a passage without text in the file and in the corpus."""
         for (kind, name), ranking in self._run.items():
             for item in ranking:
                 if not item.text and item.doc_id not in self._corpus:
                     problem = f"the passage {found(item.doc_id)} of the {kind} {found(name)} is not in rag_corpus"
-                    raise DataError(self._name, f"{problem}; name the corpus that the run was made over, or none")
+                    raise DataError(self._name, f"{problem}; set rag_corpus to the corpus of the run, or remove it")

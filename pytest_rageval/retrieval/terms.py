@@ -1,4 +1,4 @@
-"""The terms of a text that BM25 counts."""
+"""Cut a text into the terms that BM25 counts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Terms = Callable[[str], list[str]]
 
 
 def terms_by(stemmer: str) -> Terms:
-    """Return what cuts a text into case-folded words, stemmed by one of `STEMMERS`.
+    """Return a function that cuts a text into case-folded words, stemmed by one of `STEMMERS`.
 
     Raises:
-        MissingDependencyError: Snowball's stemmers are not installed.
+        MissingDependencyError: PyStemmer (Snowball's stemmers) is not installed.
     """
     if stemmer == "none":
-        return _folded
+        return _case_folded
     try:
         import Stemmer  # noqa: F401
     except ImportError:
@@ -32,34 +32,34 @@ def terms_by(stemmer: str) -> Terms:
 
 
 def versions(stemmer: str) -> dict[str, str]:
-    """Return the versions that decide which terms a text has."""
+    """Return the versions of everything that affects the terms of a text."""
     from importlib.metadata import version
 
-    made_by = ["rjieba"] if stemmer == "none" else ["rjieba", "PyStemmer"]
+    libraries = ["rjieba"] if stemmer == "none" else ["rjieba", "PyStemmer"]
     return {
         "words": words_version(),
         "unicode": unicodedata.unidata_version,
-        **{name: version(name) for name in made_by},
+        **{name: version(name) for name in libraries},
     }
 
 
 class _Stemmed:
-    """Stemmed words, by a stemmer for each thread: one bears no two."""
+    """Stemmed words; each thread has its own stemmer because PyStemmer is not thread-safe."""
 
     def __init__(self, stemmer: str) -> None:
         self._stemmer = stemmer
-        self._own = threading.local()
+        self._local = threading.local()
 
     def __call__(self, text: str) -> list[str]:
-        if not hasattr(self._own, "stemmer"):
+        if not hasattr(self._local, "stemmer"):
             import Stemmer
 
-            self._own.stemmer = Stemmer.Stemmer(self._stemmer)
-        stems: list[str] = self._own.stemmer.stemWords(_folded(text))
+            self._local.stemmer = Stemmer.Stemmer(self._stemmer)
+        stems: list[str] = self._local.stemmer.stemWords(_case_folded(text))
         return stems
 
 
-def _folded(text: str) -> list[str]:
+def _case_folded(text: str) -> list[str]:
     if text.isascii():
         return words(text.lower())
     return [word.casefold() for word in words(text)]

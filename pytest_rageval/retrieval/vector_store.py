@@ -1,4 +1,4 @@
-"""The vectors of a corpus and their index, as they are kept on disk: made where they are not there, and opened."""
+"""Load the vectors of a corpus and their index from disk; build them if missing."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from typing import Any
 
 from pytest_rageval.errors import DataError
 from pytest_rageval.retrieval.build_context import RetrieverParts
-from pytest_rageval.retrieval.embedding import DenseSettings, embedded
+from pytest_rageval.retrieval.embedding import DenseSettings, write_vectors
 from pytest_rageval.retrieval.encoder import Encoder
 from pytest_rageval.retrieval.index_store import IndexStore, StoredIndex, name_of, temporary
 from pytest_rageval.retrieval.vectors import Searcher, VectorIndex, Vectors, recall_at_10
 
-__all__ = ["KeptVectors", "kept_vectors"]
+__all__ = ["LoadedVectors", "load_vectors"]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptVectors:
-    """Vectors and their index, open.
+class LoadedVectors:
+    """Loaded vectors and their index.
 
     Attributes:
-        vectors: one a passage.
-        searcher: the index of the vectors, or themselves.
-        told: what there is to tell of them: settings, ``build_s load_s disk_bytes recall@10``.
+        vectors: one per passage.
+        searcher: the index of the vectors, or the vectors themselves.
+        facts: settings and ``build_s load_s disk_bytes recall@10``.
     """
 
     vectors: Vectors
     searcher: Searcher
-    told: Mapping[str, object]
+    facts: Mapping[str, object]
 
 
-def kept_vectors(
+def load_vectors(
     parts: RetrieverParts, settings: DenseSettings, encoder: Encoder, index: VectorIndex | None
-) -> KeptVectors:
-    """Return the vectors of the passages and their index, None for the exact search.
+) -> LoadedVectors:
+    """Return the vectors of the passages and their index; an ``index`` of None selects exact search.
 
     Raises:
-        SettingError: the model gives a passage a vector that cannot be used.
-        DataError: what is on disk is not as it was written, or of another model or corpus.
+        SettingError: the model returns an invalid vector for a passage.
+        DataError: the files on disk are damaged, or belong to another model or corpus.
     """
     store, count = parts.store or IndexStore(temporary()), len(parts.passages)
     made_of: dict[str, object] = {
@@ -54,47 +54,46 @@ def kept_vectors(
         "normalize": settings.normalize,
     }
 
-    def embed(folder: Path) -> dict[str, object]:
-        dimension = embedded(parts.watch(parts.passages, "embedding"), count, encoder, settings, folder)
+    def write_embeddings(folder: Path) -> dict[str, object]:
+        dimension = write_vectors(parts.watch(parts.passages, "embedding"), count, encoder, settings, folder)
         return {"model": settings.model, "dimension": dimension, "passages": count}
 
-    kept = _of(store.get(made_of, embed), made_of)
+    entry = _checked_key(store.get(made_of, write_embeddings), made_of)
     start = time.perf_counter()
-    vectors = Vectors.load(kept.folder, count)
-    took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
-    told = {**asdict(settings), "index": "flat", "dimension": vectors.dimension, "passages": count}
+    vectors = Vectors.load(entry.folder, count)
+    costs = {"build_s": entry.build_s, "load_s": time.perf_counter() - start, "disk_bytes": entry.disk_bytes}
+    facts = {**asdict(settings), "index": "flat", "dimension": vectors.dimension, "passages": count}
     if index is None:
-        return KeptVectors(vectors, vectors, {**told, **took, "recall@10": 1.0})
-    searcher, more = _opened(store, made_of, vectors, index)
-    took = {name: seconds + more[name] for name, seconds in took.items()}
-    told |= {"index": index.name, **index.built_with, **index.searched_with, **took, "recall@10": more["recall@10"]}
-    return KeptVectors(vectors, searcher, told)
+        return LoadedVectors(vectors, vectors, {**facts, **costs, "recall@10": 1.0})
+    searcher, more = _open(store, made_of, vectors, index)
+    costs = {name: seconds + more[name] for name, seconds in costs.items()}
+    facts |= {"index": index.name, **index.built_with, **index.searched_with, **costs, "recall@10": more["recall@10"]}
+    return LoadedVectors(vectors, searcher, facts)
 
 
-def _opened(
+def _open(
     store: IndexStore, made_of: Mapping[str, object], vectors: Vectors, index: VectorIndex
 ) -> tuple[Searcher, dict[str, Any]]:
-    """Return the index of the vectors, built where there is none, and what it took and finds."""
+    """Return the opened index of the vectors, with its times, size and recall; build it if missing."""
 
-    def built(folder: Path) -> dict[str, object]:
+    def build(folder: Path) -> dict[str, object]:
         index.build(vectors, folder)
         return {"dimension": vectors.dimension, "passages": len(vectors)}
 
-    made_by = {index.library: version(index.library)}
-    made = {"kind": index.name, "vectors": name_of(made_of), **index.built_with, **made_by}
-    kept = _of(store.get(made, built), made)
+    library_version = {index.library: version(index.library)}
+    key = {"kind": index.name, "vectors": name_of(made_of), **index.built_with, **library_version}
+    entry = _checked_key(store.get(key, build), key)
     start = time.perf_counter()
-    searcher = index.open(kept.folder, len(vectors))
-    took = {"build_s": kept.build_s, "load_s": time.perf_counter() - start, "disk_bytes": kept.disk_bytes}
-    recall = store.measured(kept, "recall", index.searched_with, lambda: recall_at_10(vectors, searcher))
-    return searcher, {**took, "recall@10": recall}
+    searcher = index.open(entry.folder, len(vectors))
+    costs = {"build_s": entry.build_s, "load_s": time.perf_counter() - start, "disk_bytes": entry.disk_bytes}
+    recall = store.measured(entry, "recall", index.searched_with, lambda: recall_at_10(vectors, searcher))
+    return searcher, {**costs, "recall@10": recall}
 
 
-def _of(kept: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
-    """Return an index, which has to be made of what was asked for: a folder may have been renamed."""
-    wanted = json.loads(json.dumps(made_of))
-    other = next((name for name in wanted if kept.made_of.get(name) != wanted[name]), None)
+def _checked_key(entry: StoredIndex, made_of: Mapping[str, object]) -> StoredIndex:
+    """Return the index if its key is ``made_of``, else raise: somebody may have renamed a folder."""
+    key = json.loads(json.dumps(made_of))
+    other = next((name for name in key if entry.made_of.get(name) != key[name]), None)
     if other is not None:
-        what = f"is an index of another {other} than is asked for; remove it, and it is built anew"
-        raise DataError(str(kept.folder), what)
-    return kept
+        raise DataError(str(entry.folder), f"is an index of another {other}; remove it to rebuild the index")
+    return entry

@@ -1,4 +1,4 @@
-"""Vectors on disk, and the exact search in them: what every index is measured against."""
+"""Vectors on disk and exact search, the reference for every index."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ __all__ = ["FILE", "Searcher", "VectorIndex", "Vectors", "recall_at_10", "reside
 
 FILE = "vectors.npy"
 SAMPLE, CUTOFF = 200, 10
-SLACK = 1e-5  # what a float32 score may be off by, of the largest
+SLACK = 1e-5  # error of a float32 score, relative to the largest
 
 
 class Searcher(Protocol):
-    """An index that is open."""
+    """An open index."""
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return positions of ``k`` vectors or more in any order, among them those it takes for the nearest.
+        """Return the positions of the (approximately) nearest vectors: ``k`` or more, unique, in any order.
 
-        Fewer come back where it finds fewer; each once.
+        Returns fewer if the search finds fewer.
         """
         ...
 
     def resident_bytes(self) -> int | None:
-        """Return what it has in memory; None where that is not known."""
+        """Return the bytes it has in memory; None if unknown."""
         ...
 
 
@@ -42,22 +42,22 @@ class VectorIndex(Protocol):
 
     @property
     def name(self) -> str:
-        """What the setting ``index`` calls it."""
+        """Its value of the setting ``index``."""
         ...
 
     @property
     def library(self) -> str:
-        """The distribution that builds it, whose version is a part of what the index is made of."""
+        """The distribution that builds it; its version is part of the index's key."""
         ...
 
     @property
     def built_with(self) -> dict[str, object]:
-        """The settings that another index has to be built for."""
+        """The settings that affect the build."""
         ...
 
     @property
     def searched_with(self) -> dict[str, object]:
-        """The settings of a search."""
+        """The settings that affect only the search."""
         ...
 
     def build(self, vectors: Vectors, folder: Path) -> None:
@@ -65,16 +65,16 @@ class VectorIndex(Protocol):
         ...
 
     def open(self, folder: Path, size: int) -> Searcher:
-        """Return the index that was built of ``size`` vectors."""
+        """Open the index of ``size`` vectors in a folder."""
         ...
 
 
 class Vectors:
-    """The vectors of a corpus, one row a passage, searched by their inner product with a query's: exactly.
+    """The vectors of a corpus, one row per passage, searched exactly by inner product with the query.
 
     Args:
         matrix: float32, in memory or mapped.
-        folder: where it is mapped from.
+        folder: the folder of the mapped file; None for a matrix in memory.
     """
 
     def __init__(self, matrix: Matrix, folder: Path | None = None) -> None:
@@ -83,21 +83,23 @@ class Vectors:
 
     @classmethod
     def load(cls, folder: Path, passages: int) -> Vectors:
-        """Return the vectors in a folder, mapped into memory, so that all processes share them.
+        """Return the vectors in a folder, mapped into memory and shared by all processes.
 
         Raises:
-            DataError: the file is damaged, or holds another number of vectors.
+            DataError: the file is damaged or has another number of vectors.
         """
         import numpy as np
 
-        path, again = folder / FILE, f"remove the folder {folder}, and it is built anew"
+        path, again = folder / FILE, f"remove the folder {folder} to rebuild the index"
         try:
             matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError, TokenError):  # numpy tokenizes the head
+        except (OSError, ValueError, EOFError, TokenError):  # numpy tokenizes the file header
             raise DataError(str(path), f"cannot be read as vectors; {again}") from None
         if matrix.ndim != 2 or matrix.dtype != np.float32 or len(matrix) != passages:
-            what = " x ".join(map(str, matrix.shape))
-            raise DataError(str(path), f"holds {what} of {matrix.dtype}, not a vector a passage ({passages}); {again}")
+            shape = " x ".join(map(str, matrix.shape))
+            raise DataError(
+                str(path), f"holds {shape} of {matrix.dtype}, not one vector per passage ({passages}); {again}"
+            )
         return cls(matrix, folder)
 
     def __len__(self) -> int:
@@ -105,11 +107,11 @@ class Vectors:
 
     @property
     def dimension(self) -> int:
-        """Numbers a vector."""
+        """Numbers per vector."""
         return int(self.matrix.shape[1])
 
     def nearest(self, query: Matrix, k: int) -> Positions:
-        """Return the positions of the ``k`` best, best first, ties in corpus order."""
+        """Return the positions of the ``k`` best vectors, best first, ties in corpus order."""
         import numpy as np
 
         scores = self.matrix @ query
@@ -119,13 +121,13 @@ class Vectors:
         return self.ranked(query, np.flatnonzero(scores >= bound - SLACK * np.abs(scores).max()), k)[0]
 
     def resident_bytes(self) -> int | None:
-        """Return what of them is in memory; None where that is not known."""
+        """Return the bytes of the matrix that are in memory; None if unknown."""
         return self.matrix.nbytes if self._folder is None else resident_bytes(self._folder)
 
     def ranked(self, query: Matrix, positions: Positions, k: int) -> tuple[Positions, npt.NDArray[np.float64]]:
         """Return the ``k`` best of ``positions`` and their scores, best first, ties in corpus order.
 
-        A product of matrices may give equal rows scores that differ in the last digit; these sums do not.
+        A matrix product may score equal rows differently in the last digit; these sums do not.
         """
         import numpy as np
 
@@ -136,29 +138,29 @@ class Vectors:
 
 
 def recall_at_10(vectors: Vectors, index: Searcher) -> float | None:
-    """Return how many of the ten nearest neighbours an index finds, 0..1; None for a single vector.
+    """Return the share of the ten nearest neighbours that an index finds, 0..1; None for a single vector.
 
-    Asked for are the neighbours of up to 200 of the stored vectors, evenly spread, without the vector itself; found is
-    one that is as near as the exact tenth, so that ties count. Queries that are unlike the passages may fare worse.
+    The queries are up to 200 of the stored vectors, evenly spread; a vector is not its own neighbour. A result counts
+    if it is as near as the exact tenth neighbour, so ties count. Queries unlike the passages may have a lower recall.
     """
     import numpy as np
 
-    wanted = min(CUTOFF, len(vectors) - 1)
-    if wanted == 0:
+    k = min(CUTOFF, len(vectors) - 1)
+    if k == 0:
         return None
-    at = np.unique(np.linspace(0, len(vectors) - 1, SAMPLE).astype(np.int64))
+    sample = np.unique(np.linspace(0, len(vectors) - 1, SAMPLE).astype(np.int64))
     shares = []
-    for position in at:
+    for position in sample:
         query = np.array(vectors.matrix[position])
-        exact, near = (one.nearest(query, wanted + 1) for one in (vectors, index))
-        _, scores = vectors.ranked(query, exact[exact != position], wanted)
-        _, reached = vectors.ranked(query, near[near != position], wanted)
-        shares.append(float((reached >= scores[-1] - 1e-9).sum()) / wanted)
+        expected, actual = (searcher.nearest(query, k + 1) for searcher in (vectors, index))
+        _, scores = vectors.ranked(query, expected[expected != position], k)
+        _, actual_scores = vectors.ranked(query, actual[actual != position], k)
+        shares.append(float((actual_scores >= scores[-1] - 1e-9).sum()) / k)
     return sum(shares) / len(shares)
 
 
 def resident_bytes(folder: Path) -> int | None:
-    """Return how much of the files in a folder this process has mapped and in memory; None where it cannot be told."""
+    """Return the bytes of a folder's files that this process has mapped and in memory; None if unknown."""
     mapped, total = False, 0
     try:
         lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""Query -> Answer: the systems that can be named, and how a user's own is loaded and called."""
+"""Systems under test: the builtin ones, and loading and calling a user's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_rageval.systems.parts import SystemParts
 __all__ = ["BUILTIN", "SystemFactory", "SystemParts"]
 
 SystemFactory = Callable[[SystemParts], System]
-"""What a system's name stands for: it makes the system of the session's parts."""
+"""Builds a named system from the session's parts."""
 
 BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",

@@ -1,4 +1,4 @@
-"""Systems of LangChain and LlamaIndex, called with what they take; recognized by their methods, never imported."""
+"""Adapt systems of LangChain and LlamaIndex, recognised by their methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rageval.model.protocols import System
 __all__ = ["adapted_system"]
 
 METHODS = (("ainvoke", "invoke"), ("aquery", "query"))
-"""LangChain's and LlamaIndex's: the coroutine function, and the method that is called without one."""
+"""For LangChain and LlamaIndex: the async method and the sync one."""
 
 QUESTION = ("question", "query", "input")
 CONTEXT = "context"
@@ -22,68 +22,70 @@ MESSAGES = "messages"
 
 
 class _Calling:
-    """A system that asks an object of another library.
+    """A system that calls an object of another library.
 
     Args:
         ask: the method that answers.
-        given: makes its argument from the query.
-        name: what the object is called in messages.
+        to_input: converts the query to its argument.
+        name: the name of the object in messages.
     """
 
-    def __init__(self, ask: Callable[[object], object], given: Callable[[Query], object], name: str) -> None:
+    def __init__(self, ask: Callable[[object], object], to_input: Callable[[Query], object], name: str) -> None:
         self._ask = ask
-        self._given = given
+        self._to_input = to_input
         self.__name__ = name
 
     def __call__(self, query: Query) -> object:
-        """Return what the object returns; `checked` reads it."""
-        return self._ask(self._given(query))
+        """Return the object's result; `checked` converts it."""
+        return self._ask(self._to_input(query))
 
 
 class _Awaiting:
-    """The same, awaited."""
+    """Like `_Calling`, for an async method."""
 
-    def __init__(self, ask: Callable[[object], Awaitable[object]], given: Callable[[Query], object], name: str) -> None:
+    def __init__(
+        self, ask: Callable[[object], Awaitable[object]], to_input: Callable[[Query], object], name: str
+    ) -> None:
         self._ask = ask
-        self._given = given
+        self._to_input = to_input
         self.__name__ = name
 
     async def __call__(self, query: Query) -> object:
-        """Return what the object returns; `checked` reads it."""
-        return await self._ask(self._given(query))
+        """Return the object's result; `checked` converts it."""
+        return await self._ask(self._to_input(query))
 
 
 def adapted_system(value: object) -> System | None:
-    """Return a user's system as a callable; None if it is no system.
+    """Return a user's system as a callable, or None if the value is not a system.
 
-    A callable is returned as it is, except a LangChain runnable. Any other object needs ``invoke``, ``ainvoke``,
-    ``query`` or ``aquery``. It gets the question, or a dict of what the input schema of a runnable asks for: the
-    question, the passages as ``context``, the turns as ``chat_history``. The coroutine function is preferred, except
-    where the library only wraps the sync one.
+    A callable is returned unchanged, unless it is a LangChain runnable. Any other object needs ``invoke``, ``ainvoke``,
+    ``query`` or ``aquery``. Its input is the question, or a dict with the keys of a runnable's input schema: the
+    question, the passages as ``context``, the turns as ``chat_history``. The async method is preferred unless the
+    library only wraps the sync one.
     """
     runnable = all(callable(getattr(type(value), name, None)) for name in ("get_input_jsonschema", "invoke"))
     if isinstance(value, type) or (callable(value) and not runnable):
         return cast("System", value)
     name = str(getattr(value, "__name__", type(value).__name__))
-    for awaited, sync in METHODS:
-        ask, call = getattr(value, awaited, None), getattr(value, sync, None)
-        given = _input_of(value) if runnable else _question
+    for async_name, sync_name in METHODS:
+        ask, call = getattr(value, async_name, None), getattr(value, sync_name, None)
+        to_input = _input_of(value) if runnable else _question
         if callable(ask) and (not callable(call) or not _only_sync(value, ask)):
-            return cast("System", _Awaiting(ask, given, name))
+            return cast("System", _Awaiting(ask, to_input, name))
         if callable(call):
-            return cast("System", _Calling(call, given, name))
+            return cast("System", _Calling(call, to_input, name))
     return None
 
 
 def _only_sync(value: object, ask: Any) -> bool:
-    """Return whether a library's async method runs nothing but the sync one."""
+    """Return whether a library's async method only wraps the sync one."""
     if not inspect.iscoroutinefunction(inspect.unwrap(ask)):
         return True
-    made = str(getattr(inspect.unwrap(ask), "__qualname__", "")).partition(".")[0]
-    if made == "RunnableLambda":
+    owner = str(getattr(inspect.unwrap(ask), "__qualname__", "")).partition(".")[0]
+    if owner == "RunnableLambda":
         return not hasattr(value, "afunc")
     custom = str(getattr(getattr(type(value), "acustom_query", None), "__qualname__", "")).partition(".")[0]
-    return made == "Runnable" or custom == "CustomQueryEngine"
+    return owner == "Runnable" or custom == "CustomQueryEngine"
 
 
 def _question(query: Query) -> object:
@@ -91,31 +93,29 @@ def _question(query: Query) -> object:
 
 
 def _input_of(runnable: Any) -> Callable[[Query], object]:
-    """Return what makes a runnable's input from a query, by its input schema; a dict of any keys gets `QUESTION`."""
+    """Return the function from query to a runnable's input, by its input schema; unknown dict keys get `QUESTION`."""
     try:
         schema = runnable.get_input_jsonschema()
-    except Exception:  # not every type of a user's has a schema
+    except Exception:  # not every user type has a schema
         return _question
     names = schema.get("properties", {})
     first = runnable
-    while hasattr(first, "first"):  # of a sequence
+    while hasattr(first, "first"):  # a RunnableSequence
         first = first.first
-    if type(first).__name__ == "RunnableAssign" and names.keys() <= {
-        "root"
-    }:  # a dict, although its schema says nothing
+    if type(first).__name__ == "RunnableAssign" and names.keys() <= {"root"}:  # a dict, but its schema hides that
         names = {}
     elif schema.get("type") != "object" or (names and not {*QUESTION, MESSAGES}.intersection(names)):
         return _question
-    return lambda query: _filled(query, names or QUESTION)
+    return lambda query: _fill(query, names or QUESTION)
 
 
-def _filled(query: Query, names: Any) -> dict[str, object]:
-    """Return the parts of a query that a schema asks for; what is missing is for the chain to report."""
-    made: dict[str, object] = {name: query.question for name in QUESTION if name in names}
-    turns = [said for turn in query.history for said in (("human", turn.question), ("ai", turn.answer))]
-    made.update({name: turns for name in HISTORY if name in names})
+def _fill(query: Query, names: Any) -> dict[str, object]:
+    """Return the parts of a query that a schema needs; the chain itself reports a missing key."""
+    values: dict[str, object] = {name: query.question for name in QUESTION if name in names}
+    turns = [message for turn in query.history for message in (("human", turn.question), ("ai", turn.answer))]
+    values.update({name: turns for name in HISTORY if name in names})
     if MESSAGES in names:
-        made[MESSAGES] = [*turns, ("human", query.question)]
+        values[MESSAGES] = [*turns, ("human", query.question)]
     if CONTEXT in names and query.passages is not None:
-        made[CONTEXT] = "\n\n".join(passage.text for passage in query.passages)
-    return made
+        values[CONTEXT] = "\n\n".join(passage.text for passage in query.passages)
+    return values

@@ -1,4 +1,4 @@
-"""The contract of a system under test: is it a coroutine function, and did it return an answer."""
+"""Check a system under test: whether it is async, and what it returned."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pytest_rageval.systems.library_answers import answer_of_library
 __all__ = ["checked", "is_async", "system_name"]
 
 _ADDRESS = re.compile(" at 0x[0-9a-fA-F]+")
-"""Where an object is in memory: no part of a message that is compared between runs."""
+"""A memory address; it would make equal messages differ between runs."""
 
 
 def is_async(system: object) -> bool:
-    """Return whether calling ``system`` gives something to await.
+    """Return whether ``system`` is async.
 
-    Seen are coroutine functions, bound ones, objects with an async ``__call__``, and a `functools.partial` of any.
+    Detects coroutine functions and methods, objects with an async ``__call__``, and a `functools.partial` of any.
     """
     while isinstance(system, functools.partial):
         system = system.func
@@ -36,13 +36,12 @@ def system_name(system: object) -> str:
 
 
 def checked(value: object, name: str, part: str = "rag_system") -> Answer:
-    """Return what a system returned as an `Answer`.
+    """Convert the return value of a system to an `Answer`.
 
     Args:
-        value: what came back; a string is the text of an answer. A message of LangChain, the dict of a chain and a
-            Response of LlamaIndex are read, too.
-        name: the system's name, for the message.
-        part: the fixture or option the system came from, for the message.
+        value: an `Answer`, a string, a message or chain dict of LangChain, or a Response of LlamaIndex.
+        name: the system's name, for messages.
+        part: the fixture or option that supplied the system, for messages.
 
     Raises:
         SystemContractError: ``value`` is none of these.
@@ -54,16 +53,16 @@ def checked(value: object, name: str, part: str = "rag_system") -> Answer:
         if answer is not None:
             return answer
         raise SystemContractError(
-            f"{part} {name!r} returned {_described(value)}; it must return a str or an Answer{_hint(value)}"
+            f"{part} {name!r} returned {_describe(value)}; it must return a str or an Answer{_hint(value)}"
         )
     if not isinstance(value.text, str):
         raise SystemContractError(
-            f"{part} {name!r} returned an Answer whose text is {_described(value.text)}; the text must be a str"
+            f"{part} {name!r} returned an Answer whose text is {_describe(value.text)}; the text must be a str"
         )
     return value
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     if value is None:
         return "None"
     return f"{type(value).__name__} {_ADDRESS.sub('', found(value))}"
@@ -72,5 +71,5 @@ def _described(value: object) -> str:
 def _hint(value: object) -> str:
     if not inspect.iscoroutine(value):
         return ""
-    value.close()  # it will never be awaited, and Python would warn of that
+    value.close()  # Python would warn that it was never awaited
     return "; declare it with async def to have it awaited"

@@ -1,4 +1,4 @@
-"""The system "closed_book": ask a model without any passage, for what it knows by itself."""
+"""The system ``closed_book``: a model without passages, to measure what it already knows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ClosedBook", "build"]
 
 @dataclass(frozen=True, slots=True)
 class ClosedBook:
-    """Asks a model the question of a query and nothing else."""
+    """Asks a model the question of a query, without passages."""
 
     model: ChatModel
     prompts: Prompts
@@ -27,5 +27,5 @@ class ClosedBook:
 
 
 def build(parts: SystemParts) -> System:
-    """Return the closed-book arm of the session's model; without a model it is a `SettingError`."""
+    """Return the closed-book system of the session's model; raise `SettingError` without a model."""
     return ClosedBook(model_of(parts, "closed_book"), parts.prompts or load_prompts())

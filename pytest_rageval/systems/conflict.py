@@ -1,4 +1,4 @@
-"""When two passages contradict each other: the same sentence, but for one fact."""
+"""Detect passages that contradict each other: equal sentences with one different fact."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from pytest_rageval.text.words import words
 __all__ = ["Sentence", "contradict"]
 
 COMPARED = 20
-"""Sentences compared with each other: the best ones."""
+"""Number of best sentences to compare with each other."""
 
 AGREEMENT = 2 / 3
-"""The share of the longer sentence's words that the two must have in common, at their beginnings and ends."""
+"""Smallest share of the longer sentence's words that both sentences have in common at their start and end."""
 
 LONGEST_FACT = 3
-"""Words in the one span in which they may differ."""
+"""Largest number of words in the differing span."""
 
 _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence: the position of its passage, its text, and its terms, one for each of its words."""
+    """A sentence: the position of its passage, its text, and one term per word."""
 
     passage: int
     text: str
     terms: list[str]
 
 
-def contradict(sentences: Sequence[Sentence], asked: Collection[str], *, number: bool) -> bool:
-    """Return whether two passages tell the same sentence with different facts.
+def contradict(sentences: Sequence[Sentence], question_terms: Collection[str], *, number: bool) -> bool:
+    """Return whether two passages state the same sentence with different facts.
 
     Args:
-        sentences: those that speak of the question, best first.
-        asked: the question's terms.
-        number: the question wants a number.
+        sentences: the sentences about the question, best first.
+        question_terms: the terms of the question.
+        number: whether the question asks for a number.
 
-    Two sentences of different passages contradict each other when one span of at most ``LONGEST_FACT`` words
-    differs, the rest is at least ``AGREEMENT`` of the longer one, and the two spans are rival facts:
+    Two sentences of different passages contradict each other if they differ in one span of at most ``LONGEST_FACT``
+    words, the rest is at least ``AGREEMENT`` of the longer one, and the two spans are rival facts:
 
-    - both are of the kind asked for: with a digit where a number is wanted, else names, without a digit and with
-      every word capitalised or Chinese;
-    - no term of the question is in either: "won in 2021" and "won in 2022" are then about different things;
-    - they are not the same words in another order, and one name is not a part of the other.
+    - both have the right kind: a digit if the question asks for a number, else names, without a digit and with every
+      word capitalised or Chinese;
+    - neither contains a term of the question: "won in 2021" and "won in 2022" are then about different things;
+    - they are not the same words in another order, and neither name is a part of the other.
 
-    Passages that contradict each other in other words, or all tell the same untruth, are not found.
+    Contradictions in other words, and false facts on which all passages agree, are not detected.
     """
     pairs = combinations(sentences[:COMPARED], 2)
-    return any(one.passage != other.passage and _rivals(one, other, asked, number) for one, other in pairs)
+    return any(one.passage != other.passage and _rivals(one, other, question_terms, number) for one, other in pairs)
 
 
-def _rivals(one: Sentence, other: Sentence, asked: Collection[str], number: bool) -> bool:
+def _rivals(one: Sentence, other: Sentence, question_terms: Collection[str], number: bool) -> bool:
     start, end = _common_ends(one.terms, other.terms)
     here, there = slice(start, len(one.terms) - end), slice(start, len(other.terms) - end)
     mine, theirs = one.terms[here], other.terms[there]
@@ -63,7 +63,7 @@ def _rivals(one: Sentence, other: Sentence, asked: Collection[str], number: bool
         return False
     if start + end < AGREEMENT * max(len(one.terms), len(other.terms)) or sorted(mine) == sorted(theirs):
         return False
-    if any(term in asked for term in (*mine, *theirs)):
+    if any(term in question_terms for term in (*mine, *theirs)):
         return False
     return _rival_facts(words(one.text)[here], words(other.text)[there], number)
 
@@ -80,7 +80,7 @@ def _is_name(span: Sequence[str]) -> bool:
 
 
 def _common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """Return how many items two sequences share at their beginnings, and then at their ends."""
+    """Return how many items two sequences share at their start and, after that, at their end."""
     shorter = min(len(one), len(other))
     start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
     rest = shorter - start

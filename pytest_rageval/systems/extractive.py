@@ -1,7 +1,7 @@
-"""The embedded reader: answers with sentences of the passages, and abstains when none speaks of the question.
+"""The system ``extractive``: answer with sentences of the passages, without a model.
 
-It needs no model and no network, is deterministic, and reads the texts and titles of the passages alone: neither
-their ids nor their order (but for ties) nor anything of the record tells it where the answer is.
+It is deterministic and reads only the texts and titles of the passages. It never uses their ids, their order (except
+for ties) or the gold record.
 """
 
 from __future__ import annotations
@@ -26,130 +26,138 @@ K1, B = 1.5, 0.75
 """BM25's usual constants."""
 
 PASSAGE_WEIGHT = 0.5
-"""A sentence's score is its own BM25 plus this much of its passage's."""
+"""Weight of the passage's BM25 score in a sentence's score."""
 
 NUMBER_WEIGHT = 1.5
-"""Where a number is asked for, a sentence with one that the question does not hold counts this much more."""
+"""Factor for a sentence with a new number, if the question asks for a number."""
 
 EVIDENCE = 0.5
-"""Evidence is a sentence that, with its title, holds more than this share of the question's content terms.
+"""A sentence is evidence if it contains, with its title, more than this share of the question's content terms.
 
-A sentence that holds exactly this share is evidence if its passage holds all of them: "It opens at 9:00." answers "When
-does the museum open?" in a passage about the museum.
+With exactly this share it is evidence if its passage contains all of them: "It opens at 9:00." answers "When does the
+museum open?" in a passage about the museum.
 """
 
-KEPT = 0.5
-"""Sentences are kept down to this share of the best one's score ..."""
+MIN_SCORE = 0.5
+"""Lowest score of a sentence in the answer, relative to the best sentence."""
 
 LONGEST_ANSWER = 100
-"""... as long as the answer has at most this many words (the best sentence is always kept) ..."""
+"""Largest number of words in the answer; the best sentence is always in it."""
 
 NEWS = 0.3
-"""... and at least this share of a sentence's words is not in the answer yet."""
+"""Smallest share of a sentence's words that are new in the answer."""
 
 FREE = Usage(prompt_tokens=0, completion_tokens=0, cost_usd=0.0)
-"""What an answer of a reader without a model costs: nothing, and that is known."""
+"""The usage of an answer without a model: known to be zero."""
 
 _PIECE = re.compile(r".{1,300}(?!\S)|.{1,300}", re.DOTALL)
-"""A sentence of more than 300 characters is read in pieces, cut at white space where there is any."""
+"""Splits a sentence of more than 300 characters, at white space if possible."""
 
 
 def build(parts: SystemParts) -> System:
-    """Return the reader as a system of its own: it retrieves where a case supplies no passages."""
+    """Return the reader as a system that retrieves if a case supplies no passages."""
     return naive(SystemParts(parts.retriever, extractive, parts.top_k))
 
 
 def extractive(query: Query) -> Answer:
-    """Answer from the passages of ``query``; the instructions and the history are not read.
+    """Answer from the passages of ``query``; ignore instructions and history.
 
-    The answer is the best sentences, evidence before others. It is RGB's rejection sentence, with ``abstained``, when
-    there is no evidence, and RGB's error sentence goes first when passages contradict each other (see `contradict`).
+    The answer is the best sentences, evidence first. Without evidence it is RGB's rejection sentence, with
+    ``abstained``. If passages contradict each other (see `contradict`), RGB's error sentence comes first.
 
     Raises:
-        CaseError: the query has no passages to read ("no_passages"); an empty tuple of passages is read, and rejected.
+        CaseError: the passages are None ("no_passages"); an empty tuple is valid and leads to a rejection.
     """
     if query.passages is None:
         raise no_passages()
-    asked = content_terms(query.question)
-    read = _read(query.passages)
+    question_terms = content_terms(query.question)
+    candidates = _sentences_of(query.passages)
     titles = [terms(passage.title) for passage in query.passages]
-    number = _has_number(query.question, read)
-    evidence = _is_evidence(asked, titles, read, number)
+    number = _has_number(query.question, candidates)
+    evidence = _is_evidence(question_terms, titles, candidates, number)
     if not any(evidence):
-        return Answer(_said(REJECTION_SENTENCE, query.language), abstained=True, usage=FREE)
-    scores = _scores(asked, titles, read, number)
-    order = sorted(range(len(read)), key=lambda i: (not evidence[i], -scores[i], i))
-    answer = " ".join(read[i].text for i in _kept(order, scores, read))
-    if contradict([read[i] for i in order if evidence[i]], asked, number=asks_for_number(query.question)):
-        answer = f"{_said(ERROR_SENTENCE, query.language)} {answer}"
+        return Answer(_phrase(REJECTION_SENTENCE, query.language), abstained=True, usage=FREE)
+    scores = _scores(question_terms, titles, candidates, number)
+    order = sorted(range(len(candidates)), key=lambda i: (not evidence[i], -scores[i], i))
+    answer = " ".join(candidates[i].text for i in _choose(order, scores, candidates))
+    best_evidence = [candidates[i] for i in order if evidence[i]]
+    if contradict(best_evidence, question_terms, number=asks_for_number(query.question)):
+        answer = f"{_phrase(ERROR_SENTENCE, query.language)} {answer}"
     return Answer(answer, abstained=False, usage=FREE)
 
 
-def _read(passages: Sequence[Passage]) -> list[Sentence]:
-    """Return the sentences of the passages, those without a word left out."""
-    found: list[Sentence] = []
+def _sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
+    """Return the sentences of the passages; drop those without a word."""
+    result: list[Sentence] = []
     for position, passage in enumerate(passages):
         for sentence in sentences(passage.text):
             pieces = (piece.strip() for piece in _PIECE.findall(sentence))
-            found += [Sentence(position, piece, said) for piece in pieces if (said := terms(piece))]
-    return found
+            result += [Sentence(position, piece, words) for piece in pieces if (words := terms(piece))]
+    return result
 
 
-def _has_number(question: str, read: Sequence[Sentence]) -> list[bool]:
-    """Return for each sentence whether it has a number that the question does not hold; True if none is asked for."""
+def _has_number(question: str, candidates: Sequence[Sentence]) -> list[bool]:
+    """Return for each sentence whether it has a number that is not in the question; True if none is needed."""
     if not asks_for_number(question):
-        return [True] * len(read)
-    known = numbers(question)
-    return [not numbers(sentence.text) <= known for sentence in read]
+        return [True] * len(candidates)
+    question_numbers = numbers(question)
+    return [not numbers(sentence.text) <= question_numbers for sentence in candidates]
 
 
 def _is_evidence(
-    asked: Sequence[str], titles: Sequence[Sequence[str]], read: Sequence[Sentence], number: Sequence[bool]
+    question_terms: Sequence[str],
+    titles: Sequence[Sequence[str]],
+    candidates: Sequence[Sentence],
+    number: Sequence[bool],
 ) -> list[bool]:
-    """Return for each sentence whether it covers the question (see `EVIDENCE`), and has a number where one is asked."""
-    wanted = set(asked)
-    shared = [wanted.intersection(title) for title in titles]
-    whole = [set(found) for found in shared]
-    for sentence in read:
-        whole[sentence.passage] |= wanted.intersection(sentence.terms)
-    half = EVIDENCE * len(wanted)
+    """Return for each sentence whether it covers the question (see `EVIDENCE`) and has a number if one is needed."""
+    query_terms = set(question_terms)
+    title_terms = [query_terms.intersection(title) for title in titles]
+    whole = [set(matches) for matches in title_terms]
+    for sentence in candidates:
+        whole[sentence.passage] |= query_terms.intersection(sentence.terms)
+    half = EVIDENCE * len(query_terms)
     covered = []
-    for sentence in read:
-        share = len(wanted.intersection(sentence.terms) | shared[sentence.passage])
-        covered.append(share > half or (0 < share == half and whole[sentence.passage] == wanted))
+    for sentence in candidates:
+        share = len(query_terms.intersection(sentence.terms) | title_terms[sentence.passage])
+        covered.append(share > half or (0 < share == half and whole[sentence.passage] == query_terms))
     return [covers and has for covers, has in zip(covered, number, strict=True)]
 
 
 def _scores(
-    asked: Sequence[str], titles: Sequence[Sequence[str]], read: Sequence[Sentence], number: Sequence[bool]
+    question_terms: Sequence[str],
+    titles: Sequence[Sequence[str]],
+    candidates: Sequence[Sentence],
+    number: Sequence[bool],
 ) -> list[float]:
-    """Return a score for each sentence: its BM25 and its passage's, raised where it has the number asked for."""
-    wanted = set(asked)
-    told = [[term if term in wanted else "" for term in s.terms] for s in read]  # one index entry for all other terms
+    """Return a score for each sentence: its own and its passage's BM25, raised if it has a needed number."""
+    query_terms = set(question_terms)
+    # one index entry for all other terms
+    reduced = [[term if term in query_terms else "" for term in s.terms] for s in candidates]
     whole = [list(title) for title in titles]
-    for sentence, said in zip(read, told, strict=True):
-        whole[sentence.passage] += said
-    passages = Bm25Index(whole, K1, B).scores(asked).tolist()
-    own = Bm25Index(told, K1, B).scores(asked).tolist()
+    for sentence, words in zip(candidates, reduced, strict=True):
+        whole[sentence.passage] += words
+    passages = Bm25Index(whole, K1, B).scores(question_terms).tolist()
+    own = Bm25Index(reduced, K1, B).scores(question_terms).tolist()
     return [
         (score + PASSAGE_WEIGHT * passages[sentence.passage]) * (NUMBER_WEIGHT if has else 1.0)
-        for sentence, score, has in zip(read, own, number, strict=True)
+        for sentence, score, has in zip(candidates, own, number, strict=True)
     ]
 
 
-def _kept(order: Sequence[int], scores: Sequence[float], read: Sequence[Sentence]) -> list[int]:
-    """Return the positions of the sentences that make the answer, best first."""
+def _choose(order: Sequence[int], scores: Sequence[float], candidates: Sequence[Sentence]) -> list[int]:
+    """Return the positions of the sentences of the answer, best first."""
     best, *others = order
-    kept, length, told = [best], len(read[best].terms), set(read[best].terms)
+    chosen, length, used_terms = [best], len(candidates[best].terms), set(candidates[best].terms)
     for i in others:
-        distinct = set(read[i].terms)
-        fits = length + len(read[i].terms) <= LONGEST_ANSWER
-        if fits and scores[i] >= KEPT * scores[best] and len(distinct - told) >= NEWS * len(distinct):
-            kept.append(i)
-            length += len(read[i].terms)
-            told |= distinct
-    return kept
+        distinct = set(candidates[i].terms)
+        fits = length + len(candidates[i].terms) <= LONGEST_ANSWER
+        if fits and scores[i] >= MIN_SCORE * scores[best] and len(distinct - used_terms) >= NEWS * len(distinct):
+            chosen.append(i)
+            length += len(candidates[i].terms)
+            used_terms |= distinct
+    return chosen
 
 
-def _said(phrases: Mapping[str, str], language: str) -> str:
+def _phrase(phrases: Mapping[str, str], language: str) -> str:
     return phrases.get(language, phrases["en"])

@@ -1,4 +1,4 @@
-"""Answers as LangChain and LlamaIndex return them, read as an `Answer`; neither is imported."""
+"""Convert return values of LangChain and LlamaIndex to an `Answer`; import neither."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from pytest_rageval.retrieval.adapt_results import ranking_of
 __all__ = ["answer_of_library"]
 
 TEXTS = ("answer", "result", "output", "output_text")
-"""The keys under which LangChain's chains return their answer."""
+"""Keys of the answer in the result of a LangChain chain."""
 
 SOURCES = ("source_documents", "source_nodes", "context")
-"""The keys under which they return what they retrieved."""
+"""Keys of the retrieved passages in such a result."""
 
 
 def answer_of_library(value: object, name: str) -> Answer | None:
     """Return the answer in an AIMessage, a Response or the dict of a chain; None for any other value.
 
-    Sources become the ranking, the token counts of messages (``usage_metadata``) the usage.
+    Sources become the ranking; token counts of messages (``usage_metadata``) become the usage.
 
     Args:
         value: what a system returned.
         name: the system's name, for messages.
 
     Raises:
-        SystemContractError: the sources are no passages.
+        SystemContractError: the sources are not passages.
     """
     if isinstance(value, Mapping):
-        return _of_dict(value, name)
+        return _from_dict(value, name)
     if _is_ai(value):
         return Answer(_text(value), usage=_usage([value]))
     response, nodes = getattr(value, "response", None), getattr(value, "source_nodes", None)
@@ -42,13 +42,13 @@ def answer_of_library(value: object, name: str) -> Answer | None:
     return None
 
 
-def _of_dict(value: Mapping[Any, Any], name: str) -> Answer | None:
-    said = next((value[key] for key in TEXTS if value.get(key) is not None), None)
-    answer = Answer(said) if isinstance(said, str) else said if isinstance(said, Answer) else None
-    if said is None:
-        answer = _of_messages(value.get("messages"))
+def _from_dict(value: Mapping[Any, Any], name: str) -> Answer | None:
+    content = next((value[key] for key in TEXTS if value.get(key) is not None), None)
+    answer = Answer(content) if isinstance(content, str) else content if isinstance(content, Answer) else None
+    if content is None:
+        answer = _from_messages(value.get("messages"))
     elif answer is None:
-        answer = answer_of_library(said, name)
+        answer = answer_of_library(content, name)
     if answer is None or answer.ranking is not None:
         return answer
     for key in SOURCES:
@@ -57,12 +57,12 @@ def _of_dict(value: Mapping[Any, Any], name: str) -> Answer | None:
     return answer
 
 
-def _of_messages(messages: object) -> Answer | None:
-    """Return the last message of an agent; it used what all its messages since the question did."""
+def _from_messages(messages: object) -> Answer | None:
+    """Return the last message of an agent, with the total usage of its messages since the question."""
     if not isinstance(messages, Sequence) or not messages or not _is_ai(messages[-1]):
         return None
-    asked = max((at for at, each in enumerate(messages) if getattr(each, "type", None) == "human"), default=-1)
-    return Answer(_text(messages[-1]), usage=_usage(list(filter(_is_ai, messages[asked + 1 :]))))
+    question_at = max((at for at, each in enumerate(messages) if getattr(each, "type", None) == "human"), default=-1)
+    return Answer(_text(messages[-1]), usage=_usage(list(filter(_is_ai, messages[question_at + 1 :]))))
 
 
 def _is_ai(value: object) -> bool:
@@ -72,7 +72,7 @@ def _is_ai(value: object) -> bool:
 
 
 def _text(message: Any) -> str:
-    """Return the text of a message, whose content is a string or a list of blocks."""
+    """Return the text of a message; its content is a string or a list of blocks."""
     if isinstance(message.content, str):
         return message.content
     blocks = (each if isinstance(each, str) else each.get("text") for each in message.content)
@@ -80,7 +80,7 @@ def _text(message: Any) -> str:
 
 
 def _usage(messages: Sequence[object]) -> Usage | None:
-    """Return the tokens of all messages; unknown as soon as one does not say."""
+    """Return the tokens of all messages; None if one has no count."""
     counts = [getattr(message, "usage_metadata", None) for message in messages]
     if not all(isinstance(count, Mapping) for count in counts):
         return None

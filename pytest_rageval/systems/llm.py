@@ -1,4 +1,4 @@
-"""The system "llm": retrieve where the case supplies no passages, then ask a model."""
+"""The system ``llm``: retrieve if the case supplies no passages, then ask a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ModelGenerator", "answer_of", "build", "model_of"]
 
 @dataclass(frozen=True, slots=True)
 class ModelGenerator:
-    """Asks a model to answer from the passages of a query. Whether it declined is left to the markers."""
+    """Asks a model to answer from the passages of a query; refusals are detected later, by their markers."""
 
     model: ChatModel
     prompts: Prompts
@@ -28,23 +28,23 @@ class ModelGenerator:
 
 
 def build(parts: SystemParts) -> System:
-    """Return retrieve-then-generate with the session's model; without a model it is a `SettingError`."""
+    """Return retrieve-then-generate with the session's model; raise `SettingError` without a model."""
     generator = ModelGenerator(model_of(parts, "llm"), parts.prompts or load_prompts())
     return naive(SystemParts(parts.retriever, generator, parts.top_k))
 
 
 def model_of(parts: SystemParts, system: str) -> ChatModel:
-    """Return the session's model, which the system of that name cannot do without."""
+    """Return the session's model; raise `SettingError` without one."""
     if parts.llm is None:
         raise SettingError(
-            f"system {system!r} needs a model: set rag_model in the ini, give --rag-model, "
+            f"system {system!r} needs a model: set rag_model in the ini, pass --rag-model, "
             "or override the `rag_llm` fixture"
         )
     return parts.llm
 
 
 def answer_of(completion: Completion) -> Answer:
-    """Return a model's reply, trimmed, as an answer with the step "completion"; a marked refusal abstains."""
+    """Return a model's trimmed reply as an answer with the step "completion"; it abstains if marked as a refusal."""
     detail: dict[str, str | int | float | bool | None] = {
         "model": completion.model,
         "finish_reason": completion.finish_reason,

@@ -1,4 +1,4 @@
-"""A system named ``module:attribute``."""
+"""Import a system named ``module:attribute``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SPEC = re.compile(f"({_NAME}):({_NAME})")
 
 
 def load_system(spec: str) -> System:
-    """Import the system that ``spec`` names: ``package.module:attribute``, the attribute dotted if need be.
+    """Import the system ``package.module:attribute``; the attribute may be dotted.
 
-    A class is instantiated without arguments. The import path is Python's own, as pytest has set it.
+    A class is instantiated without arguments. The import path is ``sys.path``, as pytest has set it.
 
     Raises:
-        SettingError: ``spec`` has another form, cannot be imported, or names nothing that can be called.
+        SettingError: ``spec`` is malformed, cannot be imported, or its value cannot be called.
     """
     where = f"rag_system {found(spec)}"
     form = _SPEC.fullmatch(spec)
@@ -48,7 +48,7 @@ def _module(name: str, where: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise SettingError(f"{where}: importing {name!r} failed with {_cause(error)}") from error
         raise SettingError(
-            f"{where}: there is no module {error.name!r}; install it, or add its folder to pytest's pythonpath "
+            f"{where}: no module {error.name!r}; install it, or add its folder to pytest's pythonpath "
             "(the rootdir and the directory pytest was started in are importable too)"
         ) from error
     except (Exception, SystemExit) as error:
@@ -62,7 +62,7 @@ def _attribute(module: ModuleType, path: str, where: str) -> object:
         try:
             value = getattr(value, name)
         except AttributeError as error:
-            public = [known for known in dir(value) if not known.startswith("_")]
+            public = [each for each in dir(value) if not each.startswith("_")]
             raise SettingError(f"{where}: {place} has no {name!r}; {did_you_mean(name, public)}") from error
         place = repr(name)
     return value
@@ -79,6 +79,6 @@ def _instance(cls: Callable[[], object], where: str) -> object:
 
 
 def _cause(error: BaseException) -> str:
-    """Return the kind of an error and the first line of its message."""
+    """Return the type of an error and the first line of its message."""
     lines = str(error).splitlines()
     return f"{type(error).__name__}: {ascii_safe(lines[0])}" if lines else type(error).__name__

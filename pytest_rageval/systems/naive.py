@@ -1,4 +1,4 @@
-"""Naive RAG: retrieve, then generate. The default system under test."""
+"""The default system under test: retrieve, then generate."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 
 def naive(parts: SystemParts) -> System:
-    """Return the system that retrieves and then generates; async when the generator or the retriever is.
+    """Return the system that retrieves and then generates; it is async if the generator or the retriever is.
 
     Raises:
-        SettingError: there is no generator.
+        SettingError: the session has no generator.
     """
     if parts.generator is None:
         raise SettingError("retrieve-then-generate needs a generator; override the `rag_generator` fixture")
@@ -39,16 +39,16 @@ def naive(parts: SystemParts) -> System:
 
 @dataclass(frozen=True, slots=True)
 class RetrieveThenGenerate:
-    """Finds passages for a query that comes without, and has the generator answer from them.
+    """Retrieves passages for a query without any, and lets the generator answer from them.
 
-    A query with passages goes to the generator as it is. Otherwise the answer carries the ranking
-    and, in its trace, the steps "retrieve" and "generate" with their seconds. Of what was retrieved it reads the
-    passages with a text; where none of them has one, nothing is generated, and the ranking is all that there is.
+    A query with passages goes to the generator unchanged. Otherwise the answer contains the ranking, and its trace the
+    steps "retrieve" and "generate" with their seconds. The generator reads the passages with a text. If no retrieved
+    passage has a text, it is not called, and the answer contains only the ranking.
 
     Attributes:
-        retriever: finds the passages; None makes a query without passages a `CaseError`.
+        retriever: finds the passages; with None, a query without passages is a `CaseError`.
         generator: answers from the passages.
-        top_k: how many passages are asked for.
+        top_k: passages per retrieval.
     """
 
     retriever: Retriever | None
@@ -58,22 +58,21 @@ class RetrieveThenGenerate:
     def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
             return self.generator(query)
-        ranking, retrieved = _retrieve(self.retriever, query.question, self.top_k)
-        if _is_unread(ranking):
-            return _unread(ranking, retrieved)
+        ranking, retrieval_step = _retrieve(self.retriever, query.question, self.top_k)
+        if _has_no_text(ranking):
+            return _ranking_only(ranking, retrieval_step)
         start = time.perf_counter()
         value = self.generator(_with_passages(query, ranking))
-        return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
+        return _answer(value, system_name(self.generator), ranking, (retrieval_step, _step("generate", start)))
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncRetrieveThenGenerate:
-    """The same as `RetrieveThenGenerate` where one of the two is async, on an event loop that other cases share.
+    """Like `RetrieveThenGenerate`, for an async retriever or generator, on an event loop shared by all cases.
 
-    A retriever whose ``search`` is a coroutine function is awaited there. Any other is called in a thread of its own,
-    the same one for every case and one case at a time, while the generator is at others; where nothing is ever waited
-    for, as all is replayed, there is no event loop and it is called in place. One that is ``in_place`` always is.
-    A generator that is not async is called in such a thread, too.
+    An async ``search`` is awaited. A sync one runs in a thread, one case at a time, while the generator works on other
+    cases. It is called directly if the retriever is ``in_place``, or if there is no event loop because every call is
+    replayed. A sync generator runs in a thread too.
     """
 
     retriever: Retriever | None
@@ -83,39 +82,39 @@ class AsyncRetrieveThenGenerate:
 
     async def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
-            return await self._generated(query)
-        ranking, retrieved = await self._retrieved(query.question)
-        if _is_unread(ranking):
-            return _unread(ranking, retrieved)
+            return await self._generate(query)
+        ranking, retrieval_step = await self._retrieve_async(query.question)
+        if _has_no_text(ranking):
+            return _ranking_only(ranking, retrieval_step)
         start = time.perf_counter()
-        value = await self._generated(_with_passages(query, ranking))
-        return _answer(value, system_name(self.generator), ranking, (retrieved, _step("generate", start)))
+        value = await self._generate(_with_passages(query, ranking))
+        return _answer(value, system_name(self.generator), ranking, (retrieval_step, _step("generate", start)))
 
-    async def _retrieved(self, question: str) -> tuple[Ranking, Step]:
+    async def _retrieve_async(self, question: str) -> tuple[Ranking, Step]:
         search: Any = getattr(self.retriever, "search", None)
         if is_async(search):
             start = time.perf_counter()
-            with _told(self.retriever):
+            with _wrap_errors(self.retriever):
                 ranking = await search(question, self.top_k)
-            return _checked_ranking(self.retriever, ranking), _retrieval(self.retriever, start)
+            return _check_ranking(self.retriever, ranking), _retrieval_step(self.retriever, start)
         retrieve = partial(_retrieve, self.retriever, question, self.top_k)
         if self.retriever is None or getattr(self.retriever, "in_place", False):
             return retrieve()
-        return await self._apart(retrieve)
+        return await self._in_thread(retrieve)
 
-    async def _generated(self, query: Query) -> Answer | str:
+    async def _generate(self, query: Query) -> Answer | str:
         if is_async(self.generator):
             return await cast("AsyncSystem", self.generator)(query)
-        return await self._apart(partial(cast("SyncSystem", self.generator), query))
+        return await self._in_thread(partial(cast("SyncSystem", self.generator), query))
 
-    async def _apart(self, call: Callable[[], T]) -> T:
-        if not _is_on_a_loop():
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        if not _has_event_loop():
             return call()
         async with self._bound.slots:
             return await self._bound.threads.run(call)
 
 
-def _is_on_a_loop() -> bool:
+def _has_event_loop() -> bool:
     import asyncio
 
     try:
@@ -129,14 +128,14 @@ def _retrieve(retriever: Retriever | None, question: str, top_k: int) -> tuple[R
     if retriever is None:
         raise no_passages()
     start = time.perf_counter()
-    with _told(retriever):
+    with _wrap_errors(retriever):
         ranking = retriever.search(question, top_k)
-    return _checked_ranking(retriever, ranking), _retrieval(retriever, start)
+    return _check_ranking(retriever, ranking), _retrieval_step(retriever, start)
 
 
 @contextmanager
-def _told(retriever: Retriever | None) -> Iterator[None]:
-    """Turn what a retriever raises into a `RetrieverError`, with the traceback of its own code."""
+def _wrap_errors(retriever: Retriever | None) -> Iterator[None]:
+    """Convert an error of a retriever to a `RetrieverError` with the traceback of its own code."""
     try:
         yield
     except RagEvalError:
@@ -145,7 +144,7 @@ def _told(retriever: Retriever | None) -> Iterator[None]:
         raise RetrieverError(system_name(retriever), error).with_traceback(error.__traceback__) from error
 
 
-def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
+def _check_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
     if not isinstance(ranking, Ranking):
         raise SystemContractError(
             f"rag_retriever {system_name(retriever)!r} returned a {type(ranking).__name__}; it must return a Ranking"
@@ -153,14 +152,14 @@ def _checked_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
     return ranking
 
 
-def _is_unread(ranking: Ranking) -> bool:
-    """Return whether passages were found, and of none of them the text is known."""
+def _has_no_text(ranking: Ranking) -> bool:
+    """Return whether the ranking has passages, but none with a text."""
     return len(ranking) > 0 and not any(item.text for item in ranking)
 
 
-def _unread(ranking: Ranking, retrieved: Step) -> Answer:
-    """Return a ranking from which nothing can be answered; nobody was asked, so that it costs nothing."""
-    return Answer("", ranking, trace=(retrieved,), usage=Usage(0, 0, 0.0), generated=False)
+def _ranking_only(ranking: Ranking, retrieval_step: Step) -> Answer:
+    """Return an answer with only a ranking; no model was called, so its cost is 0."""
+    return Answer("", ranking, trace=(retrieval_step,), usage=Usage(0, 0, 0.0), generated=False)
 
 
 def _with_passages(query: Query, ranking: Ranking) -> Query:
@@ -169,13 +168,13 @@ def _with_passages(query: Query, ranking: Ranking) -> Query:
 
 def _answer(value: object, generator: str, ranking: Ranking, steps: tuple[Step, Step]) -> Answer:
     answer = checked(value, generator, part="rag_generator")
-    retrieved, generated = steps
-    read = ranking if answer.ranking is None else answer.ranking  # a generator that ranks anew has the last word
-    return replace(answer, ranking=read, trace=(retrieved, *answer.trace, generated))
+    retrieval_step, generation_step = steps
+    final = ranking if answer.ranking is None else answer.ranking  # a generator may rerank
+    return replace(answer, ranking=final, trace=(retrieval_step, *answer.trace, generation_step))
 
 
-def _retrieval(retriever: Retriever | None, start: float) -> Step:
-    """Return the step of a search that began at ``start``; it names a retriever that tells of itself."""
+def _retrieval_step(retriever: Retriever | None, start: float) -> Step:
+    """Return the step of a search that began at ``start``, with the retriever's name if its facts have one."""
     step = _step(RETRIEVE, start)
     name = retriever_of(facts_of(retriever))
     return replace(step, detail={**step.detail, "retriever": name}) if name else step

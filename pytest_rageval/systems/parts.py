@@ -1,4 +1,4 @@
-"""What a named system is made of."""
+"""The inputs of a system factory: retriever, generator, models, prompts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["SystemParts", "no_passages"]
 
 @dataclass(frozen=True, slots=True)
 class SystemParts:
-    """The session's parts, as its fixtures give them.
+    """The session's parts, from its fixtures.
 
     Attributes:
-        retriever: finds passages for a question; None when there is no corpus.
-        generator: answers a query that has passages; None leaves the choice to the system.
-        top_k: how many passages the retriever is asked for, >= 1.
-        llm: the session's model; None when it has none.
-        prompts: what the systems say to a model; None stands for the built-in prompts.
-        embedder: the session's embedding model; None when it has none.
+        retriever: finds passages for a question; None without a corpus.
+        generator: answers a query from its passages; None leaves the choice to the system.
+        top_k: passages per retrieval, >= 1.
+        llm: the session's model, or None.
+        prompts: the prompts of the systems; None for the built-in ones.
+        embedder: the session's embedding model, or None.
     """
 
     retriever: Retriever | None = None
@@ -37,9 +37,9 @@ class SystemParts:
 
 
 def no_passages() -> CaseError:
-    """Return the error of a case that neither supplies passages nor can have them found."""
+    """Return the error of a case without passages and without a retriever."""
     return CaseError(
         "no_passages",
-        "the case supplies no passages and there is no retriever to find any; "
+        "the case supplies no passages and the session has no retriever; "
         "set rag_corpus in the ini, or override the `rag_corpus` or `rag_retriever` fixture",
     )

@@ -1,4 +1,4 @@
-"""What the systems that use a model say to it: prompts by language, ours or a user's."""
+"""Prompts of the systems, by language: built-in ones or a user's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "closed_book_system": (),
     "closed_book_user": ("question",),
 }
-"""The texts of a language, and the placeholders that each must have."""
+"""The texts of a language, and the required placeholders of each."""
 
 _MEANING = {"question": "question", "passages": "documents", "text": "text of a document"}
 
@@ -41,14 +41,14 @@ _NO_FILES: Mapping[str, Path] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """The prompts of every language; a language without any has the English ones.
+    """The prompts of every language; a language without prompts uses the English ones.
 
     Attributes:
-        texts: language -> key (``system user passage closed_book_system closed_book_user``) -> text, in which
-            ``{rejection}`` and ``{error}`` stand for the sentences below, and in the user's and the passage's text
-            ``{question} {passages} {instructions}`` and ``{number} {title} {text}`` for what is asked.
-        rejection: language -> the sentence that declines; the sentence of RGB's protocol where it is missing.
-        error: language -> the sentence that reports an error in the documents, likewise.
+        texts: language -> key (``system user passage closed_book_system closed_book_user``) -> text. Placeholders:
+            ``{rejection}`` and ``{error}`` for the sentences below; ``{question} {passages} {instructions}`` in a user
+            text; ``{number} {title} {text}`` in a passage text.
+        rejection: language -> the sentence that declines to answer; default: the sentence of RGB's protocol.
+        error: language -> the sentence that reports an error in the documents; default: the sentence of RGB's protocol.
     """
 
     texts: Mapping[str, Mapping[str, str]]
@@ -56,7 +56,7 @@ class Prompts:
     error: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, key: str, language: str, values: Mapping[str, str] = _NONE) -> str:
-        """Return a text with its sentences and ``values`` put in, trimmed."""
+        """Return a text with its sentences and ``values`` filled in, trimmed."""
         template = self.texts.get(language, self.texts["en"])[key]
         sentences = {
             "rejection": _sentence(self.rejection, REJECTION_SENTENCE, language),
@@ -70,16 +70,16 @@ def load_prompts(
     rejection: Mapping[str, str] = _NONE,
     error: Mapping[str, str] = _NONE,
 ) -> Prompts:
-    """Return the built-in prompts with a user's own in their place.
+    """Return the built-in prompts with a user's overrides.
 
     Args:
-        overrides: language -> TOML file; each of its keys replaces the built-in text of that language, or the English
-            one where there is none.
-        rejection: language -> the sentence that ``{rejection}`` stands for.
-        error: language -> the sentence that ``{error}`` stands for.
+        overrides: language -> TOML file; each of its keys replaces the text of that language. Other keys of a new
+            language stay English.
+        rejection: language -> the sentence for ``{rejection}``.
+        error: language -> the sentence for ``{error}``.
 
     Raises:
-        SettingError: a file cannot be read, is no TOML, or has a key or a text that cannot be used.
+        SettingError: a file is unreadable or not TOML, or one of its keys or texts is invalid.
     """
     texts = {path.stem: _read(path) for path in sorted(_BUILTIN.glob("*.toml"))}
     for language, path in overrides.items():
@@ -88,9 +88,9 @@ def load_prompts(
 
 
 def messages_for(query: Query, prompts: Prompts) -> tuple[Message, ...]:
-    """Return what a model is asked: the task, the earlier turns, then the instructions, the passages, the question.
+    """Return the messages to a model: the task, the earlier turns, then instructions, passages and question.
 
-    A query without passages is asked as one with none.
+    A query whose passages are None gets the same messages as one with an empty tuple.
     """
     language = query.language
     passages = [_passage(p, number, language, prompts) for number, p in enumerate(query.passages or (), 1)]
@@ -103,9 +103,9 @@ def messages_for(query: Query, prompts: Prompts) -> tuple[Message, ...]:
 
 
 def closed_book_messages(query: Query, prompts: Prompts) -> tuple[Message, ...]:
-    """Return what a model is asked without passages: the earlier turns and the question.
+    """Return the messages to a model without passages: the earlier turns and the question.
 
-    Neither passages nor instructions are put in, as instructions speak of the documents.
+    Instructions are left out because they refer to the documents.
     """
     language = query.language
     user = prompts.text("closed_book_user", language, {"question": query.question})
@@ -113,12 +113,12 @@ def closed_book_messages(query: Query, prompts: Prompts) -> tuple[Message, ...]:
 
 
 def _conversation(query: Query, system: str, user: str) -> tuple[Message, ...]:
-    """Return the messages in order; an empty one is left out, as there are providers that refuse it."""
-    said = [("system", system)]
+    """Return the messages in order, without empty ones: some providers refuse these."""
+    contents = [("system", system)]
     for turn in query.history:
-        said += [("user", turn.question), ("assistant", turn.answer)]
-    said.append(("user", user))
-    return tuple({"role": role, "content": content} for role, content in said if content.strip())
+        contents += [("user", turn.question), ("assistant", turn.answer)]
+    contents.append(("user", user))
+    return tuple({"role": role, "content": content} for role, content in contents if content.strip())
 
 
 def _passage(passage: Passage, number: int, language: str, prompts: Prompts) -> str:
@@ -139,7 +139,7 @@ def _read(path: Path) -> dict[str, str]:
     except UnicodeDecodeError:
         raise SettingError(f"{where}: is not UTF-8; save it as UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise SettingError(f"{where}: is not valid TOML: {ascii_safe(str(fault))}; correct it there") from None
+        raise SettingError(f"{where}: is not valid TOML: {ascii_safe(str(fault))}; correct the file") from None
     for key, text in texts.items():
         _check(key, text, where)
     return texts
@@ -150,9 +150,9 @@ def _check(key: str, text: object, where: str) -> None:
         raise UnknownNameError("key", key, _REQUIRED, where)
     if not isinstance(text, str):
         raise SettingError(f"{where}: {key}: found {found(text)}, wanted a string")
-    there = placeholders(text)
+    present = placeholders(text)
     for name in _REQUIRED[key]:
-        if name not in there:
+        if name not in present:
             raise SettingError(
-                f"{where}: {key}: there is no {{{name}}} in it; put it where the {_MEANING[name]} shall be"
+                f"{where}: {key}: the placeholder {{{name}}} is missing; put it where the {_MEANING[name]} should be"
             )

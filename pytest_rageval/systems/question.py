@@ -1,4 +1,4 @@
-"""What a question asks, as far as words tell: its content terms, and whether it wants a number."""
+"""Analyse a question: its content terms, and whether it asks for a number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHINESE = """
     哪年 哪一年 何时 什么 时候 什么时候 如何 怎么 怎样 为什么 可以 可 能 能够 能否 可否 是否 需要 要 需 多久 多长 多大
 """
 FUNCTION_WORDS = frozenset((_ENGLISH + _CHINESE).split())
-"""Words that say nothing about the subject of a question."""
+"""Words without information about the subject of a question."""
 
 _MEASURE = "[艘辆匹头双颗支把个本张份件条只名位家部辆台次遍岁元块所座间篇页层种册杯瓶人]"
 _HOW = re.compile(
@@ -27,7 +27,7 @@ _HOW = re.compile(
     rf"|几(?:{_MEASURE}|[天年周月日号点次倍])",
     re.IGNORECASE,
 )
-"""What asks for an amount; its words say nothing about the subject either."""
+"""Phrases that ask for an amount; they are no content terms either."""
 
 _ASKS_FOR_NUMBER = re.compile(
     r"\b(?:when|date|price|how (?:many|much|long|old|tall|high|far|big|large)"
@@ -41,7 +41,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(rf"[一二两三四五六七八九十百千万亿]+{_MEASURE}")
-"""What counts things in Chinese: a word of its own, which jieba may join to the words beside it."""
+"""Chinese counts, such as three ships; jieba may join them to neighbouring words."""
 
 
 def terms(text: str) -> list[str]:
@@ -50,14 +50,14 @@ def terms(text: str) -> list[str]:
 
 
 def content_terms(question: str) -> list[str]:
-    """Return the distinct terms of a question without function words, or with them if it has no others."""
-    said = [word.casefold() for word in words(_COUNT.sub(r" \g<0> ", _HOW.sub(" ", question)))]
-    content = [stem(word) for word in said if word not in FUNCTION_WORDS]
+    """Return the distinct terms of a question without function words; all of its terms if it has no others."""
+    folded = [word.casefold() for word in words(_COUNT.sub(r" \g<0> ", _HOW.sub(" ", question)))]
+    content = [stem(word) for word in folded if word not in FUNCTION_WORDS]
     return list(dict.fromkeys(content or terms(question)))
 
 
 def asks_for_number(question: str) -> bool:
-    """Return whether a question wants a number, a date or an amount ("how many", "何时")."""
+    """Return whether a question asks for a number, a date or an amount ("how many", "何时")."""
     return _ASKS_FOR_NUMBER.search(question) is not None
 
 

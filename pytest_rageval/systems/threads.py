@@ -1,4 +1,4 @@
-"""Threads that sync systems and retrievers run in, each given up with the call that it is at."""
+"""Threads for sync systems and retrievers; a cancelled call abandons its thread."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _Job = tuple[Callable[[], object], "asyncio.Future[tuple[Any, BaseException | No
 
 
 class Threads:
-    """As many threads as there are calls at a time; they do not outlive the process.
+    """A pool with one daemon thread per concurrent call.
 
-    A call that is cancelled goes on in its thread, as nothing can stop it, but nobody waits for it any more, not even
-    the end of the process: a standard pool would.
+    Nothing can stop a running call. A cancelled one continues in its thread, but nobody waits for it, not even the end
+    of the process; a standard pool would wait.
     """
 
     def __init__(self) -> None:
         self._idle: list[SimpleQueue[_Job | None]] = []
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Return what ``call`` returns or raise what it raises, called in a thread with the context of this one."""
+        """Run ``call`` in a thread with a copy of the current context; return its value or raise its error."""
         import asyncio
 
-        jobs = self._idle.pop() if self._idle else _started()
-        done: asyncio.Future[tuple[T, BaseException | None]] = asyncio.get_running_loop().create_future()
+        jobs = self._idle.pop() if self._idle else _start_thread()
+        future: asyncio.Future[tuple[T, BaseException | None]] = asyncio.get_running_loop().create_future()
         context = contextvars.copy_context()
-        jobs.put((lambda: context.run(call), done))
+        jobs.put((lambda: context.run(call), future))
         try:
-            value, error = await done
+            value, error = await future
         except BaseException:
             jobs.put(None)
             raise
@@ -47,7 +47,7 @@ class Threads:
         return value
 
     def close(self) -> None:
-        """Let the threads go that are not at a call."""
+        """End the idle threads."""
         while self._idle:
             self._idle.pop().put(None)
 
@@ -56,7 +56,7 @@ class Threads:
 
 
 class Bound:
-    """How many calls are in flight at a time, and the threads of the sync ones."""
+    """A limit of concurrent calls, and the threads of the sync ones."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -65,7 +65,7 @@ class Bound:
 
     @property
     def slots(self) -> asyncio.Semaphore:
-        """The semaphore of the loop that runs."""
+        """The semaphore of the running event loop."""
         import asyncio
 
         if self._slots is None:
@@ -73,8 +73,8 @@ class Bound:
         return self._slots
 
 
-def _started() -> SimpleQueue[_Job | None]:
-    """Return what a new thread takes its calls from."""
+def _start_thread() -> SimpleQueue[_Job | None]:
+    """Start a thread and return its queue of calls."""
     import threading
     from queue import SimpleQueue
 
@@ -85,16 +85,16 @@ def _started() -> SimpleQueue[_Job | None]:
 
 def _work(jobs: SimpleQueue[_Job | None]) -> None:
     while (job := jobs.get()) is not None:
-        call, done = job
+        call, future = job
         try:
             result: tuple[object, BaseException | None] = call(), None
-        except BaseException as error:  # it is raised where the result is awaited
+        except BaseException as error:  # raised again in `Threads.run`
             result = None, error
-        with suppress(RuntimeError):  # of a loop that is closed
-            done.get_loop().call_soon_threadsafe(_settle, done, result)
-        del job, call, done, result  # a thread that waits keeps nothing alive
+        with suppress(RuntimeError):  # the loop is closed
+            future.get_loop().call_soon_threadsafe(_settle, future, result)
+        del job, call, future, result  # an idle thread must not keep objects alive
 
 
-def _settle(done: asyncio.Future[tuple[Any, BaseException | None]], result: tuple[Any, BaseException | None]) -> None:
-    if not done.done():
-        done.set_result(result)
+def _settle(future: asyncio.Future[tuple[Any, BaseException | None]], result: tuple[Any, BaseException | None]) -> None:
+    if not future.done():
+        future.set_result(result)

@@ -27,7 +27,7 @@ def ask(number: int, kind: str = "model") -> Request:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project with four recordings of a model and one of a judge, which is the current folder."""
+    """Return a project with four recordings of a model and one of a judge; it is the current folder."""
     (tmp_path / "pyproject.toml").write_text("")
     cassettes = Cassettes(tmp_path / "cassettes", "all")
     for request in [*(ask(number) for number in range(4)), ask(0, "judge")]:
@@ -39,7 +39,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def rageval(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return a function that calls the command and returns its status and the lines of the stream it wrote to."""
+    """Return a function that runs the command and returns its status and the lines of its output."""
 
     def call(*arguments: str) -> tuple[int, list[str]]:
         status = main(arguments)
@@ -57,7 +57,7 @@ def ran(root: Path, used: Iterable[Request], name: str = "20260102T030405", head
     (folder / "used-recordings.txt").write_text("\n".join(lines))
 
 
-def kept(project: Path) -> list[str]:
+def recordings(project: Path) -> list[str]:
     folder = project / "cassettes"
     return [f"{path.name} {key}" for path in sorted(folder.glob("*.jsonl")) for key in read(path)]
 
@@ -69,7 +69,7 @@ def test_recordings_are_listed_before_any_run(project: Path, rageval: Command) -
             "file           records",
             "judge-m.jsonl        1",
             "model-m.jsonl        4",
-            "No run has told yet which recordings it used.",
+            "No run has listed its recordings yet.",
         ],
     )
 
@@ -84,7 +84,7 @@ def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rage
             "file           records     used   unused",
             "judge-m.jsonl        1        0        1",
             "model-m.jsonl        4        3        1",
-            "Used by run 20260102T030405-10, which was not whole.",
+            "Used by run 20260102T030405-10, which was partial.",
         ],
     )
     assert rageval("cassettes", "--run", "20260102T030405-9")[1][2:] == [
@@ -93,20 +93,20 @@ def test_recordings_are_listed_with_what_the_newest_run_used(project: Path, rage
     ]
 
 
-def test_what_is_unused_is_listed(project: Path, rageval: Command) -> None:
+def test_unused_recordings_are_listed(project: Path, rageval: Command) -> None:
     ran(project, [ask(0), ask(0, "judge"), *map(ask, (1, 3))])
-    before = kept(project)
+    before = recordings(project)
     assert rageval("cassettes", "--unused")[1][-1] == f"model-m.jsonl {ask(2).key} repeat 1: Context. Question 2?"
-    assert kept(project) == before
+    assert recordings(project) == before
 
 
-def test_what_is_unused_is_removed(project: Path, rageval: Command) -> None:
+def test_unused_recordings_are_removed(project: Path, rageval: Command) -> None:
     ran(project, map(ask, (1, 3)))
     status, lines = rageval("cassettes", "--prune")
-    assert (status, lines[-1]) == (0, "Removed 3 of 5 recordings, which run 20260102T030405 did not use.")
-    assert kept(project) == sorted(f"model-m.jsonl {ask(number).key}" for number in (1, 3))
+    assert (status, lines[-1]) == (0, "Removed 3 of 5 recordings: run 20260102T030405 did not use them.")
+    assert recordings(project) == sorted(f"model-m.jsonl {ask(number).key}" for number in (1, 3))
     assert rageval("cassettes", "--prune")[1][-1] == (
-        "Removed 0 of 2 recordings, which run 20260102T030405 did not use."
+        "Removed 0 of 2 recordings: run 20260102T030405 did not use them."
     )
 
 
@@ -118,50 +118,50 @@ def test_what_is_unused_is_removed(project: Path, rageval: Command) -> None:
         ([], "# complete", "used no recording at all"),
     ],
 )
-def test_a_run_that_does_not_know_removes_nothing_unless_named(
+def test_a_partial_run_removes_nothing_unless_named(
     used: list[Request], head: str, why: str, project: Path, rageval: Command
 ) -> None:
     ran(project, used, "r1", head)
-    before = kept(project)
+    before = recordings(project)
     assert rageval("cassettes", "--prune") == (
         2,
         [
-            f"rageval: nothing was removed, as the newest run r1 {why}; run all tests, or go by this one with --run r1",
+            f"rageval: nothing was removed: the newest run r1 {why}; run all tests, or choose this run with --run r1",
         ],
     )
-    assert kept(project) == before
+    assert recordings(project) == before
     assert rageval("cassettes", "--prune", "--run", "r1")[1][-1].startswith(f"Removed {5 - len(used)} of 5 ")
-    assert len(kept(project)) == len(used)
+    assert len(recordings(project)) == len(used)
 
 
-def test_a_newest_run_that_tells_nothing_removes_nothing(project: Path, rageval: Command) -> None:
+def test_a_run_without_a_list_removes_nothing(project: Path, rageval: Command) -> None:
     ran(project, [ask(1)], "20260101T000000")
     (project / ".rageval" / "runs" / "20260102T000000").mkdir()
     status, [error] = rageval("cassettes", "--prune")
     assert status == 2
-    assert error.startswith("rageval: the run 20260102T000000 does not tell which recordings it used: there is no ")
-    assert len(kept(project)) == 5
-    assert rageval("cassettes")[1][-1] == "No run has told yet which recordings it used."
+    assert error.startswith("rageval: the run 20260102T000000 has no list of its recordings: ")
+    assert len(recordings(project)) == 5
+    assert rageval("cassettes")[1][-1] == "No run has listed its recordings yet."
 
 
 @pytest.mark.parametrize("option", ["--prune", "--unused"])
-def test_without_a_run_nothing_is_known_to_be_unused(option: str, project: Path, rageval: Command) -> None:
+def test_without_a_run_no_recording_is_unused(option: str, project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes", option)
-    assert (status, error.startswith("rageval: there is no run under ")) == (2, True)
-    assert len(kept(project)) == 5
+    assert (status, error.startswith("rageval: no run under ")) == (2, True)
+    assert len(recordings(project)) == 5
 
 
 def test_an_unknown_run_is_an_error(project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes", "--run", "nope")
-    assert (status, error.startswith("rageval: the run nope does not tell")) == (2, True)
+    assert (status, error.startswith("rageval: the run nope has no list")) == (2, True)
 
 
 def test_the_project_is_found_from_below(project: Path, rageval: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "tests" / "deep").mkdir(parents=True)
     ran(project, [ask(1)])
-    wanted = rageval("cassettes")
+    expected = rageval("cassettes")
     monkeypatch.chdir(project / "tests" / "deep")
-    assert rageval("cassettes") == wanted
+    assert rageval("cassettes") == expected
 
 
 def test_another_folder_can_be_named(project: Path, rageval: Command) -> None:
@@ -169,14 +169,12 @@ def test_another_folder_can_be_named(project: Path, rageval: Command) -> None:
     assert rageval("cassettes", "tapes")[1][1:3] == ["judge-m.jsonl        1", "model-m.jsonl        4"]
     status, [error] = rageval("cassettes")
     assert status == 2
-    assert error == (
-        f"rageval: there is no folder of recordings {project / 'cassettes'}; name the one that rag_cassettes names"
-    )
+    assert error == (f"rageval: no folder of recordings {project / 'cassettes'}; name the folder of rag_cassettes")
 
 
 def test_a_folder_without_recordings_is_no_error(project: Path, rageval: Command) -> None:
     (project / "empty").mkdir()
-    assert rageval("cassettes", "empty") == (0, ["file  records", "No run has told yet which recordings it used."])
+    assert rageval("cassettes", "empty") == (0, ["file  records", "No run has listed its recordings yet."])
 
 
 def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> None:
@@ -198,18 +196,18 @@ def test_bad_usage_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("option", "words"), [("--version", f"rageval {version('pytest-rageval')}\n"), ("--help", "cassettes")]
 )
-def test_it_tells_of_itself(option: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_and_version(option: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([option])
     assert caught.value.code == 0
     assert words in capsys.readouterr().out
 
 
-def test_its_help_says_that_the_ini_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_says_that_the_ini_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["cassettes", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert "FOLDER is the one that the ini names as rag_cassettes, which is not read here" in told
+    help_text = " ".join(capsys.readouterr().out.split())
+    assert "FOLDER is the folder of rag_cassettes; the ini is not read here" in help_text
 
 
 STARTED = """
@@ -228,12 +226,12 @@ def test_it_starts_light(project: Path) -> None:
     assert run.stdout.splitlines()[1:] == [
         "judge-m.jsonl        1",
         "model-m.jsonl        4",
-        "No run has told yet which recordings it used.",
+        "No run has listed its recordings yet.",
         "",
     ]
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(project: Path) -> None:
+def test_a_closed_pipe_is_no_error(project: Path) -> None:
     command = [sys.executable, "-c", "import sys; from pytest_rageval.cli import main; sys.exit(main(['cassettes']))"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None

@@ -21,7 +21,7 @@ from pytest_rageval.errors import (
 HOSTILE = "a\x1b[31mred\x1b[0m\r\n\u202ecba\u200b\x00\x9b\ud800"
 
 
-def test_every_error_is_one_of_ours() -> None:
+def test_every_error_has_our_base_class() -> None:
     ours = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
     assert len(ours) == 11
     assert all(issubclass(getattr(errors, name), RagEvalError) for name in ours)
@@ -31,7 +31,7 @@ def test_every_error_is_one_of_ours() -> None:
     assert not issubclass(SystemContractError, SettingError)
 
 
-def test_a_data_error_says_where() -> None:
+def test_a_data_error_names_its_place() -> None:
     error = DataError("cases.jsonl:3", "the field id is missing")
     assert (str(error), error.where, error.problem) == (
         "cases.jsonl:3: the field id is missing",
@@ -50,7 +50,7 @@ def test_a_missing_dependency_names_the_extra() -> None:
     assert str(error) == "the dense retriever needs an optional dependency: pip install 'pytest-rageval[dense]'"
 
 
-def test_an_unknown_name_is_shown_inert_and_short() -> None:
+def test_an_unknown_name_is_escaped_and_short() -> None:
     error = UnknownNameError("facet", HOSTILE, ["topic", "b\x1b[2J"], "here")
     assert str(error).isprintable()
     assert str(error) == (
@@ -76,7 +76,7 @@ def test_an_unknown_name_may_be_anything() -> None:
         ("topic\x1b", ["topic\x1b[m"], r"did you mean 'topic\x1b[m'?"),
     ],
 )
-def test_the_nearest_known_name_is_offered(name: str, known: list[str], words: str) -> None:
+def test_the_nearest_known_name_is_suggested(name: str, known: list[str], words: str) -> None:
     assert did_you_mean(name, iter(known)) == words
 
 
@@ -95,7 +95,7 @@ def test_the_nearest_known_name_is_offered(name: str, known: list[str], words: s
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_what_a_terminal_would_act_on_is_escaped(text: str, shown: str) -> None:
+def test_terminal_codes_are_escaped(text: str, shown: str) -> None:
     assert ascii_safe(text) == shown
     assert ascii_safe(text).isprintable()
 
@@ -105,7 +105,7 @@ class BadRepr:
         raise RuntimeError("no picture")
 
 
-def test_a_picture_of_a_value_is_one_short_inert_line() -> None:
+def test_the_text_of_a_value_is_one_short_escaped_line() -> None:
     assert found("x") == "'x'"
     assert found({"a": [1, None]}) == "{'a': [1, None]}"
     assert found("x" * 100) == "'" + "x" * 56 + "..."
@@ -115,7 +115,7 @@ def test_a_picture_of_a_value_is_one_short_inert_line() -> None:
     assert found(BadRepr()) == "<BadRepr, whose repr raises RuntimeError>"
 
 
-def test_a_value_nested_too_deep_still_has_a_picture() -> None:
+def test_a_deeply_nested_value_has_a_text() -> None:
     value: list[object] = []
     for _ in range(100_000):
         value = [value]

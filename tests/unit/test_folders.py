@@ -16,35 +16,35 @@ def write(*paths: Path, overwrite: bool) -> None:
         assert not any(path.exists() and path.read_text() == "new" for path in paths)
 
 
-def told(folder: Path) -> dict[str, str]:
+def contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
-def test_files_are_there_at_the_end(overwrite: bool, tmp_path: Path) -> None:
+def test_files_exist_at_the_end(overwrite: bool, tmp_path: Path) -> None:
     write(tmp_path / "a", tmp_path / "b", overwrite=overwrite)
-    assert told(tmp_path) == {"a": "new", "b": "new"}
+    assert contents(tmp_path) == {"a": "new", "b": "new"}
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
-def test_what_fails_leaves_nothing(overwrite: bool, tmp_path: Path) -> None:
+def test_a_failure_leaves_no_files(overwrite: bool, tmp_path: Path) -> None:
     with suppress(KeyboardInterrupt), whole_files(tmp_path / "a", overwrite=overwrite) as (part,):
         part.write_text("half")
         raise KeyboardInterrupt
-    assert told(tmp_path) == {}
+    assert contents(tmp_path) == {}
 
 
-def test_what_is_there_is_overwritten_only_where_that_is_wanted(tmp_path: Path) -> None:
+def test_existing_files_are_overwritten_only_if_allowed(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("old")
     with pytest.raises(FileExistsError) as error:
         write(tmp_path / "a", tmp_path / "b", overwrite=False)
     assert error.value.filename == str(tmp_path / "b")
-    assert told(tmp_path) == {"b": "old"}
+    assert contents(tmp_path) == {"b": "old"}
     write(tmp_path / "a", tmp_path / "b", overwrite=True)
-    assert told(tmp_path) == {"a": "new", "b": "new"}
+    assert contents(tmp_path) == {"a": "new", "b": "new"}
 
 
-def test_of_new_files_there_are_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_overwrite_all_files_are_created_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = Path.replace
 
     def full(part: Path, path: Path) -> Path:
@@ -55,7 +55,7 @@ def test_of_new_files_there_are_all_or_none(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="full"):
         write(tmp_path / "a", tmp_path / "b", overwrite=False)
-    assert told(tmp_path) == {}
+    assert contents(tmp_path) == {}
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -67,10 +67,10 @@ def test_a_symbolic_link_stays_a_link(exists: bool, tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("elsewhere/a")
     write(tmp_path / "a", overwrite=True)
     assert (tmp_path / "a").readlink() == Path("elsewhere/a")
-    assert told(tmp_path / "elsewhere") == {"a": "new"}
+    assert contents(tmp_path / "elsewhere") == {"a": "new"}
 
 
-def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -26,7 +26,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("lazy", ["registry_sample:TABLE", {"first": "registry_sample:FIRST"}])
-def test_a_builtin_is_imported_when_it_is_asked_for(sample: str, lazy: str | dict[str, str]) -> None:
+def test_a_builtin_is_imported_on_first_use(sample: str, lazy: str | dict[str, str]) -> None:
     registry: Registry[object] = Registry("part", lazy)
     assert sample not in sys.modules
     value = registry.get("first")
@@ -35,7 +35,7 @@ def test_a_builtin_is_imported_when_it_is_asked_for(sample: str, lazy: str | dic
     assert registry.get("first") is value
 
 
-def test_knowing_the_names_imports_no_value(sample: str) -> None:
+def test_listing_names_imports_nothing(sample: str) -> None:
     registry: Registry[object] = Registry("part", {"first": "registry_sample:FIRST"})
     assert (list(registry), len(registry)) == (["first"], 1)
     assert "first" in registry
@@ -49,7 +49,7 @@ def test_a_registry_without_builtins_is_empty() -> None:
         registry.get("x")
 
 
-def test_what_is_registered_stands_beside_the_builtins_in_order(sample: str) -> None:
+def test_registered_names_are_sorted_with_the_builtins(sample: str) -> None:
     registry: Registry[object] = Registry("part", "registry_sample:TABLE")
     registry.register("zebra", 1)
     registry.register("abc", 2)
@@ -63,7 +63,7 @@ def test_what_is_registered_stands_beside_the_builtins_in_order(sample: str) -> 
 
 
 @pytest.mark.parametrize("name", ["first", "mine"])
-def test_a_name_is_given_once(sample: str, name: str) -> None:
+def test_a_duplicate_name_is_refused(sample: str, name: str) -> None:
     registry: Registry[object] = Registry("part", "registry_sample:TABLE")
     registry.register("mine", 1)
     with pytest.raises(SettingError) as caught:
@@ -73,7 +73,7 @@ def test_a_name_is_given_once(sample: str, name: str) -> None:
     assert registry.get("first") is sys.modules[sample].FIRST
 
 
-def test_an_unknown_name_offers_the_nearest_and_says_where() -> None:
+def test_an_unknown_name_suggests_the_nearest_and_its_place() -> None:
     registry: Registry[int] = Registry("dataset format")
     registry.register("jsonl", 1)
     registry.register("rgb", 2)
@@ -85,7 +85,7 @@ def test_an_unknown_name_offers_the_nearest_and_says_where() -> None:
         registry.get("zzz")
 
 
-def test_values_that_are_false_are_values() -> None:
+def test_false_values_are_valid() -> None:
     registry: Registry[object] = Registry("part")
     registry.register("none", None)
     registry.register("zero", 0)
@@ -93,7 +93,7 @@ def test_values_that_are_false_are_values() -> None:
     assert registry.get("zero") == 0
 
 
-def test_a_builtin_that_is_not_there_is_a_fault_of_the_package(sample: str) -> None:
+def test_a_missing_builtin_is_a_bug_of_the_package(sample: str) -> None:
     registry: Registry[object] = Registry("part", "registry_sample:TABLE")
     with pytest.raises(AttributeError, match="NOT_THERE"):
         registry.get("broken")
@@ -108,14 +108,14 @@ def test_every_builtin_of_the_catalog_resolves(kind: str) -> None:
         assert callable(value) or getattr(value, "name", None) == name
 
 
-def test_two_catalogs_do_not_share_what_is_registered() -> None:
+def test_two_catalogs_are_independent() -> None:
     one, other = Catalog(), Catalog()
     one.systems.register("mine", lambda parts: lambda query: "")
     assert "mine" in one.systems
     assert "mine" not in other.systems
 
 
-def test_what_is_registered_has_to_be_of_its_kind() -> None:
+def test_a_registered_value_is_checked() -> None:
     catalog = Catalog()
     with pytest.raises(SettingError, match=r'is no Metric; wrap the function: Metric\("mine", function\)$'):
         catalog.metrics.register("mine", print)  # type: ignore[arg-type]
@@ -158,7 +158,7 @@ def test_a_family_makes_the_values_of_its_names(numbers: Registry[int]) -> None:
     assert "square@2" not in numbers
 
 
-def test_a_family_says_what_is_wrong_with_a_name_and_the_registry_where(numbers: Registry[int]) -> None:
+def test_an_invalid_family_name_is_reported_with_its_place(numbers: Registry[int]) -> None:
     with pytest.raises(SettingError, match=r"^here: cube@x is no cube$"):
         numbers.get("cube@x", "here")
     with pytest.raises(SettingError, match=r"^cube is no cube$"):

@@ -14,12 +14,12 @@ FAULTS = {
     "an id twice": (
         "kb.jsonl\n ok.jsonl",
         '{"id": "a", "text": "B."}',
-        "ok.jsonl:1: the id 'a' stands in kb.jsonl:1 al",
+        "ok.jsonl:1: duplicate id 'a', first used in kb.jsonl:1",
     ),
     "an empty text": ("kb.jsonl", '{"id": "a", "text": ""}', "kb.jsonl:1: text: found '', wanted a string that is not"),
-    "an empty file": ("kb.jsonl", "", "kb.jsonl: holds no document; it needs at least one"),
+    "an empty file": ("kb.jsonl", "", "kb.jsonl: has no document; it needs at least one"),
     "no such format": ("jsnol:kb.jsonl", "", "rag_corpus: unknown corpus format 'jsnol'; did you mean 'jsonl'?"),
-    "no such file": ("gone.jsonl", "", "rag_corpus: there is no '"),
+    "no such file": ("gone.jsonl", "", "rag_corpus: no such file: '"),
     "no match": ("docs/*.rst", "", "rag_corpus: 'docs/*.rst' matches no file in '"),
     "a folder": ("docs", "", "rag_corpus: 'docs' is a folder without corpus.jsonl; write a glob of its files, such as"),
 }
@@ -48,7 +48,7 @@ def test_it_is_so_in_every_way_to_run(project: Project, mode: Mode) -> None:
 
 def test_a_bad_chunking_is_refused_where_it_is_not_needed_yet(project: Project) -> None:
     lay(project, "gone.jsonl", more="rag_chunking = tokens 5 9")
-    sentence = "rag_chunking is 'tokens 5 9'; chunks have to be of 1 or more, and overlap by fewer"
+    sentence = "rag_chunking is 'tokens 5 9'; SIZE must be at least 1 and larger than OVERLAP"
     assert refused(project, "-k", "nothing") == sentence
 
 
@@ -56,7 +56,7 @@ def test_files_are_looked_for_where_tests_are_only_collected(project: Project) -
     lay(project, "gone.jsonl")
     run = project.run("--collect-only")
     assert run.status == 4
-    assert run.result.stderr.str().startswith("ERROR: rag_corpus: there is no '")
+    assert run.result.stderr.str().startswith("ERROR: rag_corpus: no such file: '")
 
 
 def test_a_session_that_does_not_use_the_plugin_is_let_alone(project: Project) -> None:

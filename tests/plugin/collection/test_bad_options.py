@@ -27,7 +27,7 @@ OPTIONS = {
         "unknown system 'app/desk.py' (one of your own is module:attribute); known: ",
     ),
     "no form": (["--rag-system", "a:b:c"], "rag_system 'a:b:c': a system is a registered name or module:attribute"),
-    "no module": (["--rag-system", "nosuch:answer"], "rag_system 'nosuch:answer': there is no module 'nosuch'"),
+    "no module": (["--rag-system", "nosuch:answer"], "rag_system 'nosuch:answer': no module 'nosuch'"),
     "no attribute": (["--rag-system", "desk:anser"], "module 'desk' has no 'anser'; did you mean 'answer'?"),
     "not to be called": (["--rag-system", "desk:NUMBER"], "rag_system 'desk:NUMBER': int 3 cannot be called"),
     "broken module": (["--rag-system", "broken:answer"], "importing 'broken' failed with RuntimeError: no key"),

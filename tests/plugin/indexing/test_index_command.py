@@ -65,7 +65,7 @@ def test_what_it_builds_is_what_the_tests_use(project: Project) -> None:
     assert said.startswith("counted over 2,000 passages, in ")
     (name,) = names(project)
     assert index.startswith(f"{project.path / '.rageval/indexes' / name}: built in ")
-    assert re.search(f"{name}: there already, 0.[0-9] MB$", rageval(project, "index", "build").stdout)
+    assert re.search(f"{name}: already built, 0.[0-9] MB$", rageval(project, "index", "build").stdout)
     assert project.pytester.runpytest_inprocess("-n0").ret == 0
     assert built(project) == 1
 
@@ -97,7 +97,7 @@ def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -
     assert unbuilt[1].split()[:3] == [old, "no", "2,000"]
     assert "b=0.4 bm25s=" in unbuilt[2]
     assert " k1=0.9 " in unbuilt[2]
-    assert re.fullmatch(r"The ini asks for bm25-\w+, which is not there yet; rageval index build makes it.", unbuilt[3])
+    assert re.fullmatch(r"The ini needs bm25-\w+, which is missing; build it with rageval index build.", unbuilt[3])
     assert names(project) == [old]
     rageval(project, "index", "build")
     told = json.loads(rageval(project, "index", "info", "--json").stdout)
@@ -139,7 +139,7 @@ def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Proj
     own.rmdir()
     (new,) = names(project)
     assert new != old
-    assert "there already" in rageval(project, "index", "build").stdout
+    assert "already built" in rageval(project, "index", "build").stdout
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
     told = rageval(project, "index", "info")
     assert told.returncode == 0
     _, line = told.stdout.splitlines()
-    assert line.startswith(f"{names(project)[0]}  yes   {path}: has 0 bytes, and was written")
+    assert line.startswith(f"{names(project)[0]}  yes   {path}: has 0 bytes, but was written")
     failed = rageval(project, "index", "build")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.startswith(f"rageval: {path}: has 0 bytes")
@@ -207,11 +207,11 @@ def test_a_small_corpus_needs_no_index(project: Project) -> None:
     shop(project, conftest="")
     corpus(project, 3)
     assert rageval(project, "index", "build").stdout.splitlines()[1:] == [
-        "Nothing is kept on disk: each run makes it anew."
+        "Nothing is stored on disk: each run builds its index again."
     ]
     assert rageval(project, "index", "info").stdout.splitlines() == [
         "There is no index.",
-        "The ini's retriever keeps nothing on disk.",
+        "The ini's retriever stores nothing on disk.",
     ]
 
 

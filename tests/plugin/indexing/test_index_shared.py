@@ -60,7 +60,7 @@ def test_an_index_that_was_cut_short_is_an_error_of_the_cases_that_says_what_to_
     path.write_bytes(path.read_bytes()[:-1])
     result = project.pytester.runpytest_inprocess()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["*data.csc.index.npy: has * bytes, and was written with *; remove the folder*"])
+    result.stdout.fnmatch_lines(["*data.csc.index.npy: has * bytes, but was written with *; remove the folder*"])
     assert "Traceback" not in result.stdout.str()
 
 

@@ -176,7 +176,7 @@ def test_a_system_that_needs_a_model_says_so(project: Project, system: str) -> N
     run = project.run("--rag-system", system)
     assert run.status == 1
     run.said(
-        f"*system '{system}' needs a model: set rag_model in the ini, give --rag-model, or override the `rag_llm`*"
+        f"*system '{system}' needs a model: set rag_model in the ini, pass --rag-model, or override the `rag_llm`*"
     )
     assert sorted(run.statuses.values()) == ["error", "skipped", "skipped", "skipped"]
 

@@ -111,7 +111,7 @@ def test_a_language_of_ones_own_has_its_prompts(project: Project) -> None:
     ("ini", "said"),
     [
         ("rag_prompts = en: gone.toml", "gone.toml: cannot be read"),
-        ("rag_prompts = en: bad.toml", "bad.toml: user: there is no {question} in it"),
+        ("rag_prompts = en: bad.toml", "bad.toml: user: the placeholder {question} is missing"),
         ("rag_prompts = bad.toml", "rag_prompts has the line 'bad.toml'; write 'language: text'"),
         ("rag_rejection_sentence = Beats me.", "rag_rejection_sentence has the line 'Beats me.'"),
         ("rag_error_sentence =\n    en: One.\n    en: Two.", "rag_error_sentence gives two texts for 'en'; give one"),

@@ -72,5 +72,5 @@ def test_a_prompt_that_cannot_be_used_is_one_error(project: Project) -> None:
     project.file("mine.toml", 'user = "{question}"')
     run = project.run("-o", "rag_prompts=en: mine.toml")
     assert (run.status, run.statuses) == (1, {"a": "error", "b": "skipped"})
-    assert "mine.toml: user: there is no {passages} in it; put it where the documents shall be" in run.text
+    assert "mine.toml: user: the placeholder {passages} is missing; put it where the documents should be" in run.text
     assert "Traceback" not in run.text

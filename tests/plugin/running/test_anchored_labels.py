@@ -99,7 +99,7 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
     status, _, err = rageval(museum, "anchor", "cases.jsonl")
     assert (status, err.strip()) == (
         2,
-        "rageval: cases.anchored.jsonl is there already; name another file with --out, or add --force",
+        "rageval: cases.anchored.jsonl already exists; name another file with --out, or add --force",
     )
 
 
@@ -109,7 +109,7 @@ def test_the_labelled_file_is_not_overwritten_without_force(museum: Project) -> 
         status, _, err = rageval(museum, "anchor", "cases.jsonl", "--out", out)
         assert (status, err) == (
             2,
-            "rageval: cases.jsonl is there already; name another file with --out, or add --force\n",
+            "rageval: cases.jsonl already exists; name another file with --out, or add --force\n",
         )
         assert (museum.path / "cases.jsonl").read_bytes() == labelled
 
@@ -230,4 +230,4 @@ def test_check_lists_the_ids_whose_text_has_changed(museum: Project) -> None:
     status, _, err = rageval(museum, *check)
     assert (status, err.count("\n")) == (2, 1)
     assert "the baseline rag-baseline.json has no digests of judged passages" in err
-    assert "there is no baseline to check with" in rageval(museum, *check[:3])[2]
+    assert "no baseline to check with" in rageval(museum, *check[:3])[2]

@@ -37,7 +37,7 @@ def test_two_systems_are_two_runs(project: Project) -> None:
     assert (folders[0].parent / "meta.yaml").read_text().count(f"name: {project.path.name}\n") == 1
     show = "from pytest_rageval.cli import main; main(['show', '--mlflow', 'runs'])"
     again = project.pytester.run(sys.executable, "-c", show)
-    again.stdout.fnmatch_lines(["runs: mlflow of run * (had two:says, two:knows already)"])
+    again.stdout.fnmatch_lines(["runs: mlflow of run * (already logged: two:says, two:knows)"])
 
 
 @needs_mlflow

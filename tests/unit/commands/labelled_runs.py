@@ -1,4 +1,4 @@
-"""Runs with answers that people labelled, for the tests of ``rageval agreement``."""
+"""Sample runs with labelled answers, for the tests of ``rageval agreement``."""
 
 from __future__ import annotations
 
@@ -27,30 +27,34 @@ TESTBED = "t.py::t"
 JUDGED = ("rejection_rate_judged", "error_detection_rate_judged", "completeness", "polite")
 
 
-def answered(name: str, text: str = "", system: str = "mine", **scores: float | str) -> Outcome:
-    """Return an outcome with scores: values, or reasons why there is none."""
-    told = {key: Score(reason=value) if isinstance(value, str) else Score(value) for key, value in scores.items()}
+def outcome_of(name: str, text: str = "", system: str = "mine", **scores: float | str) -> Outcome:
+    """Return an outcome with scores; a string is the reason of an unscored value."""
+    case_scores = {
+        key: Score(reason=value) if isinstance(value, str) else Score(value) for key, value in scores.items()
+    }
     facets = {"topic": "Fares" if name < "q5" else "Ferries", "task": "qa", "language": "en"}
     nodeid = f"{TESTBED}[{name}-{system}]"
-    return Outcome(nodeid, name, TESTBED, facets, system, "scored", Answer(text or f"It is {name}."), told, ("p0",))
+    return Outcome(
+        nodeid, name, TESTBED, facets, system, "scored", Answer(text or f"It is {name}."), case_scores, ("p0",)
+    )
 
 
 def write_run(folder: Path, outcomes: Iterable[Outcome], *, texts: bool = True) -> Path:
     """Write a run's results.json and return its path."""
-    made = list(outcomes)
+    outcome_list = list(outcomes)
     names = {
         name: MetricInfo(of="retrieval" if name == "AP" else "answer", judge=name if name in JUDGED else "")
-        for each in made
+        for each in outcome_list
         for name in each.scores
     }
-    cases = {each.nodeid: (each.case_id, TESTBED, each.system, 0) for each in made}
-    plan = Plan({TESTBED: TestbedPlan(TESTBED, "t", tuple(names), (), len(made))}, cases, [{}], names)
+    cases = {each.nodeid: (each.case_id, TESTBED, each.system, 0) for each in outcome_list}
+    plan = Plan({TESTBED: TestbedPlan(TESTBED, "t", tuple(names), (), len(outcome_list))}, cases, [{}], names)
     run = Run(STARTED, plan, texts=texts)
-    for each in made:
+    for each in outcome_list:
         pool = (Passage("p0", f"Evidence of {each.case_id}.", "Title", "positive"), Passage("n0", "Noise."))
         gold = ((f"gold {each.case_id}", "alias"),)
-        told = Instance(each.case_id, f"=What is {each.case_id}?", gold, pool, history=(Turn("Hello?", "Hi."),))
-        run.take(encode_outcome(each), encode_instance(told))
+        instance = Instance(each.case_id, f"=What is {each.case_id}?", gold, pool, history=(Turn("Hello?", "Hi."),))
+        run.take(encode_outcome(each), encode_instance(instance))
     path = folder / "results.json"
     write_atomically(path, results_of(run, "r1", STARTED, MatrixChoice()))
     return path
@@ -62,16 +66,16 @@ def write_labels(folder: Path, *rows: dict[str, Any]) -> str:
     return "labels.jsonl"
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return what ``rageval agreement`` prints."""
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run ``rageval agreement`` and return its output."""
     assert main(["agreement", *arguments]) == 0
     out, err = capsys.readouterr()
     assert not err
     return out
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one sentence with which it refuses."""
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command and return its error message."""
     assert main(["agreement", *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out

@@ -1,4 +1,4 @@
-"""A small run as its results.json: what the tests of commands read."""
+"""A small sample run and its results.json, for the tests of commands."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def stored_run(*, texts: bool = True) -> Run:
 
 
 def take(run: Run, *outcomes: Outcome) -> None:
-    """Have the run take these outcomes, as they come from the processes that ran them."""
+    """Add outcomes to the run, like outcomes from worker processes."""
     for each in outcomes:
         run.take(encode_outcome(each), None)
 

@@ -1,4 +1,4 @@
-"""``rageval agreement LABELS RESULTS``: what it tells, and what it refuses."""
+"""``rageval agreement LABELS RESULTS``: output and errors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labelled_runs import answered, refused, said, write_labels, write_run
+from labelled_runs import error_of, outcome_of, output_of, write_labels, write_run
 
-RUN = [answered(f"q{at}", accuracy=float(at % 2), token_f1=at / 10, AP=1.0) for at in range(10)]
+RUN = [outcome_of(f"q{at}", accuracy=float(at % 2), token_f1=at / 10, AP=1.0) for at in range(10)]
 
 
 FILES = ("labels.jsonl", "results.json")
@@ -27,45 +27,45 @@ def rows(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
 
-def test_it_tells_every_metric_of_answers(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_reports_every_answer_metric(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "label": at % 2 or int(at == 0)} for at in range(8)))
-    text = said(capsys, labels, "results.json")
-    told = rows(text)
+    text = output_of(capsys, labels, "results.json")
+    table = rows(text)
     assert text.startswith("run r1, started 2026-01-02T03:04:05+00:00\n8 labels of 8 answers to 8 cases\n")
     assert "a score of at least 0.5 counts as 1, any other as 0: token_f1" in text
-    (accuracy,) = [row for row in told if row[:3] == ["accuracy", "8", "8"]]
+    (accuracy,) = [row for row in table if row[:3] == ["accuracy", "8", "8"]]
     assert accuracy[3] == "0.88"
-    assert [row for row in told if row[:3] == ["token_f1", "8", "8"]]
+    assert [row for row in table if row[:3] == ["token_f1", "8", "8"]]
     assert "AP" not in text
     assert "quadratic" not in text
-    at = told.index(["people", "\\", "accuracy", "0", "1"])
-    assert told[at + 2 : at + 4] == [["0", "3", "0"], ["1", "1", "4"]]
-    (corrected,) = [row for row in told if row[:4] == ["accuracy", "mine", "10", "8"]]
+    at = table.index(["people", "\\", "accuracy", "0", "1"])
+    assert table[at + 2 : at + 4] == [["0", "3", "0"], ["1", "1", "4"]]
+    (corrected,) = [row for row in table if row[:4] == ["accuracy", "mine", "10", "8"]]
     assert corrected[4] == "0.500"
 
 
 def test_json_has_every_number_of_every_slice(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "label": at % 2} for at in range(10)))
-    told = json.loads(said(capsys, labels, "results.json", "--json", "--by", "topic", "--metric", "accuracy"))
-    assert told["run"] == "r1"
-    assert told["labels"] == {"answers": 10, "used": 10, "blank": [], "unmatched": {}}
-    (judge,) = told["judges"]
+    plain = json.loads(output_of(capsys, labels, "results.json", "--json", "--by", "topic", "--metric", "accuracy"))
+    assert plain["run"] == "r1"
+    assert plain["labels"] == {"answers": 10, "used": 10, "blank": [], "unmatched": {}}
+    (judge,) = plain["judges"]
     assert judge["metric"] == "accuracy"
     assert judge["agreement"]["kappa"] == {"value": 1.0, "ci95": [1.0, 1.0], "reason": None}
     assert judge["agreement"]["confusion"] == [[5, 0], [0, 5]]
     assert {topic: each["n"] for topic, each in judge["by"]["topic"].items()} == {"Fares": 5, "Ferries": 5}
-    assert told["means"] == []
+    assert plain["means"] == []
 
 
-def test_what_is_not_used_is_counted_and_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(project, [*RUN, answered("q_", accuracy="parse_error: prose")])
+def test_unused_labels_are_counted_and_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, [*RUN, outcome_of("q_", accuracy="parse_error: prose")])
     others = [{"id": f"x{at}", "label": 1} for at in range(7)]
     labels = write_labels(
         project, {"id": "q1", "label": 1}, {"id": "q2", "label": None}, {"id": "q_", "label": 0}, *others
     )
-    text = said(capsys, labels, "results.json", "--metric", "accuracy")
+    text = output_of(capsys, labels, "results.json", "--metric", "accuracy")
     assert "2 labels of 2 answers to 2 cases\n" in text
     assert "1 row without a label, or with one of no value: labels.jsonl:2\n" in text
     assert "7 labels not used, of no case of the run: x0, x1, x2, x3, x4, ... 2 more\n" in text
@@ -73,9 +73,9 @@ def test_what_is_not_used_is_counted_and_named(project: Path, capsys: pytest.Cap
 
 
 def test_labels_on_a_scale_of_several_raters(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(project, [answered(f"q{at}", complete=at / 3) for at in range(4)])
+    write_run(project, [outcome_of(f"q{at}", complete=at / 3) for at in range(4)])
     labels = [{"id": f"q{at}", "label": min(at, 2), "rater": rater} for at in range(4) for rater in ("a", "b")]
-    text = said(capsys, write_labels(project, *labels), "results.json", "--scale", "0-2", "--by", "system")
+    text = output_of(capsys, write_labels(project, *labels), "results.json", "--scale", "0-2", "--by", "system")
     assert "a score counts as the nearest of people's values: complete" in text
     assert "people among themselves: alpha 1 over 4 answers" in text
     assert "quadratic kappa" in text
@@ -83,28 +83,28 @@ def test_labels_on_a_scale_of_several_raters(project: Path, capsys: pytest.Captu
     assert ["complete", "mine", "8", "4"] in [row[:4] for row in rows(text)]
 
 
-def test_a_judges_own_words_need_no_declaration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_a_judge_need_no_value_option(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = "error_detection_rate_judged", "rejection_rate_judged"
     scores: list[dict[str, Any]] = [dict.fromkeys(names, float(at % 2)) for at in range(4)]
-    write_run(project, [answered(f"q{at}", **each) for at, each in enumerate(scores)])
+    write_run(project, [outcome_of(f"q{at}", **each) for at, each in enumerate(scores)])
     words = {names[0]: ("not_detected", "Detected"), names[1]: ("answered", "rejected")}
     rows = [{"id": f"q{at}", "metric": name, "label": words[name][at % 2]} for at in range(4) for name in names]
-    told = json.loads(said(capsys, write_labels(project, *rows), "results.json", "--json"))
-    kappas = [(judge["metric"], judge["agreement"]["kappa"]["value"]) for judge in told["judges"]]
+    plain = json.loads(output_of(capsys, write_labels(project, *rows), "results.json", "--json"))
+    kappas = [(judge["metric"], judge["agreement"]["kappa"]["value"]) for judge in plain["judges"]]
     assert kappas == [(name, 1) for name in names]
     unnamed = [{"id": f"q{at}", "label": ("not_detected", "detected", 0.5)[at % 3]} for at in range(4)]
     labels = write_labels(project, *unnamed)
-    told = json.loads(said(capsys, labels, "results.json", "--json", "--metric", names[0]))
-    assert told["judges"][0]["agreement"]["n"] == 4
+    plain = json.loads(output_of(capsys, labels, "results.json", "--json", "--metric", names[0]))
+    assert plain["judges"][0]["agreement"]["n"] == 4
     message = "labels.jsonl:1: label: found 'not_detected', wanted a number in 0..1; declare what words are worth"
-    assert refused(capsys, labels, "results.json").startswith(message)
-    assert refused(capsys, labels, "results.json", "--metric", names[0], "--value", "a=1").endswith("were declared")
+    assert error_of(capsys, labels, "results.json").startswith(message)
+    assert error_of(capsys, labels, "results.json", "--metric", names[0], "--value", "a=1").endswith("were declared")
 
 
 def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(project, [answered(f"q{at}", accuracy=1.0) for at in range(3)])
+    write_run(project, [outcome_of(f"q{at}", accuracy=1.0) for at in range(3)])
     labels = write_labels(project, *({"id": f"q{at}", "label": "Right"} for at in range(3)))
-    text = said(capsys, labels, "results.json", "--value", "right=1", "--value", "wrong=0")
+    text = output_of(capsys, labels, "results.json", "--value", "right=1", "--value", "wrong=0")
     assert ["accuracy", "3", "3", "1.00", "[1.00,", "1.00]", "one", "value", "one", "value"] in [
         r[:10] for r in rows(text)
     ]
@@ -116,7 +116,7 @@ def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.Captu
     [
         ([], "name the file of labels: rageval agreement LABELS [RESULTS]"),
         (["none.jsonl", "results.json"], "none.jsonl: no such file"),
-        (["labels.jsonl"], "there is no run under "),
+        (["labels.jsonl"], "no run under "),
         ([*FILES, "--metric", "acuracy"], "unknown metric 'acuracy'; did you mean 'accuracy'?"),
         ([*FILES, "--by", "topc"], "--by: unknown facet 'topc'; did you mean 'topic'?"),
         (
@@ -140,12 +140,12 @@ def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.Captu
         ([*FILES, "--value", "good=1"], "labels.jsonl:1: label: found 1, wanted one of 'good'"),
     ],
 )
-def test_what_cannot_be_compared_is_one_sentence(
+def test_an_error_is_one_sentence(
     arguments: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_run(project, RUN)
     write_labels(project, {"id": "q1", "label": 1})
-    assert refused(capsys, *arguments).startswith(message)
+    assert error_of(capsys, *arguments).startswith(message)
 
 
 def test_labels_of_other_cases_and_blank_sheets_are_one_sentence(
@@ -153,27 +153,27 @@ def test_labels_of_other_cases_and_blank_sheets_are_one_sentence(
 ) -> None:
     write_run(project, RUN)
     labels = write_labels(project, {"id": "x", "label": 1}, {"id": "y", "label": 0})
-    assert refused(capsys, labels, "results.json") == (
-        "labels.jsonl: no label is of an answer of the run: 2 of 2 are of no case of the run, "
-        "as 'x' (labels.jsonl:1); name another file or run"
+    assert error_of(capsys, labels, "results.json") == (
+        "labels.jsonl: no label belongs to an answer of the run: 2 of 2 are of no case of the run, "
+        "for example 'x' (labels.jsonl:1); name another file or run"
     )
     labels = write_labels(project, {"id": "q1", "label": None}, {"id": "q2", "label": ""})
-    assert refused(capsys, labels, "results.json").startswith("labels.jsonl: none of its 2 rows has a label yet")
-    write_run(project, [answered("q1", accuracy="judge_unavailable")])
+    assert error_of(capsys, labels, "results.json").startswith("labels.jsonl: none of its 2 rows has a label yet")
+    write_run(project, [outcome_of("q1", accuracy="judge_unavailable")])
     labels = write_labels(project, {"id": "q1", "label": 1})
-    assert refused(capsys, labels, "results.json").startswith("no labelled answer has a score (1 judge_unavailable); ")
+    assert error_of(capsys, labels, "results.json").startswith("no labelled answer has a score (1 judge_unavailable); ")
     write_run(project, RUN)
     labels = write_labels(project, {"id": "q1", "label": 1, "metric": "token_f1"})
-    told = refused(capsys, labels, "results.json", "--metric", "accuracy")
-    assert told.startswith("no labelled answer has a score (no label is of this metric); name another metric")
+    message = error_of(capsys, labels, "results.json", "--metric", "accuracy")
+    assert message.startswith("no labelled answer has a score (no label is of this metric); name another metric")
 
 
 def test_a_metric_is_corrected_by_its_own_labels_only(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(project, [answered(f"q{at}", accuracy=float(at % 2), token_f1=at / 40) for at in range(30)])
+    write_run(project, [outcome_of(f"q{at}", accuracy=float(at % 2), token_f1=at / 40) for at in range(30)])
     of_one = [{"id": f"q{at}", "label": at % 2, "metric": "accuracy"} for at in range(12)]
     of_other = [{"id": f"q{at}", "label": at % 2, "metric": "token_f1"} for at in range(12, 28)]
-    told = json.loads(said(capsys, write_labels(project, *of_one, *of_other), "results.json", "--json"))
-    assert {each["metric"]: (each["n_labelled"], each["n_judged"]) for each in told["means"]} == {
+    plain = json.loads(output_of(capsys, write_labels(project, *of_one, *of_other), "results.json", "--json"))
+    assert {each["metric"]: (each["n_labelled"], each["n_judged"]) for each in plain["means"]} == {
         "accuracy": (12, 30),
         "token_f1": (16, 30),
     }

@@ -1,4 +1,4 @@
-"""``rageval compare``: what it reads, what it tells of two runs, and what it refuses in one sentence."""
+"""``rageval compare``: input, output and errors."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ N = 24
 def case(number: int, value: float, system: str = "mine", **changes: Any) -> Measured:
     name, topic = f"q{number:02}", "Funds" if number % 2 else "Loans"
     facets = {"topic": topic, "task": "qa"}
-    told = Measured(
+    measured_case = Measured(
         TESTBED, name, system, facets, f"{number:016x}", (f"{value:016}",), 1.0, {"accuracy": value, "f1": 0.5}
     )
-    return replace(told, **changes)
+    return replace(measured_case, **changes)
 
 
 def run_of(cases: Sequence[Measured], **changes: Any) -> Snapshot:
@@ -54,7 +54,7 @@ def two(project: Path) -> Path:
     return project
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+def output_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     assert main(["compare", *arguments]) == 0
     out, err = capsys.readouterr()
     assert not err
@@ -62,7 +62,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 
 
 def plain(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    return json.loads("\n".join(told(capsys, *arguments, "--json")))
+    return json.loads("\n".join(output_lines(capsys, *arguments, "--json")))
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -74,7 +74,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_two_runs_stand_side_by_side(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = told(capsys, "old.json", "new.json")
+    lines = output_lines(capsys, "old.json", "new.json")
     assert lines[:3] == [
         "old: old.json (run r1), of 2026-01-02 03:04, 24 cases of mine",
         "new: new.json (run r2), of 2026-01-02 03:04, 24 cases of mine",
@@ -101,16 +101,16 @@ def test_a_table_is_no_wider_than_the_terminal(
     two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
-    tables = [line for line in told(capsys, "old.json", "new.json") if "--" in line]
+    tables = [line for line in output_lines(capsys, "old.json", "new.json") if "--" in line]
     assert max(map(len, tables)) <= 50
 
 
 def test_the_json_has_each_metric_and_cell(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = plain(capsys, "old.json", "new.json")
-    assert (found["old"]["run"], found["new"]["run"], found["alpha"]) == ("r1", "r2", 0.05)
-    assert found["new"]["systems"] == ["mine"]
-    assert found["cases"]["compared"] == N
-    overall, funds, loans, *f1 = found["comparisons"]
+    comparison = plain(capsys, "old.json", "new.json")
+    assert (comparison["old"]["run"], comparison["new"]["run"], comparison["alpha"]) == ("r1", "r2", 0.05)
+    assert comparison["new"]["systems"] == ["mine"]
+    assert comparison["cases"]["compared"] == N
+    overall, funds, loans, *f1 = comparison["comparisons"]
     assert (overall["metric"], overall["slice"], overall["n_pairs"]) == ("accuracy", {}, N)
     assert overall["delta"] == pytest.approx(-10 / N)
     assert overall["p_value"] == pytest.approx(2 * 13 / 2**12)
@@ -125,9 +125,7 @@ def test_the_json_has_each_metric_and_cell(two: Path, capsys: pytest.CaptureFixt
     assert [each["metric"] for each in f1] == ["f1"] * 3
 
 
-def test_swapped_sides_flip_signs_and_what_broke_is_what_was_mended(
-    two: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_swapped_runs_flip_signs_and_broken_cases_become_fixed(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = plain(capsys, "old.json", "new.json")["comparisons"]
     back = plain(capsys, "new.json", "old.json")["comparisons"]
     for one, other in zip(there, back, strict=True):
@@ -139,7 +137,7 @@ def test_swapped_sides_flip_signs_and_what_broke_is_what_was_mended(
         assert sorted(other["fixed"]) == sorted(one["broken"])
 
 
-def test_what_is_not_compared_is_told_by_its_name(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cases_without_a_pair_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     same = [case(n, 1.0) for n in range(2)]
     old = [*same, case(2, 1.0), case(3, 1.0), case(4, 1.0), case(5, 1.0)]
     new = [
@@ -151,7 +149,7 @@ def test_what_is_not_compared_is_told_by_its_name(project: Path, capsys: pytest.
     ]
     write_baseline(project / "old.json", run_of(old))
     write_baseline(project / "new.json", run_of(new, fingerprint="sha256:1"))
-    lines = told(capsys, "old.json", "new.json")
+    lines = output_lines(capsys, "old.json", "new.json")
     assert lines[2:8] == [
         "3 cases compared, 1 renamed, 1 new, 1 gone, 1 changed, 1 not scored, its data or settings were others",
         f"  renamed: {TESTBED}[q02] -> {TESTBED}[kettle]",
@@ -164,34 +162,34 @@ def test_what_is_not_compared_is_told_by_its_name(project: Path, capsys: pytest.
     assert plain(capsys, "old.json", "new.json")["cases"]["renamed"] == [[f"{TESTBED}[q02]", f"{TESTBED}[kettle]"]]
 
 
-def test_systems_are_named_where_there_are_several(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_systems_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     both = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
     write_baseline(project / "b.json", run_of(both))
-    lines = told(capsys, "b.json", "b.json")
+    lines = output_lines(capsys, "b.json", "b.json")
     assert [line.split()[2] for line in lines if line.startswith("test_a accuracy")][:2] == ["(bm25)", "(dense)"]
-    found = plain(capsys, "b.json", "b.json")
-    assert {each["system"] for each in found["comparisons"]} == {"bm25", "dense"}
+    comparison = plain(capsys, "b.json", "b.json")
+    assert {each["system"] for each in comparison["comparisons"]} == {"bm25", "dense"}
 
 
 def test_runs_without_a_common_case_have_nothing_to_compare(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_baseline(project / "old.json", run_of([case(1, 1.0)]))
     write_baseline(project / "new.json", run_of([case(2, 1.0)]))
-    assert told(capsys, "old.json", "new.json", "--plan", "0.1")[-1].startswith("nothing to compare: ")
+    assert output_lines(capsys, "old.json", "new.json", "--plan", "0.1")[-1].startswith("nothing to compare: ")
     assert plain(capsys, "old.json", "new.json", "--plan", "0.1")["plan"] == []
 
 
 def test_the_cells_are_those_of_the_named_facets(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = plain(capsys, "old.json", "new.json", "--rows", "task", "--cols", "topic")
-    assert [each["slice"] for each in found["comparisons"]][1] == {"task": "qa", "topic": "Funds"}
+    comparison = plain(capsys, "old.json", "new.json", "--rows", "task", "--cols", "topic")
+    assert [each["slice"] for each in comparison["comparisons"]][1] == {"task": "qa", "topic": "Funds"}
 
 
-def test_a_stricter_level_calls_fewer_differences_sure(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert any("fell by 0.417" in line for line in told(capsys, "old.json", "new.json"))
-    assert not any("fell by 0.417" in line for line in told(capsys, "old.json", "new.json", "--alpha", "0.001"))
+def test_a_stricter_level_makes_fewer_differences_significant(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert any("fell by 0.417" in line for line in output_lines(capsys, "old.json", "new.json"))
+    assert not any("fell by 0.417" in line for line in output_lines(capsys, "old.json", "new.json", "--alpha", "0.001"))
 
 
-def test_a_plan_tells_how_many_cases_a_drop_needs(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = told(capsys, "old.json", "new.json", "--plan", "0.05")
+def test_a_plan_reports_how_many_cases_a_drop_needs(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = output_lines(capsys, "old.json", "new.json", "--plan", "0.05")
     at = lines.index("cases that a drop of 0.05 needs to be found with 80 % power, if as many change by chance as here")
     name, metric, n, changing, least, needed = lines[at + 4].split()
     assert (name, metric, n, changing) == ("test_a", "accuracy", "24", "21.4%")
@@ -202,11 +200,11 @@ def test_a_plan_tells_how_many_cases_a_drop_needs(two: Path, capsys: pytest.Capt
     assert alike[0]["cases_needed"] < planned["cases_needed"]
 
 
-def test_as_many_cells_are_printed_as_a_terminal_is_given(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_number_of_cells_is_limited_on_a_terminal(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facets = [{"topic": f"t{n}", "task": "qa"} for n in range(MOST + 7)]
     for name, value in (("old.json", 1.0), ("new.json", 0.0)):
         write_baseline(project / name, run_of([case(n, value, facets=each) for n, each in enumerate(facets)]))
-    lines = told(capsys, "old.json", "new.json")
+    lines = output_lines(capsys, "old.json", "new.json")
     assert f"of {MOST + 7} cells 7 more with one" in lines
 
 
@@ -220,18 +218,18 @@ def test_as_many_cells_are_printed_as_a_terminal_is_given(project: Path, capsys:
         (["--rows", "topik"], "rageval: --rows: unknown facet 'topik'; did you mean 'topic'?"),
     ],
 )
-def test_an_option_that_is_none_is_refused(
+def test_an_invalid_option_is_refused(
     two: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
     assert refused(capsys, "old.json", "new.json", *arguments) == problem
 
 
-def test_what_cannot_be_read_is_one_sentence(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_run_is_one_sentence(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (two / "old.json").read_text(encoding="utf-8")
     (two / "cut.json").write_text(text[:-40], encoding="utf-8")
     (two / "cut-results.json").write_text('{"schema": 1, "outcomes": [', encoding="utf-8")
     (two / "other.json").write_text("[]", encoding="utf-8")
     assert refused(capsys, "cut.json", "new.json").startswith("rageval: cut.json:")
-    assert "is no results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
+    assert "is not a results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
     assert "the baseline's schema is None" in refused(capsys, "old.json", "other.json")
     assert refused(capsys, "old.json", "nowhere").startswith("rageval: the run nowhere is not under ")

@@ -1,4 +1,4 @@
-"""``rageval history``: how a metric went over runs and over a baseline's commits."""
+"""``rageval history``: a metric by run and by commit of a baseline."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(testbed: str, *values: float | None, system: str = "mine") -> list[Outcome]:
-    """Return an outcome a value: both metrics have it; None is an error."""
+def outcomes_of(testbed: str, *values: float | None, system: str = "mine") -> list[Outcome]:
+    """Return one outcome per value, the same for both metrics; None is an error."""
     return [
         Outcome(f"{testbed}[q{at}-{system}]", f"q{at}", testbed, {}, system, "error", error="no", error_type="no")
         if value is None
@@ -52,13 +52,15 @@ def told(testbed: str, *values: float | None, system: str = "mine") -> list[Outc
     ]  # fmt: skip
 
 
-def ran(root: Path, day: int, *outcomes: Outcome, missing: int = 0, part: str = "", interrupted: bool = False) -> Path:
+def write_run(
+    root: Path, day: int, *outcomes: Outcome, missing: int = 0, part: str = "", interrupted: bool = False
+) -> Path:
     """Write a run's results.json and return its path."""
     started = datetime(2026, 1, day, tzinfo=timezone.utc)
     cases = {each.nodeid: (each.case_id, each.testbed, each.system, 0) for each in outcomes}
     cases |= {f"{ONE}[late{at}]": (f"late{at}", ONE, "mine", 0) for at in range(missing)}
-    found = {nodeid: plan for nodeid, plan in TESTBEDS.items() if any(each.testbed == nodeid for each in outcomes)}
-    run = Run(started, Plan(found, cases, [{}], METRICS, part=part), interrupted=interrupted)
+    testbeds = {nodeid: plan for nodeid, plan in TESTBEDS.items() if any(each.testbed == nodeid for each in outcomes)}
+    run = Run(started, Plan(testbeds, cases, [{}], METRICS, part=part), interrupted=interrupted)
     for each in outcomes:
         run.take(encode_outcome(each), None)
     name = started.strftime("%Y%m%dT%H%M%S")
@@ -86,34 +88,36 @@ def read(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def test_a_table_with_sparks_for_each_testbed_and_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran(project, 1, *told(ONE, 1.0, 0.0), *told(TWO, 0.25))
-    ran(project, 2, *told(ONE, 1.0, 1.0, None), *told(ONE, 0.0, system="other"), *told(JUDGE, 1.0))
-    ran(project, 3, *told(ONE, 0.0, 0.0, 1.0, 1.0), missing=2, part="1 case left out", interrupted=True)
-    found = lines(capsys)
-    assert [line.split("  ")[0] for line in found if "system" in line] == [
+    write_run(project, 1, *outcomes_of(ONE, 1.0, 0.0), *outcomes_of(TWO, 0.25))
+    write_run(
+        project, 2, *outcomes_of(ONE, 1.0, 1.0, None), *outcomes_of(ONE, 0.0, system="other"), *outcomes_of(JUDGE, 1.0)
+    )
+    write_run(project, 3, *outcomes_of(ONE, 0.0, 0.0, 1.0, 1.0), missing=2, part="1 case left out", interrupted=True)
+    output = lines(capsys)
+    assert [line.split("  ")[0] for line in output if "system" in line] == [
         "one · accuracy · system mine",
         "one · accuracy · system other",
         "two · token_f1 · system mine",
     ]
-    assert found[0] == "one · accuracy · system mine  ▁█"  # a part of a run is no fall
-    assert found[2].split() == ["run", "when", "value", "n", "95", "%", "delta", "errors"]
-    assert found[4:7] == [
+    assert output[0] == "one · accuracy · system mine  ▁█"  # a part of a run is no fall
+    assert output[2].split() == ["run", "when", "value", "n", "95", "%", "delta", "errors"]
+    assert output[4:7] == [
         "20260101T000000  2026-01-01 00:00      0.5    2  [0.09, 0.91]        –         0",
         "20260102T000000  2026-01-02 00:00        1    2  [0.34, 1.00]  +0.5000         1",
         "20260103T000000  2026-01-03 00:00      0.5    4  [0.15, 0.85]        –         0",
     ]
-    assert [line.split("  ")[-1] for line in found[8:13]][::4] == ["notes", "interrupted, 2 not run, 1 case left out"]
-    assert "errors" not in found[found.index("two · token_f1 · system mine  ▅") + 2]  # where there was none
+    assert [line.split("  ")[-1] for line in output[8:13]][::4] == ["notes", "interrupted, 2 not run, 1 case left out"]
+    assert "errors" not in output[output.index("two · token_f1 · system mine  ▅") + 2]  # where there was none
 
 
 def test_one_metric_testbed_and_system_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran(project, 1, *told(ONE, 1.0, 0.5), *told(ONE, 0.0, system="other"), *told(TWO, 0.25))
-    found = read(capsys, "--metric", "token_f1", "--testbed", "one", "--system", "mine")
-    (series,) = found["series"]
+    write_run(project, 1, *outcomes_of(ONE, 1.0, 0.5), *outcomes_of(ONE, 0.0, system="other"), *outcomes_of(TWO, 0.25))
+    output = read(capsys, "--metric", "token_f1", "--testbed", "one", "--system", "mine")
+    (series,) = output["series"]
     assert (series["testbed"], series["system"], series["metric"]) == (ONE, "mine", "token_f1")
     (point,) = series["points"]
     assert (point["run"], point["value"], point["n"], point["delta"]) == ("20260101T000000", 0.75, 2, None)
-    assert found == read(capsys, "--metric", "token_f1", "--testbed", ONE, "--system", "mine")
+    assert output == read(capsys, "--metric", "token_f1", "--testbed", ONE, "--system", "mine")
     assert [each["name"] for each in read(capsys, "--metric", "token_f1")["series"]] == ["one", "one", "two"]
 
 
@@ -125,40 +129,42 @@ def test_one_metric_testbed_and_system_alone(project: Path, capsys: pytest.Captu
         (("--system", "theirs"), "--system: unknown system 'theirs'; known: mine"),
     ],
 )
-def test_a_name_that_nothing_has_is_told(
+def test_an_unknown_name_is_reported(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, str], sentence: str
 ) -> None:
-    ran(project, 1, *told(ONE, 1.0), *told(TWO, 1.0))
+    write_run(project, 1, *outcomes_of(ONE, 1.0), *outcomes_of(TWO, 1.0))
     assert refused(capsys, *arguments).startswith(f"rageval: {sentence}")
 
 
-def test_runs_that_cannot_be_read_are_told_in_a_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran(project, 1, *told(ONE, 1.0))
+def test_unreadable_runs_are_listed_in_one_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, 1, *outcomes_of(ONE, 1.0))
     for day in (2, 3):
-        ran(project, day, *told(ONE, 1.0)).unlink()
-    broken = ran(project, 4, *told(ONE, 1.0))
+        write_run(project, day, *outcomes_of(ONE, 1.0)).unlink()
+    broken = write_run(project, 4, *outcomes_of(ONE, 1.0))
     broken.write_text(broken.read_text()[:300])
-    newer = ran(project, 5, *told(ONE, 1.0))
+    newer = write_run(project, 5, *outcomes_of(ONE, 1.0))
     newer.write_text(newer.read_text().replace('"schema": 1', '"schema": 2'))
-    found = lines(capsys)
-    assert found[-2:] == [
-        "not read, as it left no results.json, cut short or still going on: 20260102T000000, 20260103T000000",
-        "not read, as its results.json is cut short or of another version: 20260104T000000, 20260105T000000",
+    output = lines(capsys)
+    assert output[-2:] == [
+        "not read, because results.json is missing (cut short or still running): 20260102T000000, 20260103T000000",
+        "not read, because results.json is truncated or has another version: 20260104T000000, 20260105T000000",
     ]
     assert [each["run"] for each in read(capsys)["unread"]] == [f"2026010{day}T000000" for day in (2, 3, 4, 5)]
 
 
-def test_no_run_and_no_run_to_be_read_are_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no run under" in refused(capsys)
-    ran(project, 1, *told(ONE, 1.0)).unlink()
-    assert "no run can be read; 20260101T000000 is not, as it left no results.json" in refused(capsys)
+def test_missing_or_unreadable_runs_are_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no run under" in refused(capsys)
+    write_run(project, 1, *outcomes_of(ONE, 1.0)).unlink()
+    assert "no run can be read; the newest, 20260101T000000, is unreadable because results.json is missing" in refused(
+        capsys
+    )
 
 
 @pytest.mark.parametrize("indent", [None, 1])
 def test_a_file_without_totals_is_read_as_a_whole(
     project: Path, capsys: pytest.CaptureFixture[str], indent: int | None
 ) -> None:
-    path = ran(project, 1, *told(ONE, 1.0, 0.0, None), *told(JUDGE, 1.0))
+    path = write_run(project, 1, *outcomes_of(ONE, 1.0, 0.0, None), *outcomes_of(JUDGE, 1.0))
     before = read(capsys)
     results = json.loads(path.read_text())
     assert [total["metric"] for total in results.pop("totals")] == ["accuracy", "token_f1", "token_f1"]
@@ -167,13 +173,13 @@ def test_a_file_without_totals_is_read_as_a_whole(
 
 
 def test_only_the_head_of_a_file_is_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = ran(project, 1, *told(ONE, 1.0))
+    path = write_run(project, 1, *outcomes_of(ONE, 1.0))
     before = read(capsys)
     path.write_text(path.read_text().partition('"instances"')[0] + '"instances": what is here is not looked at')
     assert read(capsys) == before
 
 
-def committed(root: Path, message: str, text: str | None, name: str = "rag-baseline.json") -> None:
+def commit(root: Path, message: str, text: str | None, name: str = "rag-baseline.json") -> None:
     """Commit a baseline, or its removal."""
     path = root / name
     path.unlink() if text is None else path.write_text(text)
@@ -182,8 +188,8 @@ def committed(root: Path, message: str, text: str | None, name: str = "rag-basel
 
 
 def git(root: Path, *arguments: str) -> int:
-    told = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", "-C", str(root), *told, *arguments], check=False, capture_output=True).returncode
+    options = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", "-C", str(root), *options, *arguments], check=False, capture_output=True).returncode
 
 
 def baseline(*values: float | None) -> str:
@@ -201,72 +207,70 @@ def baseline(*values: float | None) -> str:
 
 def test_the_commits_of_a_baseline(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    committed(project, "Begin", baseline(1, 0))
-    committed(project, "Lose the file", None)
-    committed(project, "Leave a conflict", "<<<<<<<")
-    committed(project, "Mend\u2028 it", baseline(1, 1, 1, None))
+    commit(project, "Begin", baseline(1, 0))
+    commit(project, "Lose the file", None)
+    commit(project, "Leave a conflict", "<<<<<<<")
+    commit(project, "Mend\u2028 it", baseline(1, 1, 1, None))
     (project / "other").write_text("unrelated")
-    committed(project, "Change another file", baseline(1, 1, 1, None))
-    found = read(capsys, "--baseline", "rag-baseline.json")
-    (series,) = found["series"]
+    commit(project, "Change another file", baseline(1, 1, 1, None))
+    output = read(capsys, "--baseline", "rag-baseline.json")
+    (series,) = output["series"]
     first, second = series["points"]
     assert (first["subject"], first["value"], first["n"], first["n_errors"]) == ("Begin", 0.5, 2, 0)
     assert (second["subject"], second["value"], second["n"], second["n_errors"]) == ("Mend\u2028 it", 1.0, 3, 1)
     assert second["delta"] == 0.5
     assert len(second["commit"]) == 40
-    assert [each["why"] for each in found["unread"]] == [
-        "as it removed the file",
-        "as the file is no baseline there, or of another version",
+    assert [each["why"] for each in output["unread"]] == [
+        "because it removed the file",
+        "because the file is not a baseline there, or has another version",
     ]
     table = lines(capsys, "--baseline", str(project / "rag-baseline.json"))
     assert table[0] == "one · accuracy · system mine  ▁█"
     assert table[4].startswith(first["commit"][:12] + " ")
 
 
-def test_a_baseline_has_the_intervals_of_the_run_that_it_was(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_baseline_has_the_intervals_of_its_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    told = json.loads(baseline(1, 0, 1, 1))
-    for at, case in enumerate(told["cases"]):
+    old_baseline = json.loads(baseline(1, 0, 1, 1))
+    for at, case in enumerate(old_baseline["cases"]):
         case |= {"case": f"q{at // 2}", "facets": {"noise_rate": str(at % 2)}}
-    committed(project, "Two cases at two rates", json.dumps(told))
+    commit(project, "Two cases at two rates", json.dumps(old_baseline))
     [point] = read(capsys, "--baseline", "rag-baseline.json")["series"][0]["points"]
     assert point["n"] == 4
     assert point["ci95"] == pytest.approx(clustered_interval([[1.0, 0.0], [1.0, 1.0]], binary=True))
 
 
-def test_runs_of_one_second_are_told_apart(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = ran(project, 1, *told(ONE, 1.0)).parent
+def test_runs_of_the_same_second_are_separate(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_run(project, 1, *outcomes_of(ONE, 1.0)).parent
     shutil.copytree(folder, folder.with_name(f"{folder.name}-2"))
     assert [line.split()[0] for line in lines(capsys)[4:6]] == ["20260101T000000", "20260101T000000-2"]
 
 
-def test_a_baseline_that_was_moved_and_merged_has_all_its_past(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_moved_and_merged_baseline_has_its_whole_history(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     git(project, "init", "-q", "-b", "main")
-    committed(project, "Begin", baseline(1, 0, 0, 0))
+    commit(project, "Begin", baseline(1, 0, 0, 0))
     git(project, "checkout", "-qb", "side")
-    committed(project, "On one side", baseline(1, 1, 0, 0))
+    commit(project, "On one side", baseline(1, 1, 0, 0))
     git(project, "checkout", "-q", "main")
-    committed(project, "On the other", baseline(0, 0, 0, 0))
+    commit(project, "On the other", baseline(0, 0, 0, 0))
     assert git(project, "merge", "side") == 1  # in conflict
-    committed(project, "Merge", baseline(1, 1, 1, 0))
+    commit(project, "Merge", baseline(1, 1, 1, 0))
     (project / "tests").mkdir()
     git(project, "mv", "rag-baseline.json", "tests/größe.json")
-    committed(project, "Move", baseline(1, 1, 1, 0), "tests/größe.json")
-    committed(project, "Change", baseline(1, 1, 1, 1), "tests/größe.json")
+    commit(project, "Move", baseline(1, 1, 1, 0), "tests/größe.json")
+    commit(project, "Change", baseline(1, 1, 1, 1), "tests/größe.json")
     (series,) = read(capsys, "--baseline", "tests/größe.json")["series"]
-    told = [(point["subject"], point["value"]) for point in series["points"]]
-    assert sorted(told[1:3]) == [("On one side", 0.5), ("On the other", 0.0)]
-    assert [told[0], *told[3:]] == [("Begin", 0.25), ("Merge", 0.75), ("Move", 0.75), ("Change", 1.0)]
+    points = [(point["subject"], point["value"]) for point in series["points"]]
+    assert sorted(points[1:3]) == [("On one side", 0.5), ("On the other", 0.0)]
+    assert [points[0], *points[3:]] == [("Begin", 0.25), ("Merge", 0.75), ("Move", 0.75), ("Change", 1.0)]
 
 
-def test_a_baseline_without_a_past_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_baseline_without_a_history_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "rag-baseline.json").write_text(baseline(1))
-    said = refused(capsys, "--baseline", "rag-baseline.json")
-    assert said.startswith("rageval: git cannot tell the history of rag-baseline.json (fatal: not a git repository")
+    message = refused(capsys, "--baseline", "rag-baseline.json")
+    assert message.startswith("rageval: git cannot read the history of rag-baseline.json (fatal: not a git repository")
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     (project / "other").write_text("unrelated")
-    assert "git cannot tell" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
-    committed(project, "Begin", baseline(1))
+    assert "git cannot read" in refused(capsys, "--baseline", "rag-baseline.json")  # there is no commit at all
+    commit(project, "Begin", baseline(1))
     assert "no commit has nowhere.json; commit it, or leave" in refused(capsys, "--baseline", "nowhere.json")

@@ -1,4 +1,4 @@
-"""``rageval import``: what it writes, says and refuses."""
+"""``rageval import``: files, output and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def imports(fixtures_dir: Path) -> Path:
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Import:
-    """Return a function that calls the command in an empty folder; it returns the status and both streams."""
+    """Return a function that runs the command in an empty folder and returns the status and both streams."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: object) -> tuple[int, list[str], str]:
@@ -43,7 +43,7 @@ def lines(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
 
 
-def test_what_was_taken_is_written_and_loads(imports: Path, command: Import) -> None:
+def test_imported_rows_are_written_and_load(imports: Path, command: Import) -> None:
     status, out, err = command("omnieval-predictions", imports / "omnieval", "--system", "bge")
     assert (status, err) == (0, "")
     assert out == [
@@ -76,7 +76,7 @@ def test_scores_are_of_the_cases_that_were_imported(imports: Path, command: Impo
 
 
 def test_a_jsonl_file_of_another_project_is_imported_whole(command: Import) -> None:
-    """Answers in parts, references, earlier turns, no ids: what public sets of questions hold."""
+    """Public question sets have nested answers, references, earlier turns and no ids."""
     reference = {"id": "159", "title": "Visit", "contents": "It opens at 9:00 and closes at 17:00.", "url": "a.md"}
     rows = [
         {
@@ -130,7 +130,7 @@ def test_a_table_with_pages_becomes_evidence_that_lint_finds_in_the_corpus(
     assert "error: evidence_not_in_corpus q-2" in capsys.readouterr().out
 
 
-def test_answers_in_parts_are_never_dropped_in_silence(command: Import) -> None:
+def test_nested_answers_are_never_dropped_silently(command: Import) -> None:
     rows = [{"question": "Q?", "answers": [["a"], ["b"]]}, {"question": "R?", "answers": ["a", "b"]}]
     Path("parts.jsonl").write_text("\n".join(map(json.dumps, rows)))
     status, out, _ = command("table", "parts.jsonl")
@@ -141,7 +141,7 @@ def test_answers_in_parts_are_never_dropped_in_silence(command: Import) -> None:
     ]
 
 
-def test_a_field_that_is_left_makes_the_status_1(command: Import) -> None:
+def test_a_skipped_field_makes_the_status_1(command: Import) -> None:
     Path("t.jsonl").write_text('{"question": "Q?", "answer": "A", "steps": ["x"], "history": 7}')
     assert command("table", "t.jsonl") == (
         1,
@@ -150,7 +150,7 @@ def test_a_field_that_is_left_makes_the_status_1(command: Import) -> None:
     )
 
 
-def test_rows_that_are_left_are_named_and_told_by_the_status(imports: Path, command: Import) -> None:
+def test_skipped_rows_are_listed_and_make_the_status_1(imports: Path, command: Import) -> None:
     status, out, err = command("table", imports / "questions.csv")
     assert status == 1
     assert out[0] == "2 cases of 3 rows -> cases.jsonl"
@@ -160,11 +160,11 @@ def test_rows_that_are_left_are_named_and_told_by_the_status(imports: Path, comm
 
 
 @pytest.mark.parametrize("there", ["cases.jsonl", "cases.answers.jsonl"])
-def test_nothing_is_overwritten_unasked(there: str, imports: Path, command: Import) -> None:
+def test_nothing_is_overwritten_without_force(there: str, imports: Path, command: Import) -> None:
     Path(there).write_text("mine")
     status, out, err = command("deepeval", imports / "deepeval.csv")
     assert (status, out) == (2, [])
-    assert err == f"rageval: {there} is there already; name another file with --out, or add --force\n"
+    assert err == f"rageval: {there} already exists; name another file with --out, or add --force\n"
     assert files() == [there]
     assert Path(there).read_text() == "mine"
     assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
@@ -172,7 +172,7 @@ def test_nothing_is_overwritten_unasked(there: str, imports: Path, command: Impo
 
 
 @pytest.mark.parametrize("left", [{}, {"steps": ["x"]}])
-def test_only_what_is_printed_as_left_makes_the_status_1(left: dict[str, Any], command: Import) -> None:
+def test_only_a_line_with_left_makes_the_status_1(left: dict[str, Any], command: Import) -> None:
     row = {"id": 1, "query": "Q?", "ans": ["A"], "docs": ["A"], "prediction": "A", "label": [1], "factlabel": 0}
     Path("p.json").write_text(json.dumps(row | left))
     status, out, _ = command("rgb-predictions", "p.json")
@@ -180,10 +180,10 @@ def test_only_what_is_printed_as_left_makes_the_status_1(left: dict[str, Any], c
     assert status == bool(left)
 
 
-def test_a_source_is_never_written_over(command: Import) -> None:
+def test_a_source_is_never_overwritten(command: Import) -> None:
     Path("mine.jsonl").write_text('{"input": "Q?", "expected_output": "A"}\n')
     status, _, err = command("deepeval", "mine.jsonl", "--out", "mine.jsonl", "--force")
-    assert (status, err) == (2, "rageval: mine.jsonl is what is imported; say where to write with --out\n")
+    assert (status, err) == (2, "rageval: mine.jsonl is a source of the import; name another file with --out\n")
     assert lines("mine.jsonl") == [{"input": "Q?", "expected_output": "A"}]
 
 
@@ -192,8 +192,8 @@ def test_a_source_is_never_written_over(command: Import) -> None:
     [
         (("raga", "x.json"), "unknown format to import 'raga'; did you mean 'ragas'?"),
         (("ragas", "x.json"), "x.json: no such file"),
-        (("ragas", "empty.json"), "nothing was written, as none of 0 rows could be taken; the first: the sources hold"),
-        (("ragas", "bad.json"), "nothing was written, as none of 2 rows could be taken; the first: bad.json:1: the fi"),
+        (("ragas", "empty.json"), "nothing was written: none of 0 rows could be imported; the first: the sources have"),
+        (("ragas", "bad.json"), "nothing was written: none of 2 rows could be imported; the first: bad.json:1: the fi"),
         (("ragas", "bad.json", "--cases", "x"), "--cases FILE is for omnieval-results, not for ragas; leave it out"),
         (("omnieval-results", "bad.json"), "a result of OmniEval names no case: say --cases FILE"),
         (("rgb-predictions", "x", "--slots"), "--slots is for deepeval, jsonl, ragas, table, not for rgb-predictions;"),
@@ -201,7 +201,7 @@ def test_a_source_is_never_written_over(command: Import) -> None:
         (("table", "good.csv", "--out", "no/cases.jsonl"), "no/cases.jsonl cannot be written: No such file"),
     ],
 )
-def test_what_cannot_be_imported_is_one_sentence(arguments: tuple[str, ...], problem: str, command: Import) -> None:
+def test_an_error_is_one_sentence(arguments: tuple[str, ...], problem: str, command: Import) -> None:
     Path("empty.json").write_text("\n")
     Path("bad.json").write_text('{"question": "Q?"}\n{"question": "R?"}\n')
     Path("good.csv").write_text("question,answer\nQ?,A\n")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labelled_runs import answered, refused, said, write_labels, write_run
+from labelled_runs import error_of, outcome_of, output_of, write_labels, write_run
 
 from pytest_rageval.datasets.sheets import read_sheet
 
 JUDGED = "rejection_rate_judged"
 RUN = [
-    answered(f"q{at}", "-1 = no" if at == 3 else "", system, accuracy=float(at % 2), **{JUDGED: 1.0})
+    outcome_of(f"q{at}", "-1 = no" if at == 3 else "", system, accuracy=float(at % 2), **{JUDGED: 1.0})
     for at in range(10)
     for system in ("one", "two")
 ]
@@ -46,10 +46,10 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_sheet_goes_out_is_filled_and_comes_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sheet_is_written_filled_and_read_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
-    told = said(capsys, "--sample", "20", "results.json", "--out", "sheet.csv")
-    assert told == (
+    output = output_of(capsys, "--sample", "20", "results.json", "--out", "sheet.csv")
+    assert output == (
         "sheet.csv: 20 of 20 answers, of 10 cases\n"
         "Fill in the column label, then: rageval agreement sheet.csv results.json\n"
     )
@@ -70,14 +70,14 @@ def test_a_sheet_goes_out_is_filled_and_comes_back(project: Path, capsys: pytest
         writer = csv.DictWriter(stream, filled[0], delimiter=";")
         writer.writeheader()
         writer.writerows(filled)
-    told = said(capsys, "sheet.csv", "results.json", "--metric", "accuracy", "--json")
-    assert json.loads(told)["judges"][0]["agreement"]["confusion"] == [[10, 0], [0, 10]]
+    output = output_of(capsys, "sheet.csv", "results.json", "--metric", "accuracy", "--json")
+    assert json.loads(output)["judges"][0]["agreement"]["confusion"] == [[10, 0], [0, 10]]
 
 
 def test_the_sample_is_stratified_and_the_seed_decides_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        said(capsys, "--sample", "4", "results.json", "--out", f"{name}.jsonl", "--seed", seed)
+        output_of(capsys, "--sample", "4", "results.json", "--out", f"{name}.jsonl", "--seed", seed)
     a, b, c = (json_lines(project / f"{name}.jsonl") for name in "abc")
     assert a == b
     assert a != c
@@ -85,10 +85,10 @@ def test_the_sample_is_stratified_and_the_seed_decides_it(project: Path, capsys:
     assert {row["label"] for row in a} == {None}
 
 
-def test_what_a_judge_is_asked_people_are_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(project, [*RUN, answered("r", **{JUDGED: "not_applicable: no_passages"})])
-    told = said(capsys, "--sample", "99", "results.json", "--out", "sheet.csv", "--metric", JUDGED)
-    assert told.splitlines() == [
+def test_people_get_the_instructions_of_the_judge(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, [*RUN, outcome_of("r", **{JUDGED: "not_applicable: no_passages"})])
+    output = output_of(capsys, "--sample", "99", "results.json", "--out", "sheet.csv", "--metric", JUDGED)
+    assert output.splitlines() == [
         "sheet.csv: 20 of 20 answers, of 10 cases",
         f"Fill in the column label, then: rageval agreement sheet.csv results.json --metric {JUDGED}",
     ]
@@ -98,18 +98,16 @@ def test_what_a_judge_is_asked_people_are_asked(project: Path, capsys: pytest.Ca
     assert "\nlabel: rejected - " in str(row["instructions"])
 
 
-def test_a_label_that_is_worth_no_value_is_on_the_sheet_and_read(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_run(project, [answered(f"q{at}", completeness=at / 2) for at in range(3)])
-    told = said(capsys, "--sample", "3", "results.json", "--out", "sheet.jsonl", "--metric", "completeness")
+def test_a_label_without_a_value_is_on_the_sheet_and_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(project, [outcome_of(f"q{at}", completeness=at / 2) for at in range(3)])
+    output = output_of(capsys, "--sample", "3", "results.json", "--out", "sheet.jsonl", "--metric", "completeness")
     rows = json_lines(project / "sheet.jsonl")
     labels = [line.split()[1] for line in rows[0]["instructions"].splitlines() if line.startswith("label: ")]
     assert labels == ["none", "some", "all", "not_applicable"]
     words = {"q0": "none", "q1": "Some", "q2": "not_applicable"}
     write_labels(project, *({**row, "label": words[row["id"]]} for row in rows))
-    back = shlex.split(told.partition("rageval agreement sheet.jsonl ")[2])
-    text = said(capsys, "labels.jsonl", *back)
+    back = shlex.split(output.partition("rageval agreement sheet.jsonl ")[2])
+    text = output_of(capsys, "labels.jsonl", *back)
     assert "1 row without a label, or with one of no value" in text
     assert ["people", "\\", "completeness", "0", "0.5", "1"] in [line.split() for line in text.splitlines()]
 
@@ -121,47 +119,49 @@ def test_labels_become_conversations_in_parts_without_a_case_in_two(
     rows = [{"id": f"q{at}", "system": system, "label": at % 2} for at in range(10) for system in ("one", "two")]
     labels = write_labels(project, *rows)
     arguments = (labels, "results.json", "--metric", JUDGED, "--training")
-    assert said(capsys, *arguments, "t") == (
+    assert output_of(capsys, *arguments, "t") == (
         "20 labels of 20 answers to 10 cases\n"
         "t/train.jsonl: 10 labels of 5 cases\n"
         "t/dev.jsonl: 2 labels of 1 case\n"
         "t/test.jsonl: 8 labels of 4 cases\n"
     )
-    said(capsys, *arguments, "again")
+    output_of(capsys, *arguments, "again")
     parts = {name: json_lines(project / "t" / f"{name}.jsonl") for name in ("train", "dev", "test")}
     assert parts == {name: json_lines(project / "again" / f"{name}.jsonl") for name in parts}
-    asked = {name: {row["messages"][1]["content"] for row in part} for name, part in parts.items()}
-    assert sum(map(len, asked.values())) == len(set().union(*asked.values())) == 10
+    prompts = {name: {row["messages"][1]["content"] for row in part} for name, part in parts.items()}
+    assert sum(map(len, prompts.values())) == len(set().union(*prompts.values())) == 10
     message = next(row["messages"] for part in parts.values() for row in part if "> It is q7." in str(row))
     assert [each["role"] for each in message] == ["system", "user", "assistant"]
     assert message[0]["content"].startswith("You judge the answer that a question answering system gave.")
     assert json.loads(message[2]["content"]) == {"reason": "", "label": "rejected"}
 
 
-def test_where_a_part_is_there_none_is_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_existing_part_prevents_writing_any(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": at % 2} for at in range(10)))
     arguments = (labels, "results.json", "--metric", JUDGED, "--training", "t")
     (project / "t").mkdir()
     (project / "t" / "dev.jsonl").write_text("mine")
-    assert refused(capsys, *arguments) == "t/dev.jsonl is there already and may hold people's work; name another"
+    assert error_of(capsys, *arguments) == "t/dev.jsonl already exists and may contain people's work; name another file"
     assert [path.name for path in (project / "t").iterdir()] == ["dev.jsonl"]
     assert (project / "t" / "dev.jsonl").read_text() == "mine"
     (project / "t" / "dev.jsonl").unlink()
-    assert said(capsys, *arguments).count("t/") == 3
+    assert output_of(capsys, *arguments).count("t/") == 3
 
 
-def test_the_parts_are_as_asked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_split_decides_the_parts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     labels = write_labels(project, *({"id": f"q{at}", "system": "one", "label": "Answered"} for at in range(10)))
     worth = ("--value", "rejected=1", "--value", "answered=0")
-    told = said(capsys, labels, "results.json", "--metric", JUDGED, "--training", "t", "--split", "8:1:1", *worth)
-    assert [line.split()[1] for line in told.splitlines()[1:]] == ["8", "1", "1"]
+    output = output_of(
+        capsys, labels, "results.json", "--metric", JUDGED, "--training", "t", "--split", "8:1:1", *worth
+    )
+    assert [line.split()[1] for line in output.splitlines()[1:]] == ["8", "1", "1"]
     assert '\\"label\\": \\"answered\\"' in (project / "t" / "dev.jsonl").read_text()
 
 
-def test_a_judge_of_a_conftest_is_asked_for_its_prompt(project: Path) -> None:
-    write_run(project, [answered(f"q{at}", polite=at / 4) for at in range(4)])
+def test_a_judge_of_a_conftest_supplies_its_prompt(project: Path) -> None:
+    write_run(project, [outcome_of(f"q{at}", polite=at / 4) for at in range(4)])
     (project / "conftest.py").write_text(POLITE)
     write_labels(project, {"id": "q1", "label": 3}, {"id": "q2", "label": 4, "metric": "polite"})
     for arguments in (
@@ -178,12 +178,12 @@ def test_a_judge_of_a_conftest_is_asked_for_its_prompt(project: Path) -> None:
     assert ["0", "0.25", "0.5", "0.75", "1"] in [line.split()[3:] for line in run.stdout.splitlines()]
 
 
-def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_other_metrics_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN)
     rows = [{"id": f"q{at}", "system": "one", "label": 1, "metric": ("accuracy", JUDGED)[at % 2]} for at in range(4)]
-    told = said(capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED, "--training", "t")
-    why = f"of another metric, or of an answer that {JUDGED} does not apply to"
-    assert told.splitlines()[:2] == ["4 labels of 4 answers to 4 cases", f"2 labels not used, {why}"]
+    output = output_of(capsys, write_labels(project, *rows), "results.json", "--metric", JUDGED, "--training", "t")
+    why = f"for another metric, or for an answer that {JUDGED} does not apply to"
+    assert output.splitlines()[:2] == ["4 labels of 4 answers to 4 cases", f"2 labels not used: {why}"]
 
 
 @pytest.mark.parametrize(
@@ -192,21 +192,21 @@ def test_labels_that_are_none_of_the_judge_are_counted(project: Path, capsys: py
         (["--sample", "0", "results.json", "--out", "a.csv"], "--sample 0: wanted at least 1"),
         (["--sample", "1", "results.json"], "--sample needs --out FILE, whose name ends in .csv or .jsonl"),
         (["--sample", "1", "results.json", "--out", "a.xlsx"], "--sample needs --out FILE, whose name ends in"),
-        (["--sample", "1", "results.json", "--out", "labels.jsonl"], "labels.jsonl is there already and may hold"),
+        (["--sample", "1", "results.json", "--out", "labels.jsonl"], "labels.jsonl already exists and may contain"),
         (["--sample", "1", "results.json", "--out", "a.csv", "--metric", "x"], "unknown metric 'x'; known: accuracy"),
         (["--sample", "1", "labels.jsonl", "results.json", "--out", "a.csv"], "--sample takes one run, at most one"),
-        ([*FILES, "--training", "t"], "--training needs one --metric, whose judge's prompt"),
+        ([*FILES, "--training", "t"], "--training needs exactly one --metric, whose judge"),
         ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy' is not the n"),
         ([*FILES, "--training", "t", "--metric", JUDGED, "--split", "1:2"], "--split '1:2': wan"),
         ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' is n"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_written_is_one_sentence(
+def test_an_error_is_one_sentence(
     arguments: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_run(project, RUN)
     write_labels(project, {"id": "q1", "system": "one", "label": 0.3})
-    assert refused(capsys, *arguments).startswith(message)
+    assert error_of(capsys, *arguments).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -224,27 +224,29 @@ def test_an_option_without_effect_is_refused(
     write_run(project, RUN)
     write_labels(project, {"id": "q1", "system": "one", "label": 1})
     there = sorted(project.iterdir())
-    wanted = {"--out": "sample", "--seed": "sample or --training", "--split": "training"}
+    modes = {"--out": "sample", "--seed": "sample or --training", "--split": "training"}
     for words in map(str.split, unheeded):
-        told = refused(capsys, *mode, *words, "--metric", JUDGED)
-        assert told == f"{words[0]} has no effect {where.format(wanted.get(words[0]))}; leave it out"
+        output = error_of(capsys, *mode, *words, "--metric", JUDGED)
+        assert output == f"{words[0]} has no effect {where.format(modes.get(words[0]))}; leave it out"
     assert sorted(project.iterdir()) == there
 
 
 def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, RUN, texts=False)
     message = "the run has no texts of the case 'q0', as rag_report_texts = false leaves them out; run the tests again"
-    assert refused(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
+    assert error_of(capsys, "--sample", "3", "results.json", "--out", "a.csv").startswith(message)
     assert not (project / "a.csv").exists()
 
 
-def test_only_a_run_without_texts_is_told_to_be_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_contradicting_results_are_no_run_without_texts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads(write_run(project, RUN).read_text())
     del results["instances"]["q0"]["passages"]["p0"]
     (project / "results.json").write_text(json.dumps(results))
-    told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
-    assert told.startswith("the results contradict themselves: 'p0' was supplied to the case 'q0', and the case has no")
+    output = error_of(capsys, "--sample", "3", "results.json", "--out", "a.csv")
+    assert output.startswith(
+        "the results contradict themselves: 'p0' was supplied to the case 'q0', and the case has no"
+    )
     del results["instances"]["q0"]
     (project / "results.json").write_text(json.dumps(results))
-    told = refused(capsys, "--sample", "3", "results.json", "--out", "a.csv")
-    assert told.startswith("the results lack the case 'q0' that they answer")
+    output = error_of(capsys, "--sample", "3", "results.json", "--out", "a.csv")
+    assert output.startswith("the results lack the case 'q0' that they answer")

@@ -1,4 +1,4 @@
-"""``rageval lint``: what it prints, and its exit status."""
+"""``rageval lint``: output and exit status."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def data(project: Path, *rows: Any, name: str = "cases.jsonl") -> str:
     return f"jsonl:{name}"
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
-    """Return the status of the command and what it printed; errors go to stderr, and nothing else does."""
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
+    """Return the status and the printed lines; only errors may go to stderr."""
     status = main(["lint", *arguments])
     out, err = capsys.readouterr()
     assert not (out if status == 2 else err)
@@ -39,20 +39,20 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list
 
 def test_it_lists_findings_and_counts_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = data(project, JOINED, FAKE), data(project, CLEAN, {**JOINED, "id": "k"}, name="more.jsonl")
-    assert said(capsys, one, two, one) == (
+    assert output_of(capsys, one, two, one) == (
         1,
         [
             "cases.jsonl:1: warning: joined_names j: the alias 'Ann Lee;A. Lee' is 2 names in one; "
             "write each as an alias, or as a slot",
-            "cases.jsonl:2: error: gold_in_fake f: the false answer 'exactly 70' contains the gold '70', "
-            "so that it is scored as right",
+            "cases.jsonl:2: error: gold_in_fake f: the false answer 'exactly 70' contains the gold '70' "
+            "and is scored as correct",
             "more.jsonl:2: warning: joined_names k: the alias 'Ann Lee;A. Lee' is 2 names in one; "
             "write each as an alias, or as a slot",
             "",
             "check           errors  warnings     notes",
             "gold_in_fake         1         -         -",
             "joined_names         -         2         -",
-            "What is contained was decided as by accuracy.",
+            "Gold answers were matched by accuracy.",
         ],
     )
 
@@ -61,62 +61,62 @@ def test_five_findings_of_a_check_are_listed_and_the_others_counted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [{**JOINED, "id": f"j{at}", "question": f"Who wrote book {at}?"} for at in range(1_205)]
-    asked = data(project, FAKE, *rows)
-    status, lines = said(capsys, asked)
+    dataset = data(project, FAKE, *rows)
+    status, lines = output_of(capsys, dataset)
     assert (status, len(lines)) == (1, 1 + 5 + 1 + 1 + 4)
     assert [line.partition(": ")[0] for line in lines[:6]] == [f"cases.jsonl:{at}" for at in range(1, 7)]
     assert lines[6] == "joined_names: 1,200 more, 1,205 in all; --all lists them"
     assert lines[-2].split() == ["joined_names", "-", "1205", "-"]
-    assert len(said(capsys, asked, "--all")[1]) == 1 + 1_205 + 1 + 4
-    assert len(json.loads("\n".join(said(capsys, asked, "--json")[1]))["findings"]) == 1_206
+    assert len(output_of(capsys, dataset, "--all")[1]) == 1 + 1_205 + 1 + 4
+    assert len(json.loads("\n".join(output_of(capsys, dataset, "--json")[1]))["findings"]) == 1_206
 
 
-def test_all_lines_that_cannot_be_read_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = data(project, {"id": 1}, FAKE, {"id": 2, "question": "Q?"}, [])
-    status, lines = said(capsys, asked)
+def test_all_unreadable_lines_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = data(project, {"id": 1}, FAKE, {"id": 2, "question": "Q?"}, [])
+    status, lines = output_of(capsys, dataset)
     assert status == 1
     assert [line.partition(": error: ")[0] for line in lines[:4]] == [f"cases.jsonl:{at}" for at in (1, 3, 4, 2)]
     assert lines[-2].split() == ["unreadable", "3", "-", "-"]
 
 
-def test_the_status_is_that_of_the_worst(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_worst_finding_decides_the_status(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clean, warned, wrong = (data(project, row, name=f"{row['id']}.jsonl") for row in (CLEAN, JOINED, FAKE))
     noted = data(project, CLEAN, {**CLEAN, "id": "z", "question": "博物馆几点开门？"}, name="noted.jsonl")
-    assert said(capsys, clean) == (0, ["Nothing found. What is contained was decided as by accuracy."])
-    statuses = [said(capsys, *names)[0] for names in ([noted], [warned], [wrong], [clean, wrong, warned])]
+    assert output_of(capsys, clean) == (0, ["Nothing found. Gold answers were matched by accuracy."])
+    statuses = [output_of(capsys, *names)[0] for names in ([noted], [warned], [wrong], [clean, wrong, warned])]
     assert statuses == [0, 0, 1, 1]
-    strict = [said(capsys, *names, "--strict")[0] for names in ([clean], [noted], [warned], [wrong])]
+    strict = [output_of(capsys, *names, "--strict")[0] for names in ([clean], [noted], [warned], [wrong])]
     assert strict == [0, 0, 1, 1]
 
 
 def test_settings_are_those_of_rag_case(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passages = [{"id": role, "text": role, "role": role} for role in ("positive", "negative")]
     short = data(project, {**CLEAN, "answers": ["positive"], "passages": passages})
-    _, [finding, *_] = said(capsys, short, "--passages", "5", "--noise-rate", "0.8")
+    _, [finding, *_] = output_of(capsys, short, "--passages", "5", "--noise-rate", "0.8")
     assert finding == (
-        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 gives 1 positive, 1 negative, "
-        "as the record has 1 positive, 1 negative"
+        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 gives 1 positive, 1 negative; "
+        "the record has 1 positive, 1 negative"
     )
-    assert said(capsys, short, "--passages", "1") == (
-        0, ["Nothing found. What is contained was decided as by accuracy."],
+    assert output_of(capsys, short, "--passages", "1") == (
+        0, ["Nothing found. Gold answers were matched by accuracy."],
     )  # fmt: skip
-    published = said(capsys, short, "--passages", "1", "--assembly", "rgb-compat")[1]
-    assert published == ["Nothing found. What is contained was decided as by rgb_all_rate_compat."]
+    published = output_of(capsys, short, "--passages", "1", "--assembly", "rgb-compat")[1]
+    assert published == ["Nothing found. Gold answers were matched by rgb_all_rate_compat."]
 
 
 def test_gold_ids_are_looked_up_in_a_corpus(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data(project, {"id": "d1", "text": "x"}, name="corpus.jsonl")
     data(project, {"id": "d2", "text": "x"}, name="more.jsonl")
-    asked = data(project, {**CLEAN, "qrels": {"d1": 1, "d2": 1}})
-    status, lines = said(capsys, asked, "--corpus", "corpus.jsonl")
+    dataset = data(project, {**CLEAN, "qrels": {"d1": 1, "d2": 1}})
+    status, lines = output_of(capsys, dataset, "--corpus", "corpus.jsonl")
     assert (status, lines[0].partition("c: ")[2]) == (
         1, "the corpus lacks 1 of 2 documents judged relevant: 'd2'",
     )  # fmt: skip
-    assert said(capsys, asked, "--corpus", "corpus.jsonl", "--corpus", "jsonl:more.jsonl")[0] == 0
+    assert output_of(capsys, dataset, "--corpus", "corpus.jsonl", "--corpus", "jsonl:more.jsonl")[0] == 0
 
 
 def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, lines = said(capsys, data(project, FAKE), "--json")
+    status, lines = output_of(capsys, data(project, FAKE), "--json")
     assert status == 1
     assert json.loads("\n".join(lines)) == {
         "contained_as": "accuracy",
@@ -127,7 +127,7 @@ def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -
                 "severity": "error",
                 "id": "f",
                 "origin": "cases.jsonl:1",
-                "problem": "the false answer 'exactly 70' contains the gold '70', so that it is scored as right",
+                "problem": "the false answer 'exactly 70' contains the gold '70' and is scored as correct",
             }
         ],
         "checks": {"gold_in_fake": {"error": 1}},
@@ -140,14 +140,14 @@ def test_json_has_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -
         (["jsonl:nope.jsonl"], "nope.jsonl: no such file or folder; a path is relative to the current folder"),
         (["jsonl:cases.jsonl", "--noise-rate", "2"], "lint: noise_rate: found 2.0, wanted a number in 0..1"),
         (["jsonl:cases.jsonl", "--noise-rate", "nan"], "lint: noise_rate: found nan, wanted a number in 0..1"),
-        (["jsonl:cases.jsonl", "--corpus", "nope.md"], "rag_corpus: there is no "),
+        (["jsonl:cases.jsonl", "--corpus", "nope.md"], "rag_corpus: no such file: "),
     ],
 )
-def test_what_cannot_be_checked_is_one_sentence(
+def test_an_error_is_one_sentence(
     arguments: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data(project, CLEAN)
-    status, [line] = said(capsys, *arguments)
+    status, [line] = output_of(capsys, *arguments)
     assert status == 2
     assert line.startswith(f"rageval: {message}")
 

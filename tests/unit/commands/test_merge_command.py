@@ -1,4 +1,4 @@
-"""``rageval merge``: what it refuses, how it ends, and what it leaves."""
+"""``rageval merge``: errors, exit status and written files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def shard(number: int, of: int = 3, *, gate: str = "accuracy >= 0.5", cases: int = 6, ended: int = 6) -> dict[str, Any]:
-    """Return the results of a shard of cases c0, c1, ...; every third is missed, and those from ``ended`` never ran."""
+    """Return the results of a shard of cases c0, c1, ...; every third is missed; cases from ``ended`` never ran."""
     mine = range(number - 1, cases, of)
     planned = {f"{TESTBED}[c{at}]": (f"c{at}", TESTBED, "mine", 0) for at in mine}
     testbeds = {TESTBED: TestbedPlan(TESTBED, "t", ("accuracy",), (gate,), cases)}
@@ -83,8 +83,8 @@ def changed(change: Change, number: int = 2) -> list[dict[str, Any]]:
     return shards
 
 
-def kept(project: Path) -> dict[str, Any]:
-    """Return the results of the run that was made, which have to be valid."""
+def joined_results(project: Path) -> dict[str, Any]:
+    """Return the results of the joined run, after validating them."""
     (path,) = project.glob(".rageval/runs/*/results.json")
     results: dict[str, Any] = json.loads(path.read_text())
     Draft202012Validator(schema()).validate(results)
@@ -93,9 +93,9 @@ def kept(project: Path) -> dict[str, Any]:
     return results
 
 
-def test_it_leaves_a_run_and_says_what_pytest_would(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_writes_a_run_and_prints_the_summary(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["merge", *write(*(shard(at) for at in (3, 1, 2)))]) == 0
-    results = kept(project)
+    results = joined_results(project)
     assert [outcome["case_id"] for outcome in results["outcomes"]] == [f"c{at}" for at in range(6)]
     assert "shard" not in results["run"]
     assert results["run"]["started"] == "2026-01-02T03:04:06+00:00"
@@ -108,7 +108,7 @@ def test_it_leaves_a_run_and_says_what_pytest_would(project: Path, capsys: pytes
     assert not [line for line in lines if "FAILED" in line]
 
 
-def told(results: dict[str, Any], **more: object) -> None:
+def set_in_run(results: dict[str, Any], **more: object) -> None:
     results["run"].update(more)
 
 
@@ -119,17 +119,17 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
         ["gate accuracy >= 0.9 failed: accuracy is 0.6667", f"FAILED {TESTBED}[gate: accuracy >= 0.9]"],
     ),
     "a test": (
-        changed(lambda results: told(results, failed=["t.py::other"], exitstatus=1)),
+        changed(lambda results: set_in_run(results, failed=["t.py::other"], exitstatus=1)),
         1,
         ["FAILED t.py::other"],
     ),
     "no test": (
-        changed(lambda results: told(results, exitstatus=1)),
+        changed(lambda results: set_in_run(results, exitstatus=1)),
         1,
-        ["2.json ended with exit status 1, and no test that failed"],
+        ["2.json ended with exit status 1, but no test failed"],
     ),
     "interrupted": (
-        changed(lambda results: told(results, exitstatus=2, interrupted=True)),
+        changed(lambda results: set_in_run(results, exitstatus=2, interrupted=True)),
         2,
         ["    SKIPPED  accuracy >= 0.5  the session was interrupted"],
     ),
@@ -146,12 +146,12 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_it_ends_as_pytest_would(how: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exit_status_is_pytests(how: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shards, status, lines = ENDS[how]
     assert main(["merge", *write(*shards)]) == status
     out = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line not in out] == []
-    assert kept(project)["run"]["exitstatus"] == status
+    assert joined_results(project)["run"]["exitstatus"] == status
 
 
 def identity_of(results: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -185,7 +185,7 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
         "1.json and 2.json differ in the number of shards; merge the shards of one run",
     ),
     "other data": (
-        changed(lambda results: told(results, fingerprint="sha256:2")),
+        changed(lambda results: set_in_run(results, fingerprint="sha256:2")),
         "1.json and 2.json differ in the data or the settings that cases are made with; merge the shards of one run",
     ),
     "another version": (
@@ -230,13 +230,15 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "places too few": (
         changed(lambda results: results["plan"]["dealt"]["places"].pop()),
-        "2.json is no results.json that this version can read",
+        "2.json is not a results.json that this version can read",
     ),
 }
 
 
 @pytest.mark.parametrize("why", REFUSED)
-def test_what_is_no_whole_is_one_sentence(why: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_incomplete_set_of_shards_is_one_sentence(
+    why: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     shards, sentence = REFUSED[why]
     assert main(["merge", *write(*shards)]) == 4
     out, err = capsys.readouterr()
@@ -277,20 +279,20 @@ def test_runs_folders_and_files_may_be_named(project: Path) -> None:
     assert main(["merge", "r1", "downloaded/shard-2", "three.json"]) == 0
 
 
-def test_it_says_where_the_run_and_the_files_are(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_the_written_files(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     named = ("--out", "all.json", "--markdown", "all.md")
     assert main(["merge", *write(*(shard(at) for at in (1, 2, 3))), *named]) == 0
-    (kept,) = Path().glob(".rageval/runs/*/results.json")
+    (path,) = Path().glob(".rageval/runs/*/results.json")
     lines = capsys.readouterr().out.splitlines()
-    told = ", ".join(line.removeprefix("written: ") for line in lines if line.startswith("written: "))
-    assert told == f"{kept}, all.json, all.md"
+    files = ", ".join(line.removeprefix("written: ") for line in lines if line.startswith("written: "))
+    assert files == f"{path}, all.json, all.md"
 
 
-def test_a_file_that_cannot_be_written_fails_what_held(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unwritable_file_fails_the_command(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("folder").mkdir()
     Path(".rageval").write_text("in the way")
     assert main(["merge", *write(*(shard(at) for at in (1, 2, 3))), "--out", "folder"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("run - of 3 shards, ")
     assert "warning: folder could not be written: " in out
-    assert f"warning: nothing is kept in {project / '.rageval'}: " in out
+    assert f"warning: nothing is stored in {project / '.rageval'}: " in out

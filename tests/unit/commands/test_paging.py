@@ -1,4 +1,4 @@
-"""``rageval show`` on a terminal: in colour, page by page where it is long, and never with what data would do to it."""
+"""``rageval show`` on a terminal: colours, the pager, and escaped control characters."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def controlled(terminal: int) -> None:
     ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
-def test_what_fits_is_printed_in_colour(project: Path) -> None:
+def test_a_short_output_is_printed_in_colour(project: Path) -> None:
     text = shown(project, PAGER=f"{sys.executable} pager.py")
     assert "PAGED" not in text
     assert "\x1b[33m0.25 (4)*\x1b[0m" in text
     assert "\x1b[31m    FAILED" in text
 
 
-def test_what_is_long_goes_to_the_pager_in_colour(project: Path) -> None:
+def test_a_long_output_goes_to_the_pager_in_colour(project: Path) -> None:
     text = shown(project, rows=30, PAGER=f"{sys.executable} pager.py")
     assert "PAGED" in text
     assert "\x1b[1m64 cases" in text
@@ -76,17 +76,17 @@ def test_what_is_long_goes_to_the_pager_in_colour(project: Path) -> None:
 
 
 @pytest.mark.parametrize("pager", ["", " ", "no-such-pager -x", "cat 'x", f"{sys.executable} -c 'raise SystemExit(3)'"])
-def test_a_pager_that_fails_is_none(project: Path, pager: str) -> None:
+def test_a_failing_pager_is_ignored(project: Path, pager: str) -> None:
     assert "64 cases: 63 scored" in shown(project, rows=30, PAGER=pager)
 
 
 @pytest.mark.parametrize("less", [None, "-S", "FR", "-P?m page %d"])
-def test_less_lets_colours_pass_whatever_its_own_settings_are(project: Path, less: str | None) -> None:
+def test_less_always_shows_colours(project: Path, less: str | None) -> None:
     env = {} if less is None else {"LESS": less}
     assert "LESS=-R " in shown(project, rows=30, PAGER="echo LESS=$LESS", **env)
 
 
-def test_the_shell_reads_what_is_in_pager(project: Path) -> None:
+def test_the_shell_runs_the_pager(project: Path) -> None:
     assert "there\r\n" in shown(project, rows=30, PAGER="WORD=there eval 'echo $WORD'")
 
 
@@ -107,7 +107,7 @@ def test_an_interrupt_is_left_to_the_pager(project: Path, then: str) -> None:
 @pytest.mark.parametrize(
     "command", [("compare", "museum.json", "museum.json"), ("history",), ("history", "--json")], ids=" ".join
 )
-def test_what_people_read_is_paged_and_what_programs_read_is_not(project: Path, command: tuple[str, ...]) -> None:
+def test_text_is_paged_and_json_is_not(project: Path, command: tuple[str, ...]) -> None:
     run = project / ".rageval" / "runs" / "20260102T030405"
     run.mkdir(parents=True)
     (run / "results.json").write_text((project / "museum.json").read_text(encoding="utf-8"), encoding="utf-8")
@@ -125,7 +125,7 @@ def test_a_comparison_is_in_colour(project: Path) -> None:
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_who_wants_no_colour_gets_none(project: Path, env: dict[str, str]) -> None:
+def test_colours_can_be_turned_off(project: Path, env: dict[str, str]) -> None:
     assert "\x1b" not in shown(project, 300, **env)
 
 
@@ -137,7 +137,7 @@ def test_a_terminal_without_unicode_gets_plain_signs(project: Path) -> None:
     assert "\\u2013" not in text
 
 
-def test_what_is_no_terminal_gets_neither_colour_nor_pages(project: Path) -> None:
+def test_a_pipe_gets_neither_colours_nor_pages(project: Path) -> None:
     run = subprocess.run([sys.executable, "-c", RUN, *SHOW], cwd=project, capture_output=True, check=True,
                          env={**os.environ, "PAGER": f"{sys.executable} pager.py", "LINES": "10"})  # fmt: skip
     assert b"\x1b" not in run.stdout

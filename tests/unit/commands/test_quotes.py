@@ -1,4 +1,4 @@
-"""Labels of a record as quotes: what of a labelled text is quoted, and what becomes of the record."""
+"""Labels as quotes: the quote of a labelled text, and the changed record."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_relevant_qrels_come_before_positive_passages() -> None:
     ]
 
 
-def test_a_positive_passage_belongs_to_the_document_that_its_id_names_else_to_the_first() -> None:
+def test_a_positive_passage_belongs_to_the_document_of_its_id_or_the_first() -> None:
     read = corpus(old="Tea costs 3 euros.", new="Tea costs 3 euros.\nCake costs 4 euros.")
     for name, page in (("new#0", "new"), ("p7", "old"), ("new#1", "new")):
         positive = Passage(name, "tea COSTS 3 euros.", role="positive")

@@ -1,4 +1,4 @@
-"""``rageval show``: which run it finds, and what it says of one that it cannot read."""
+"""``rageval show``: choice of the run, and errors for unreadable ones."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_the_newest_run_is_shown_unless_one_is_named(project: Path, capsys: pyte
     newest, *lines = shown(capsys)
     assert newest == "run 20260102T030405-10, started 2026-01-02T03:04:05+00:00"
     assert lines[0] == "1 case: 1 scored, 0 errors, 2 not selected · system mine"
-    told = [line.split() for line in lines]
-    assert ["Kettles", "1.00", "(1)*"] in told
-    assert ["PASSED", "error_rate", "<=", "0", "0", "n", "1", "[0.00,", "0.79]"] in told
+    rows = [line.split() for line in lines]
+    assert ["Kettles", "1.00", "(1)*"] in rows
+    assert ["PASSED", "error_rate", "<=", "0", "0", "n", "1", "[0.00,", "0.79]"] in rows
     assert lines[-1] == "warning: t: a note"
     assert shown(capsys, "20251231T000000")[0].startswith("run 20251231T000000, ")
 
@@ -82,25 +82,23 @@ def test_a_file_is_shown_wherever_it_is(project: Path, capsys: pytest.CaptureFix
     assert shown(capsys, "downloaded.json")[0].startswith("run downloaded.json, started ")
 
 
-def test_what_cannot_be_shown_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys).endswith(f"there is no run under {project / '.rageval' / 'runs'} yet; run the tests first")
+def test_a_missing_run_is_one_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys).endswith(f"no run under {project / '.rageval' / 'runs'} yet; run the tests first")
     ran(project, "r1")
-    for told in ([], ["r1"], [".rageval/runs/r1"]):
-        assert "the run r1 left no results.json, cut short or still going on; name" in refused(capsys, *told)
+    for arguments in ([], ["r1"], [".rageval/runs/r1"]):
+        assert "the run r1 has no results.json: cut short or still running; name" in refused(capsys, *arguments)
     assert f"the run r9 is not under {project / '.rageval' / 'runs'}; name" in refused(capsys, "r9")
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"run": {', json.dumps({**RESULTS, "plan": None}), '"\\ud800', "\ud800"]
 )
-def test_a_file_that_is_none_of_ours_is_one_sentence(
-    text: str, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_foreign_file_is_one_sentence(text: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = ran(project, "r1")
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     assert refused(capsys) == (
-        f"rageval: {path} is no results.json that this version can read: "
-        "it is cut short or of another version; name another run or file"
+        f"rageval: {path} is not a results.json that this version can read: "
+        "it is truncated or has another version; name another run or file"
     )
 
 
@@ -141,7 +139,7 @@ def test_a_value_of_the_wrong_type_is_one_sentence(
 ) -> None:
     path = ran(project, "r1")
     path.write_text(text)
-    assert refused(capsys).startswith(f"rageval: {path} is no results.json that this version can read: ")
+    assert refused(capsys).startswith(f"rageval: {path} is not a results.json that this version can read: ")
 
 
 def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
@@ -172,9 +170,9 @@ def test_a_page_that_cannot_be_drawn(
     ran(project, "20260102T030405", RESULTS)
     assert refused(capsys, "--html", str(project)).startswith(f"rageval: {project} cannot be written: ")
     ran(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
-    assert "its results.json is not whole" in refused(capsys, "--html", "page.html")
+    assert "its results.json is incomplete" in refused(capsys, "--html", "page.html")
     assert not (project / "page.html").exists()
-    assert "neither Parquet nor a page; give --html the path of a file" in refused(capsys, "--html", "-")
+    assert "never Parquet or HTML; give --html the path of a file" in refused(capsys, "--html", "-")
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    wanted = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
-    assert refused(capsys, "--html", "page.html") == wanted
+    expected = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
+    assert refused(capsys, "--html", "page.html") == expected

@@ -1,4 +1,4 @@
-"""``rageval show --csv``, ``--parquet``, ``--latex``, ``--json``: the run for those who go on elsewhere."""
+"""``rageval show --csv``, ``--parquet``, ``--latex``, ``--json``: export of a run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_row_is_a_case_under_a_system(project: Path, capsys: pytest.CaptureFix
     assert q3["answer"] == f"'{FORMULA}"  # a spreadsheet shows it, and runs nothing
 
 
-def test_texts_that_were_left_out_are_in_no_column(project: Path) -> None:
+def test_missing_texts_have_no_column(project: Path) -> None:
     stored(project / "bare.json", texts=False)
     assert main(["show", "bare.json", "--csv", "bare.csv"]) == 0
     assert "answer" not in rows(project / "bare.csv")[0]
@@ -94,8 +94,10 @@ def test_facets_that_are_numbers_are_numbers(project: Path) -> None:
     written(run, project / "results.json")
     assert main(["show", "results.json", "--parquet", "cases.parquet", "--csv", "cases.csv"]) == 0
     table = parquet.read_table("cases.parquet", use_threads=False)
-    told = {name: table.column(f"facet.{name}").to_pylist()[3:] for name in ("passages", "noise_rate", "name", "odd")}
-    assert told == {
+    columns = {
+        name: table.column(f"facet.{name}").to_pylist()[3:] for name in ("passages", "noise_rate", "name", "odd")
+    }
+    assert columns == {
         "passages": [10, 5, -1],
         "noise_rate": [0.0, 0.4, 1.0],
         "name": ["7", "007", "x"],
@@ -105,7 +107,7 @@ def test_facets_that_are_numbers_are_numbers(project: Path) -> None:
 
 
 @pytest.mark.parametrize("values", [("1.1", "1.10"), ("0", "-0"), ("1", "1.0"), ("0.4", "+0.4")])
-def test_values_that_are_one_number_stay_two(values: tuple[str, str]) -> None:
+def test_different_texts_of_the_same_number_stay_different(values: tuple[str, str]) -> None:
     outcome: dict[str, Any] = {"scores": {}, "answer": None} | dict.fromkeys(
         ("nodeid", "case_id", "testbed", "system", "status"), "x"
     )
@@ -135,7 +137,7 @@ def test_parquet_has_types_and_the_texts_as_they_are(project: Path) -> None:
     assert table.column("score.accuracy").to_pylist() == [1.0, None, None]
 
 
-def test_parquet_without_pyarrow_says_what_to_install(
+def test_parquet_without_pyarrow_names_the_extra(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -188,7 +190,7 @@ def test_json_is_the_results_normalised(project: Path, capsys: pytest.CaptureFix
 def test_any_run_can_be_written(project: Path, kind: str) -> None:
     run = stored_run()
     each = run.outcomes[f"{PLAIN}[q3]"]
-    wanted = {"empty": 0, "errors": 1, "interrupted": 3, "five systems": 5}[kind]
+    expected = {"empty": 0, "errors": 1, "interrupted": 3, "five systems": 5}[kind]
     if kind in ("empty", "errors"):
         run = Run(STARTED)
     if kind == "errors":
@@ -200,14 +202,14 @@ def test_any_run_can_be_written(project: Path, kind: str) -> None:
     run.evaluate_gates()
     written(run, project / "any.json")
     assert main(["show", "any.json", "--csv", "any.csv", "--latex", "any.tex", "--json", "again.json"]) == 0
-    assert len(rows(project / "any.csv")) == wanted
+    assert len(rows(project / "any.csv")) == expected
     assert len({row["system"] for row in rows(project / "any.csv")}) == {"empty": 0, "five systems": 5}.get(kind, 1)
     tables = (project / "any.tex").read_text(encoding="utf-8").count("\\toprule")
     assert tables == {"empty": 0, "errors": 1, "interrupted": 2, "five systems": 9}[kind]
 
 
 @pytest.mark.parametrize("arguments", [("--csv", "-", "--json", "-"), ("--parquet", "-")])
-def test_what_cannot_be_printed_is_refused(
+def test_binary_formats_are_not_printed(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:
     assert main(["show", "results.json", *arguments]) == 2
@@ -216,7 +218,7 @@ def test_what_cannot_be_printed_is_refused(
     assert "the path of a file" in err
 
 
-def test_a_terminal_is_given_no_control_characters(
+def test_a_terminal_gets_no_control_characters(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = stored_run()
@@ -231,7 +233,7 @@ def test_a_terminal_is_given_no_control_characters(
     assert "a\\x1b[31m\\u202eb" in capsys.readouterr().out
 
 
-def test_a_path_that_cannot_be_written_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unwritable_path_is_reported(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "file").write_text("")
     assert main(["show", "results.json", "--csv", "file/cases.csv"]) == 2
     assert "cannot be written" in capsys.readouterr().err
@@ -270,4 +272,4 @@ def test_results_of_another_schema_are_not_read(project: Path, capsys: pytest.Ca
     (project / "new.json").write_text(text.replace('"schema": 1', '"schema": 2'), encoding="utf-8")
     for arguments in (["show", "new.json"], ["show", "new.json", "--csv", "out.csv"]):
         assert main(arguments) == 2
-        assert "is a results.json of schema 2, and this version reads schema 1; update" in capsys.readouterr().err
+        assert "has schema 2, but this version reads schema 1; update" in capsys.readouterr().err

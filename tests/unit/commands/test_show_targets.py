@@ -1,4 +1,4 @@
-"""Where ``rageval show`` refuses to write: over what it reads, and twice into one file."""
+"""Invalid targets of ``rageval show``: the run itself, and one file for two formats."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["show", *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    return said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    return output.err
 
 
 @pytest.mark.parametrize("name", ["csv", "html", "json", "latex", "markdown", "mlflow", "parquet"])
-def test_a_run_behind_its_format_is_not_overwritten(
+def test_a_run_after_its_format_is_not_overwritten(
     project: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (project / "results.json").read_bytes()
-    told = refused(capsys, f"--{name}", "results.json")
-    assert f"name the run first and the target behind its format: rageval show results.json --{name} TARGET" in told
+    message = refused(capsys, f"--{name}", "results.json")
+    assert f"put the run first and the target after its format: rageval show results.json --{name} TARGET" in message
     assert f"--{name} names the run '{NEWEST}'" in refused(capsys, f"--{name}", NEWEST)
     assert (project / "results.json").read_bytes() == before
     assert not (project / NEWEST).exists()
 
 
 @pytest.mark.parametrize("name", ["csv", "json"])
-def test_the_run_that_is_read_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_shown_run_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "link.json").symlink_to("results.json")
     before = (project / "results.json").read_bytes()
     assert "would overwrite" in refused(capsys, "results.json", f"--{name}", "./results.json")
@@ -52,18 +52,18 @@ def test_the_run_that_is_read_is_not_overwritten(project: Path, name: str, capsy
 
 
 def test_two_formats_do_not_share_a_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = refused(capsys, "--csv", "x", "--markdown", "./x")
-    assert "--csv and --markdown both write to './x'; name two files" in told
+    message = refused(capsys, "--csv", "x", "--markdown", "./x")
+    assert "--csv and --markdown both write to './x'; name two files" in message
     assert not (project / "x").exists()
 
 
 @pytest.mark.parametrize("name", ["csv", "html", "mlflow"])
 def test_a_target_without_a_name_is_refused(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"--{name} is given nothing to write to; name a" in refused(capsys, f"--{name}", "")
+    assert f"--{name} has no target; name a" in refused(capsys, f"--{name}", "")
     assert sorted(path.name for path in project.iterdir()) == [".rageval", "pyproject.toml", "results.json"]
 
 
-def test_what_was_written_before_is_written_anew(project: Path) -> None:
+def test_an_earlier_export_is_overwritten(project: Path) -> None:
     for name in ("csv", "json", "markdown"):
         for _ in range(2):
             assert main(["show", "results.json", f"--{name}", f"out.{name}"]) == 0

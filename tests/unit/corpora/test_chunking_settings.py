@@ -26,7 +26,7 @@ def chunks(text: str, setting: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("", Chunking("none")),
         ("none", Chunking("none")),
@@ -37,8 +37,8 @@ def chunks(text: str, setting: str) -> list[str]:
         ("sections", Chunking("sections")),
     ],
 )
-def test_a_chunking_is_declared_in_a_few_words(text: str, wanted: Chunking) -> None:
-    assert parse_chunking(text) == wanted
+def test_a_chunking_is_parsed(text: str, expected: Chunking) -> None:
+    assert parse_chunking(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_a_chunking_is_declared_in_a_few_words(text: str, wanted: Chunking) -> N
         ("tokens -5", "rag_chunking is 'tokens -5'; write none, "),
         ("tokens 2.5", "rag_chunking is 'tokens 2.5'; write none, "),
         ("tokens ²", "rag_chunking is 'tokens ²'; write none, "),
-        ("tokens 0", "rag_chunking is 'tokens 0'; chunks have to be of 1 or more, and overlap by fewer"),
-        ("tokens 40 40", "rag_chunking is 'tokens 40 40'; chunks have to be of 1 or more, and overlap by fewer"),
+        ("tokens 0", "rag_chunking is 'tokens 0'; SIZE must be at least 1 and larger than OVERLAP"),
+        ("tokens 40 40", "rag_chunking is 'tokens 40 40'; SIZE must be at least 1 and larger than OVERLAP"),
     ],
 )
-def test_what_is_no_chunking_is_one_sentence(text: str, message: str) -> None:
+def test_an_invalid_chunking_is_one_sentence(text: str, message: str) -> None:
     with pytest.raises(SettingError) as caught:
         parse_chunking(text)
     assert str(caught.value).startswith(message)

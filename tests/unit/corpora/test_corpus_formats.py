@@ -68,7 +68,7 @@ def test_a_byte_order_mark_crlf_and_blank_lines_are_accepted_in_records() -> Non
         (b'{"id": 1, "id": 2, "text": "a"}\n', "file:1: the key 'id' stands twice in one object, wanted it once"),
     ],
 )
-def test_a_bad_record_is_told_by_its_line(content: bytes, message: str) -> None:
+def test_an_invalid_record_is_reported_with_its_line(content: bytes, message: str) -> None:
     assert fault("jsonl", content).startswith(message)
 
 
@@ -92,7 +92,7 @@ def test_beir_is_a_folder_with_a_corpus() -> None:
 
 
 def test_beir_without_a_corpus_or_a_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"^corpus\.jsonl: no such file; a BEIR folder holds its documents there$"):
+    with pytest.raises(DataError, match=r"^corpus\.jsonl: no such file; a BEIR folder needs it$"):
         list(FORMATS.get("beir")(tmp_path, "."))
     message = "file:1: text: found '', wanted a string that is not empty, or a title"
     assert fault("beir", '{"_id": "1", "title": " ", "text": ""}') == message
@@ -115,7 +115,7 @@ def test_tsv_is_read_quoted_or_not_header_or_not(header: str, rows: str) -> None
     assert bare(read("tsv", header + rows)) == TSV
 
 
-def test_tsv_takes_the_columns_its_header_names() -> None:
+def test_tsv_uses_the_columns_of_its_header() -> None:
     (document,) = read("tsv", 'title\tid\tpage\turl\ttext\nWater\t1\tP\tu\t"a\tb"')
     assert document == Document("1", "a\tb", "Water", "P", {"url": "u"}, "file:2")
 
@@ -127,10 +127,10 @@ def test_tsv_may_do_without_titles() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("id\ttext\ttitle\n1\ta\n", "file:2: found 2 columns between tabs, wanted 3 (id, text, title), as the first"),
+        ("id\ttext\ttitle\n1\ta\n", "file:2: found 2 columns between tabs, wanted 3 (id, text, title), like the first"),
         (
             "1\ta\tb\n2\ta\tb\tc\n",
-            "file:2: found 4 columns between tabs, wanted 3 (id, text, title), as the first line",
+            "file:2: found 4 columns between tabs, wanted 3 (id, text, title), like the first line",
         ),
         ('1\ta\tb\n2\t"begins here\nand ends"\tc\n', "file:2: found 2 columns between tabs, wanted 3"),
         ("1,a,b\n", "file:1: found the columns '1,a,b', wanted id, text and title"),
@@ -140,7 +140,7 @@ def test_tsv_may_do_without_titles() -> None:
         (' \t"a"\tb\n', "file:1: id: found ' ', wanted a text that is not empty"),
     ],
 )
-def test_a_bad_row_is_told_by_its_line(content: str, message: str) -> None:
+def test_an_invalid_row_is_reported_with_its_line(content: str, message: str) -> None:
     assert fault("tsv", content).startswith(message)
 
 
@@ -165,13 +165,13 @@ def test_text_is_what_pythons_text_mode_reads() -> None:
     assert Path("file").read_text("utf-8-sig") == "One.\nTwo.\nThree.\n"
 
 
-def test_markdown_is_kept_as_it_is_and_titled_by_its_first_heading() -> None:
+def test_markdown_keeps_its_markup_and_first_heading_as_title() -> None:
     content = "---\ntitle: x\n---\n```\n# not this\n```\nIntro.\n\nTea *pots*\n=========\n\n## Later\n"
     assert bare(read("markdown", content)) == [("file", content, "Tea *pots*")]
     assert read("markdown", "No heading.\n")[0].title == ""
 
 
-def test_html_gives_its_visible_text_a_line_a_block() -> None:
+def test_html_gives_one_line_per_block_of_visible_text() -> None:
     content = """<!doctype html><html><head><title>Tea &amp;
       pots</title><style>p {color: red}</style><script>var x = "<p>no</p>";</script></head>
       <body><h1>The <em>pot</em></h1><p>Boils at

@@ -29,7 +29,7 @@ def named(folder: Path, *entries: str) -> list[tuple[str, str]]:
     return [(place.format, place.name) for place in places(entries, folder, FORMATS)]
 
 
-def test_a_glob_takes_files_that_are_not_hidden_in_the_order_of_their_names(folder: Path) -> None:
+def test_a_glob_takes_visible_files_sorted_by_name(folder: Path) -> None:
     assert named(folder, "docs/*") == [("markdown", "docs/a.md"), ("markdown", "docs/b.md")]
     assert named(folder, "docs/**/*.*") == [
         ("markdown", "docs/a.md"),
@@ -39,7 +39,7 @@ def test_a_glob_takes_files_that_are_not_hidden_in_the_order_of_their_names(fold
     assert named(folder, "docs/.hidden/*.md") == [("markdown", "docs/.hidden/d.md")]
 
 
-def test_a_path_is_known_by_its_ending_or_by_the_format_before_it(folder: Path) -> None:
+def test_the_format_is_the_prefix_or_the_ending(folder: Path) -> None:
     assert named(folder, "notes.txt", "lines:notes.txt", "data/x.tsv", "scifact", "beir:scifact", "text:docs/a.md") == [
         ("text", "notes.txt"),
         ("lines", "notes.txt"),
@@ -58,21 +58,21 @@ def test_a_path_is_known_by_its_ending_or_by_the_format_before_it(folder: Path) 
     [
         ("jsnl:x", UnknownNameError, "rag_corpus: unknown corpus format 'jsnl'; did you mean 'jsonl'?"),
         ("docs/*.rst", DataError, "rag_corpus: 'docs/*.rst' matches no file in '"),
-        ("gone.md", DataError, "rag_corpus: there is no '"),
-        ("jsonl:gone/x.jsonl", DataError, "rag_corpus: there is no '"),
+        ("gone.md", DataError, "rag_corpus: no such file: '"),
+        ("jsonl:gone/x.jsonl", DataError, "rag_corpus: no such file: '"),
         (
             "docs",
             SettingError,
             "rag_corpus: 'docs' is a folder without corpus.jsonl; write a glob of its files, such as",
         ),
-        ("logo.png", SettingError, "rag_corpus: the ending of 'logo.png' does not say its format; known are .htm "),
-        ("*.*", SettingError, "rag_corpus: the ending of 'logo.png' does not say its format"),
-        ("jsonl: ", SettingError, "rag_corpus: 'jsonl: ' names no path; write for instance jsonl:docs/pages"),
-        ("a\0b.md", DataError, "rag_corpus: there is no '"),
+        ("logo.png", SettingError, "rag_corpus: the ending of 'logo.png' has no known format; known are .htm "),
+        ("*.*", SettingError, "rag_corpus: the ending of 'logo.png' has no known format"),
+        ("jsonl: ", SettingError, "rag_corpus: 'jsonl: ' has no path; write for example jsonl:docs/pages"),
+        ("a\0b.md", DataError, "rag_corpus: no such file: '"),
         ("a" * 5000, DataError, "rag_corpus: the path 'aaaaa"),
     ],
 )
-def test_what_cannot_be_found_is_one_sentence(folder: Path, entry: str, kind: type[Exception], message: str) -> None:
+def test_a_missing_file_is_one_sentence(folder: Path, entry: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind) as caught:
         named(folder, entry)
     assert str(caught.value).startswith(message)

@@ -50,8 +50,8 @@ def test_whole_documents_keep_their_ids_and_texts() -> None:
 def test_chunks_are_numbered_and_know_their_page_and_place() -> None:
     text = "First one.  Second one.\nThird."
     write(a_txt=text)
-    found = list(read("a.txt", chunking=Chunking("sentences", 2, 1)))
-    assert found == [
+    passages = list(read("a.txt", chunking=Chunking("sentences", 2, 1)))
+    assert passages == [
         Passage("a.txt#0", "First one.  Second one.", page="a.txt", span=(0, 23)),
         Passage("a.txt#1", "Second one.\nThird.", page="a.txt", span=(12, 30)),
     ]
@@ -64,25 +64,25 @@ def test_ids_that_look_like_chunks_do_not_collide_after_chunking() -> None:
     assert ids[:4] == ["a#0", "a#1", "a#0#0", "a#0#1"]
 
 
-def test_an_id_that_stands_twice_is_told_with_both_places() -> None:
+def test_a_duplicate_id_is_reported_with_both_places() -> None:
     write(
         a_jsonl='{"id": "d1", "text": "One."}\n\n{"id": "d2", "text": "Two."}',
         b_jsonl='{"id": "d3", "text": "Three."}\n{"id": "d2", "text": "Two."}',
     )
-    assert fault("*.jsonl") == "b.jsonl:2: the id 'd2' stands in a.jsonl:3 already, wanted each once"
-    assert fault("a.jsonl", "jsonl:a.jsonl") == "a.jsonl:1: the id 'd1' stands in a.jsonl:1 already, wanted each once"
+    assert fault("*.jsonl") == "b.jsonl:2: duplicate id 'd2', first used in a.jsonl:3"
+    assert fault("a.jsonl", "jsonl:a.jsonl") == "a.jsonl:1: duplicate id 'd1', first used in a.jsonl:1"
 
 
 def test_a_file_without_a_document_or_without_a_text_is_refused() -> None:
     write(a_txt=" \n", b_jsonl="\n\n", c_html="<script>x</script>", d_tsv="id\ttext\n", e_md="")
-    assert fault("a.txt") == "a.txt: found no text, wanted a document that is not empty"
-    assert fault("e.md") == "e.md: found no text, wanted a document that is not empty"
-    assert fault("c.html") == "c.html: found no text, wanted a document that is not empty"
-    assert fault("b.jsonl") == "b.jsonl: holds no document; it needs at least one"
-    assert fault("d.tsv") == "d.tsv: holds no document; it needs at least one"
+    assert fault("a.txt") == "a.txt: the document has no text; add a text or remove the document"
+    assert fault("e.md") == "e.md: the document has no text; add a text or remove the document"
+    assert fault("c.html") == "c.html: the document has no text; add a text or remove the document"
+    assert fault("b.jsonl") == "b.jsonl: has no document; it needs at least one"
+    assert fault("d.tsv") == "d.tsv: has no document; it needs at least one"
 
 
-def test_passages_come_as_they_are_read() -> None:
+def test_passages_are_read_lazily() -> None:
     write(a_jsonl='{"id": "d1", "text": "One."}\n{"id": "d2"}\n')
     reading = read("a.jsonl")
     assert next(reading).id == "d1"
@@ -90,7 +90,7 @@ def test_passages_come_as_they_are_read() -> None:
         next(reading)
 
 
-def test_a_format_of_ones_own_is_read_and_what_it_does_wrong_is_told() -> None:
+def test_a_custom_format_is_read_and_its_errors_are_reported() -> None:
     def pairs(path: Path, name: str) -> Iterator[Document]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
             yield Document(f"{name}/{number}", line.upper())
@@ -103,14 +103,14 @@ def test_a_format_of_ones_own_is_read_and_what_it_does_wrong_is_told() -> None:
     assert [(p.id, p.text) for p in read("pairs:a.dat", catalog=catalog)] == [("a.dat/0", "ONE"), ("a.dat/1", "TWO")]
     problem = "rag_corpus: the reader of 'broken' failed on a.dat: ZeroDivisionError: division by zero"
     assert fault("broken:a.dat", catalog=catalog) == problem
-    problem = "rag_corpus: the reader of 'tuples' gave ('d1', 'text'), wanted Document(id, text, title) with texts"
+    problem = "rag_corpus: the reader of 'tuples' yielded ('d1', 'text'), wanted Document(id, text, title) with strings"
     assert fault("tuples:a.dat", catalog=catalog) == problem
 
 
 @pytest.mark.parametrize("chunking", [Chunking(), Chunking("sentences", 20)])
-def test_a_corpus_is_never_held_twice(chunking: Chunking) -> None:
+def test_a_corpus_is_never_in_memory_twice(chunking: Chunking) -> None:
     write(a_jsonl="".join(f'{{"id": {n}, "text": "{"Water boils at some heat. " * 100}"}}\n' for n in range(500)))
-    assert sum(1 for _ in read("a.jsonl", chunking=chunking)) >= 500  # what a first use imports and caches
+    assert sum(1 for _ in read("a.jsonl", chunking=chunking)) >= 500  # the first use imports modules and fills caches
     tracemalloc.start()
     try:
         held = tuple(read("a.jsonl", chunking=chunking))
@@ -129,10 +129,10 @@ def test_rgb_has_each_text_of_all_its_records_and_files_once() -> None:
          "negative": []},
     ]  # fmt: skip
     write(en_json="\n".join(map(json.dumps, records)), zh_json=json.dumps({**records[0], "negative": ["z"]}))
-    found = list(read("rgb:en.json", "rgb:zh.json"))
-    assert [passage.text for passage in found] == ["茶。", "b", "c", "e", "f", "g", "h", "z"]
-    assert found[1].id == found[1].page == hashlib.sha256(b"b").hexdigest()[:12]
-    assert [passage.id for passage in found] == [content_id(passage.text) for passage in found]
+    passages = list(read("rgb:en.json", "rgb:zh.json"))
+    assert [passage.text for passage in passages] == ["茶。", "b", "c", "e", "f", "g", "h", "z"]
+    assert passages[1].id == passages[1].page == hashlib.sha256(b"b").hexdigest()[:12]
+    assert [passage.id for passage in passages] == [content_id(passage.text) for passage in passages]
     chunks = list(read("rgb:en.json", "rgb:zh.json", chunking=Chunking("tokens", 1)))
-    assert chunks[0].page == found[0].id
+    assert chunks[0].page == passages[0].id
     assert len({chunk.id for chunk in chunks}) == len(chunks)

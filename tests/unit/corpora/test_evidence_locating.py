@@ -56,8 +56,8 @@ def test_a_span_is_a_place_in_code_points(tmp_path: Path) -> None:
 def test_chunks_of_a_document_with_evidence_know_their_spans(folder: Path) -> None:
     locator, read = located(folder, QUOTE)
     chunks = locator.located(lambda name: False).chunks
-    wanted = {p.id: Chunk("visit.md", p.span or (0, 0), p.text) for p in read if p.page == "visit.md"}
-    assert chunks == wanted
+    expected = {p.id: Chunk("visit.md", p.span or (0, 0), p.text) for p in read if p.page == "visit.md"}
+    assert chunks == expected
     assert all(VISIT[slice(*chunk.span)] == chunk.text for chunk in chunks.values())
 
 
@@ -66,7 +66,7 @@ def test_a_whole_document_is_one_chunk(folder: Path) -> None:
     assert locator.located(lambda name: False).chunks == {"visit.md": Chunk("visit.md", (0, len(VISIT)), VISIT)}
 
 
-def test_a_quote_is_looked_for_in_all_documents_of_its_page(tmp_path: Path) -> None:
+def test_a_quote_is_searched_in_all_documents_of_its_page(tmp_path: Path) -> None:
     records = [{"id": f"v{n}", "page": "visit", "text": text} for n, text in enumerate(["It opens at 9:00.", "Free."])]
     (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     unit = EvidenceUnit("visit", "opens at 9:00")
@@ -83,11 +83,11 @@ def test_a_quote_is_looked_for_in_all_documents_of_its_page(tmp_path: Path) -> N
         ),
         (
             EvidenceUnit("visits.md", "opens at 9:00"),
-            "the corpus has no document 'visits.md', which its evidence names",
+            "the corpus has no document 'visits.md', the page of its evidence",
         ),
     ],
 )
-def test_what_the_corpus_does_not_hold_is_missing(folder: Path, unit: EvidenceUnit, problem: str) -> None:
+def test_evidence_outside_the_corpus_is_missing(folder: Path, unit: EvidenceUnit, problem: str) -> None:
     locator, _ = located(folder, QUOTE, unit)
     instance = Instance("q1", "?", evidence=((QUOTE, unit),))
     [(missing, what)] = locator.missing(instance)
@@ -100,11 +100,11 @@ def test_what_the_corpus_does_not_hold_is_missing(folder: Path, unit: EvidenceUn
 @pytest.mark.parametrize(
     ("span", "problem"),
     [
-        ((10, len(VISIT) + 1), f"lies outside the document 'visit.md', which has {len(VISIT)} code points"),
-        ((7, 9), "holds only white space of the document 'visit.md'"),
+        ((10, len(VISIT) + 1), f"is outside the document 'visit.md', which has {len(VISIT)} code points"),
+        ((7, 9), "has only white space in the document 'visit.md'"),
     ],
 )
-def test_a_span_outside_its_document_is_a_fault_with_its_line(
+def test_a_span_outside_its_document_is_reported_with_its_line(
     folder: Path, span: tuple[int, int], problem: str
 ) -> None:
     locator, _ = located(folder, EvidenceUnit("visit.md", span=span))
@@ -129,14 +129,14 @@ def test_passages_of_a_fixture_are_documents_or_chunks_of_one() -> None:
         Passage("v#0", VISIT[: begin + 9], page="visit.md", span=(0, begin + 9)),
         Passage("shop", "It closes."),
     ]
-    found = located_in(chunks, [instance])
-    assert found.places == {
+    evidence = located_in(chunks, [instance])
+    assert evidence.places == {
         QUOTE: (EvidencePlace("visit.md", (begin, begin + 13), "OPENS\nat 9:00"),),
         EvidenceUnit("shop", span=(3, 8)): (EvidencePlace("shop", (3, 8), "close"),),
     }
-    assert found.chunks["v#1"] == Chunk("visit.md", (begin + 6, begin + 20), chunks[0].text)
-    assert found.chunks["shop"] == Chunk("shop", (0, 10), "It closes.")
-    assert [name for name in ("v#0", "v#2", "visit.md", "shop", "v") if found.holds(name)] == [
+    assert evidence.chunks["v#1"] == Chunk("visit.md", (begin + 6, begin + 20), chunks[0].text)
+    assert evidence.chunks["shop"] == Chunk("shop", (0, 10), "It closes.")
+    assert [name for name in ("v#0", "v#2", "visit.md", "shop", "v") if evidence.holds(name)] == [
         "v#0",
         "visit.md",
         "shop",

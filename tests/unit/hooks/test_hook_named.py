@@ -50,7 +50,7 @@ def test_the_folders_stand_behind_pythons_path_until_it_is_closed(folders: tuple
     [
         ("extracive", "unknown system 'extracive' (one of your own is module:attribute); did you mean 'extractive'?"),
         ("\x1b", "unknown system '\\x1b' (one of your own is module:attribute); known: extractive, parrot"),
-        ("rageval_nowhere:x", "rag_system 'rageval_nowhere:x': there is no module 'rageval_nowhere'"),
+        ("rageval_nowhere:x", "rag_system 'rageval_nowhere:x': no module 'rageval_nowhere'"),
     ],
 )
 def test_what_cannot_be_had_is_refused(folders: tuple[Path, Path], name: str, sentence: str) -> None:

@@ -19,11 +19,11 @@ def of(role: Role, *texts: str, group: int | None = None) -> tuple[Passage, ...]
 
 
 def record(name: str = "q1", question: str = "", *, line: int = 1, **fields: Any) -> Instance:
-    """Return a record of ``cases.jsonl``; its question is its own unless one is given."""
+    """Return a record of ``cases.jsonl``; its default question is unique."""
     fields.setdefault("gold", (("Paris",),))
     return Instance(name, question or f"What is {name * 5}?", origin=f"cases.jsonl:{line}", **fields)
 
 
 def found_by(check: str, *instances: Instance, **settings: Any) -> list[Finding]:
-    """Return what one check finds in records, whatever the others find."""
+    """Return the findings of one check."""
     return [finding for finding in lint(instances, **settings) if finding.check == check]

@@ -39,18 +39,18 @@ def test_the_path_is_relative_to_the_current_folder(tmp_path: Path, monkeypatch:
 
 
 def unreadable(dataset: str) -> list[tuple[str, str]]:
-    """Return the line and the beginning of the problem of each record that cannot be read."""
+    """Return the line and the start of the problem of each unreadable record."""
     findings = [each for each in lint(dataset) if each.check == "unreadable"]
     assert all((each.severity, each.id) == ("error", "") for each in findings)
     return [(each.origin.rpartition(":")[2], each.problem.partition(",")[0]) for each in findings]
 
 
-def test_every_record_that_cannot_be_read_is_a_finding_and_the_others_are_checked(tmp_path: Path) -> None:
+def test_unreadable_records_are_findings_and_the_others_are_checked(tmp_path: Path) -> None:
     joined = {"id": "q4", "question": "Who?", "answers": ["Ann Lee;Bo Ek"]}
     path = Path(written(tmp_path / "cases.jsonl", GOOD, {**GOOD, "answers": []}, GOOD, joined, [1]))
     path.write_bytes(path.read_bytes() + b'{"id": \n{"id": "\xe4"}\n{"id": "q8", "question": "\0"}\n')
-    found = unreadable(f"jsonl:{path}")
-    assert found == [
+    problems = unreadable(f"jsonl:{path}")
+    assert problems == [
         ("2", "answers: found an array of 0"),
         ("3", "the id 'q1' stands in line 1 already"),
         ("5", "found an array of 1 for a record"),
@@ -115,16 +115,16 @@ def test_a_tree_with_a_level_missing_is_one_sentence(tmp_path: Path, place: str,
     assert finding.problem.startswith(problem)
 
 
-def test_conversations_without_turns_are_told_of(tmp_path: Path) -> None:
+def test_conversations_without_turns_are_reported(tmp_path: Path) -> None:
     path = written(tmp_path / "A" / "B" / "conversational_qa.jsonl", [], [{"question": "Q?", "answer": "A"}])
-    told = Finding("left_out", "note", "", f"{path}:1", "a conversation of zero turns")
-    assert lint(f"omnieval:{tmp_path}") == [told]
+    finding = Finding("left_out", "note", "", f"{path}:1", "a conversation of zero turns")
+    assert lint(f"omnieval:{tmp_path}") == [finding]
     written(Path(path), [])
-    nothing = Finding("unreadable", "error", "", f"omnieval:{tmp_path}", "found no record, wanted at least one")
-    assert lint(f"omnieval:{tmp_path}") == [told, nothing]
+    nothing = Finding("unreadable", "error", "", f"omnieval:{tmp_path}", "the dataset has no record")
+    assert lint(f"omnieval:{tmp_path}") == [finding, nothing]
 
 
-def test_findings_come_in_the_order_of_the_file_and_those_of_the_whole_first() -> None:
+def test_findings_are_sorted_dataset_first_then_by_record() -> None:
     joined = (("a,b",),)
     records = [
         record("q9", gold=joined, language="zh", question="问题是什么？", line=1),
@@ -143,25 +143,25 @@ def test_findings_come_in_the_order_of_the_file_and_those_of_the_whole_first() -
     ("dataset", "error", "message"),
     [
         ("jsonl:nope.jsonl", DataError, "nope.jsonl: no such file or folder; a path is relative to the current folder"),
-        ("cases.jsonl", SettingError, "dataset 'cases.jsonl' is not format:path; write for instance jsonl:cases.jsonl"),
-        ("jsonl:", SettingError, "dataset 'jsonl:' is not format:path; write for instance jsonl:cases.jsonl"),
+        ("cases.jsonl", SettingError, "dataset 'cases.jsonl' is not format:path; write for example jsonl:cases.jsonl"),
+        ("jsonl:", SettingError, "dataset 'jsonl:' is not format:path; write for example jsonl:cases.jsonl"),
         ("jsnl:x", UnknownNameError, "unknown dataset format 'jsnl'; did you mean 'jsonl'?"),
     ],
 )
-def test_a_dataset_that_is_not_there_is_an_error(dataset: str, error: type[Exception], message: str) -> None:
+def test_a_missing_dataset_is_an_error(dataset: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         lint(dataset)
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 999])
-def test_a_path_that_no_file_can_have_is_an_error_too(path: str) -> None:
+def test_an_invalid_path_is_an_error(path: str) -> None:
     with pytest.raises(RagEvalError) as caught:
         lint(f"jsonl:{path}")
     assert str(caught.value).isprintable()
 
 
-def test_a_loader_of_ones_own_that_fails_is_one_sentence(tmp_path: Path) -> None:
+def test_a_failing_custom_loader_is_one_sentence(tmp_path: Path) -> None:
     formats: Registry[Loader] = Registry("dataset format")
     formats.register("mine", lambda path: (Instance("q1", GOOD["query"]),))
     (tmp_path / "x.txt").touch()
@@ -179,27 +179,25 @@ def test_a_loader_of_ones_own_that_fails_is_one_sentence(tmp_path: Path) -> None
         ({"assembly": "rgb"}, "lint: unknown assembly 'rgb'; "),
         ({"noise_rate": 0.8, "correct_rate": 0.4}, "lint: noise_rate 0.8 and correct_rate 0.4 add up to more than 1; "),
         ({"ability": "noise_robustness", "correct_rate": 0.4}, "lint: correct_rate has no effect on noise_robustness"),
-        ({"corpus": "nope.jsonl"}, "rag_corpus: there is no "),
+        ({"corpus": "nope.jsonl"}, "rag_corpus: no such file: "),
     ],
 )
-def test_settings_that_cannot_be_used_are_an_error_before_anything_is_read(
-    settings: dict[str, Any], message: str
-) -> None:
+def test_invalid_settings_are_an_error_before_reading(settings: dict[str, Any], message: str) -> None:
     with pytest.raises((SettingError, DataError)) as caught:
         lint("jsonl:nope.jsonl", **settings)
     assert str(caught.value).startswith(message)
 
 
-def test_what_is_told_cannot_move_a_terminal() -> None:
+def test_findings_contain_no_terminal_codes() -> None:
     [finding] = lint([record("q\x1b[2J\n", gold=(("a\x1b,b",),))])
     assert finding.id == "q\x1b[2J\n"
     assert str(finding).isprintable()
 
 
-def test_every_check_is_told_under_its_own_name(fixtures_dir: Path) -> None:
-    """What the fixtures have of faults; each check's own tests show the others."""
-    found = {
+def test_every_check_reports_its_own_name(fixtures_dir: Path) -> None:
+    """The faults in the fixtures; the tests of each check cover the others."""
+    checks = {
         finding.check for path in (fixtures_dir / "datasets" / "rgb").glob("*.json") for finding in lint(f"rgb:{path}")
     }
-    assert found
-    assert found <= {*BUILTIN, "unreadable"}
+    assert checks
+    assert checks <= {*BUILTIN, "unreadable"}

@@ -17,7 +17,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "visit.md"
 
 
-def test_evidence_that_the_corpus_does_not_hold(corpus: str) -> None:
+def test_evidence_missing_in_the_corpus(corpus: str) -> None:
     records = [
         record(evidence=((OPENS,),)),
         record("q2", line=2, evidence=((OPENS, CLOSES),)),
@@ -34,14 +34,14 @@ def test_evidence_that_the_corpus_does_not_hold(corpus: str) -> None:
     ]
     assert [each.problem for each in findings] == [
         "the quote 'closes at 18:00' of its evidence is not in the document 'visit.md'",
-        "the corpus has no document 'shop.md', which its evidence names as page; it names documents as 'visit.md'",
-        "the span [20, 99] of its evidence lies outside the document 'visit.md', which has 25 code points; "
+        "the corpus has no document 'shop.md', the page of its evidence; its ids look like 'visit.md'",
+        "the span [20, 99] of its evidence is outside the document 'visit.md', which has 25 code points; "
         "correct the span",
         "the quote 'closes at 18:00' of its evidence is not in the document 'visit.md'",
     ]
 
 
-def test_evidence_is_looked_for_in_a_corpus_only() -> None:
+def test_evidence_is_checked_only_with_a_corpus() -> None:
     assert found_by("evidence_not_in_corpus", record(evidence=((CLOSES,),))) == []
 
 
@@ -52,7 +52,7 @@ def test_a_long_quote_is_named_by_its_start(corpus: str) -> None:
     assert len(finding.problem) < 200
 
 
-def test_a_record_with_evidence_needs_no_qrels_and_its_qrels_are_not_looked_for(corpus: str) -> None:
+def test_a_record_with_evidence_needs_no_qrels_and_ignores_them(corpus: str) -> None:
     judged = [record(name, evidence=((OPENS,),), qrels={"gone#3": 1}) for name in ("q1", "q2", "q3")]
     assert found_by("missing_gold_id", *judged, corpus=corpus) == []
     [finding] = found_by("missing_gold_id", *judged, record("q4"), corpus=corpus)

@@ -20,7 +20,7 @@ from pytest_rageval.model.case import Gold, Passage
         ((("Paris",), ("Rome",)), (("Rome",), ("Oslo", "old Paris")), "en", True, True),
         ((("Paris",),), (), "en", False, False),
         ((), (("Rome",),), "en", False, False),
-        ((("no",),), (("I do not know",),), "en", False, False),  # a yes or no is in anything
+        ((("no",),), (("I do not know",),), "en", False, False),  # yes and no occur in any text
     ],
 )
 def test_a_false_answer_that_is_right(gold: Gold, fake: Gold, language: str, ours: bool, published: bool) -> None:
@@ -37,7 +37,7 @@ def test_the_finding_says_where_and_what() -> None:
             "error",
             "q1",
             "cases.jsonl:7",
-            "the false answer 'Paris, Texas' contains the gold 'Paris', so that it is scored as right",
+            "the false answer 'Paris, Texas' contains the gold 'Paris' and is scored as correct",
         )
     ]
 
@@ -49,7 +49,7 @@ def test_a_finding_names_the_alias_that_is_contained(assembly: str) -> None:
     texts = of("negative", "On 2 January 2022.", "Oslo", "Jan 2, 2022!"), of("counterfactual", "It was Jan 2, 2022.")
     one = record(gold=gold, fake=(("as of 2 January 2022",),), passages=(*texts[0], *texts[1]))
     for check, held in (
-        ("gold_in_fake", "contains the gold '2 January 2022', so"),
+        ("gold_in_fake", "contains the gold '2 January 2022' and"),
         ("gold_in_negative", "the gold '2 January 2022', 'Jan 2, 2022' is in 2 passages ('n0', 'n2')"),
         ("gold_in_counterfactual", "the gold 'Jan 2, 2022' is in 1 passage ('c0')"),
     ):
@@ -57,13 +57,13 @@ def test_a_finding_names_the_alias_that_is_contained(assembly: str) -> None:
         assert held in finding.problem
 
 
-def test_gold_where_it_should_not_be() -> None:
+def test_gold_in_the_wrong_passages() -> None:
     false, noise = of("counterfactual", "In Rome.", "In Paris."), of("negative", "PARIS and Rome.", "Oslo")
     passages = (*of("positive", "Paris."), *false, *noise)
     one, two = record(passages=passages), record("q2", passages=passages, gold=(("Paris",), ("Rome",)), line=2)
-    [told] = found_by("gold_in_counterfactual", one, two)
-    assert (told.id, told.severity) == ("q1", "warning")
-    assert told.problem == "the gold 'Paris' is in 1 passage ('c1') that should tell otherwise"
+    [finding] = found_by("gold_in_counterfactual", one, two)
+    assert (finding.id, finding.severity) == ("q1", "warning")
+    assert finding.problem == "the gold 'Paris' is in 1 passage ('c1') that should contradict it"
     noisy = found_by("gold_in_negative", one, two)
     assert [finding.id for finding in noisy] == ["q1", "q2"]
     assert noisy[1].problem == "the gold 'Paris', 'Rome' is in 1 passage ('n0') that should not answer"
@@ -76,9 +76,9 @@ def test_a_title_is_read_too() -> None:
 
 def test_positives_without_any_of_the_gold() -> None:
     gold: Gold = (("Paris", "the capital"), ("Rome",))
-    told = record(gold=gold, passages=of("positive", "The Capital.", "Rome!"))
+    labelled = record(gold=gold, passages=of("positive", "The Capital.", "Rome!"))
     bare = record("q2", gold=gold, passages=of("positive", *"abcd", "Paris"))
-    [finding] = found_by("positive_without_gold", told, bare)
+    [finding] = found_by("positive_without_gold", labelled, bare)
     assert finding.id == "q2"
     assert finding.problem == (
         "no part of the gold 'Paris', 'Rome' is in 4 of 5 positive passages ('p0', 'p1', 'p2' and 1 more)"
@@ -86,7 +86,7 @@ def test_positives_without_any_of_the_gold() -> None:
 
 
 @pytest.mark.parametrize("answer", ["Yes.", "是的，可以", "Because " + "x" * 50])
-def test_answers_that_no_passage_holds_word_for_word_are_not_looked_for(answer: str) -> None:
+def test_long_answers_are_not_matched(answer: str) -> None:
     assert found_by("positive_without_gold", record(gold=((answer,),), passages=of("positive", "a"))) == []
 
 

@@ -9,22 +9,22 @@ from lint_samples import found_by, of, record
 from pytest_rageval.model.case import Passage
 
 
-def test_ids_that_stand_twice() -> None:
+def test_duplicate_ids() -> None:
     [finding] = found_by("duplicate_id", record(line=2), record("q2"), record(line=1))
     assert (finding.id, finding.severity, finding.origin) == ("q1", "error", "cases.jsonl:2")
-    assert finding.problem == "the id stands at cases.jsonl:1 already, wanted each once"
+    assert finding.problem == "duplicate id, first used in cases.jsonl:1"
 
 
-def test_judgements_of_passages_that_a_record_does_not_have() -> None:
+def test_judgements_of_passages_missing_in_the_record() -> None:
     paged = (Passage("p0", "a", page="doc-1"), Passage("p1", "b"))
     one = record(passages=paged, qrels={"doc-1": 1, "p1": 2, "p7": 0})
     two = record("q2", passages=paged, qrels={"p1": 1, "p8": 1, "p9": 1})
     [finding] = found_by("missing_gold_id", one, two)
     assert (finding.id, finding.severity) == ("q2", "warning")
-    assert finding.problem == "2 of 3 ids judged relevant are of none of its passages: 'p8', 'p9'"
+    assert finding.problem == "2 of 3 ids judged relevant are not among its passages: 'p8', 'p9'"
 
 
-def test_judgements_of_a_corpus_are_not_looked_for_among_passages() -> None:
+def test_judgements_of_a_corpus_are_not_matched_with_passages() -> None:
     assert found_by("missing_gold_id", record(passages=of("", "a"), qrels={"doc-1": 1}), record("q2")) == []
 
 
@@ -32,7 +32,7 @@ def test_a_record_without_judgements_although_most_have_them() -> None:
     judged = [record(name, qrels={"d": 1}) for name in ("q2", "q3")]
     [finding] = found_by("missing_gold_id", *judged, record(qrels={"d": 0}))
     assert (finding.id, finding.severity) == ("q1", "warning")
-    assert finding.problem.startswith("no document is judged relevant, as in most records")
+    assert finding.problem.startswith("no document is judged relevant, unlike in most records")
     assert found_by("missing_gold_id", *judged, record(answerable=False, gold=())) == []
     assert found_by("missing_gold_id", judged[0], record()) == []
 
@@ -45,7 +45,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "corpus.jsonl"
 
 
-def test_judgements_of_documents_that_the_corpus_does_not_have(corpus: str) -> None:
+def test_judgements_of_documents_missing_in_the_corpus(corpus: str) -> None:
     there = record(qrels={"d1": 1, "Page": 1, "d2#3": 1, "d9": 0})
     missing = record("q2", qrels={"d1": 1, "d8": 1})
     pages = record("q3", provenance=(("Page",), ("Nowhere", "Page")))

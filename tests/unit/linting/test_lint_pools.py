@@ -17,37 +17,37 @@ GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of
     [
         (POOL, {"passages": 3}, ""),
         (POOL, {"passages": 5, "noise_rate": 0.4}, ""),
-        (POOL, {}, "passages=5 noise_rate=0 gives 3 positive, as the record has 3 positive, 2 negative"),
+        (POOL, {}, "passages=5 noise_rate=0 gives 3 positive; the record has 3 positive, 2 negative"),
         (
             POOL,
             {"noise_rate": 0.8},
-            "passages=5 noise_rate=0.8 gives 1 positive, 2 negative, as the record has 3 positive, 2 negative",
+            "passages=5 noise_rate=0.8 gives 1 positive, 2 negative; the record has 3 positive, 2 negative",
         ),
         (
             POOL,
-            {"noise_rate": 0.8, "assembly": "rgb-compat"},  # as RGB, which fills a short pool from the other
-            "passages=5 noise_rate=0.8 gives 3 positive, 2 negative, as the record has 3 positive, 2 negative",
+            {"noise_rate": 0.8, "assembly": "rgb-compat"},  # RGB fills a short pool from the other one
+            "passages=5 noise_rate=0.8 gives 3 positive, 2 negative; the record has 3 positive, 2 negative",
         ),
         (POOL, {"ability": "negative_rejection", "passages": 2}, ""),
         (
             POOL,
             {"ability": "negative_rejection", "passages": 3},
-            "passages=3 noise_rate=1 gives 2 negative, as the record has 3 positive, 2 negative",
+            "passages=3 noise_rate=1 gives 2 negative; the record has 3 positive, 2 negative",
         ),
         (FALSE, {"passages": 3, "correct_rate": 0.5}, ""),
         (
             FALSE,
             {"passages": 4},
-            "passages=4 noise_rate=0 correct_rate=0 gives 3 counterfactual, "
-            "as the record has 3 positive, 2 negative, 3 counterfactual",
+            "passages=4 noise_rate=0 correct_rate=0 gives 3 counterfactual; "
+            "the record has 3 positive, 2 negative, 3 counterfactual",
         ),
         (GROUPS, {"passages": 3}, ""),
         (
             GROUPS,
             {"passages": 3, "noise_rate": 0.5},
-            "passages=3 noise_rate=0.5 gives 2 positive, 1 negative, as the record has 3 positive, 1 negative",
+            "passages=3 noise_rate=0.5 gives 2 positive, 1 negative; the record has 3 positive, 1 negative",
         ),
-        (of("positive", "a"), {}, ""),  # all positive: what a record was made from, and no pool
+        (of("positive", "a"), {}, ""),  # only positive passages: the record's sources, not a pool
         (of("", "a"), {}, ""),
         (None, {}, ""),
         ((), {}, ""),
@@ -82,29 +82,29 @@ def test_correct_rate_holds_for_records_with_counterfactual_passages_only() -> N
     )
 
 
-def test_empty_pools_that_others_fill() -> None:
+def test_empty_pools_that_most_records_fill() -> None:
     only = record("q3", passages=of("positive", "a"), line=3)
     full = [record(f"q{n}", passages=POOL, line=n) for n in (1, 2)]
     others: list[Instance] = [record("q4", passages=None), record("q5", passages=(), answerable=False)]
     [finding] = found_by("empty_pool", *full, only)
     assert (finding.id, finding.origin) == ("q3", "cases.jsonl:3")
-    assert finding.problem == "there is no negative passage, as most records have"
+    assert finding.problem == "the record has no negative passage, unlike most records"
     assert found_by("empty_pool", *full, *others[:1]) == []
     assert found_by("empty_pool", *full, others[1]) == []
-    assert found_by("empty_pool", full[0], only) == []  # one of two is not most
+    assert found_by("empty_pool", full[0], only) == []  # one of two records is not most of them
     [finding] = found_by("empty_pool", *full, record("q6", passages=()))
-    assert finding.problem == "there is no positive and no negative passage, as most records have"
+    assert finding.problem == "the record has no positive and no negative passage, unlike most records"
 
 
-def test_one_text_of_two_roles() -> None:
+def test_the_same_text_in_two_roles() -> None:
     twice = (*of("positive", "a", "b", "b"), *of("counterfactual", "A", "b"), *of("negative", "a"))
     [finding] = found_by("double_role", record(passages=twice), record("q2", passages=FALSE))
     assert (finding.id, finding.severity) == ("q1", "error")
-    assert finding.problem == "p1 (positive) and c1 (counterfactual) are the same text, as are 1 more pairs"
+    assert finding.problem == "p1 (positive) and c1 (counterfactual) have the same text; so do 1 more pairs"
 
 
-def test_groups_that_are_not_as_many_as_slots() -> None:
+def test_a_different_number_of_groups_and_slots() -> None:
     one, two = record(passages=GROUPS), record("q2", passages=GROUPS, gold=(("a",), ("c",)))
     [finding] = found_by("groups_and_slots", one, two)
     assert (finding.id, finding.severity) == ("q1", "note")
-    assert finding.problem == "there are 2 groups of positive passages for 1 parts of the gold"
+    assert finding.problem == "2 groups of positive passages, but 1 parts of the gold"

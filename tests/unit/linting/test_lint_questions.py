@@ -10,7 +10,7 @@ from pytest_rageval.linting.subject import Subject
 from pytest_rageval.model.case import Instance, Turn
 
 
-def test_questions_that_are_the_same_but_for_case_width_spaces_and_the_end() -> None:
+def test_questions_that_differ_only_in_case_width_spaces_and_the_end() -> None:
     one = record("q1", "When does  the museum open?", line=1)
     same = record("q2", "WHEN does the museum open？", line=2)
     other = record("q10", "when does the museum open", gold=(("9:00",),), line=3)
@@ -23,7 +23,7 @@ def test_questions_that_are_the_same_but_for_case_width_spaces_and_the_end() -> 
 
 
 def test_a_turn_is_the_same_only_after_the_same_turns() -> None:
-    after = [record(f"q{n}", "And in winter?", history=(Turn(asked, "x"),)) for n, asked in enumerate("aba")]
+    after = [record(f"q{n}", "And in winter?", history=(Turn(question, "x"),)) for n, question in enumerate("aba")]
     assert [each.id for each in found_by("duplicate_question", *after, record("q9", "And in winter?"))] == ["q2"]
 
 
@@ -44,10 +44,10 @@ def test_questions_that_are_nearly_the_same(one: str, other: str, near: bool) ->
     assert all(repr(one) in each.problem and "with the same gold" in each.problem for each in findings)
 
 
-def test_what_is_near_is_found_among_thousands() -> None:
-    asked = [record(f"q{n}", QUESTION.format(WORDS[n % 97], WORDS[n % 89], WORDS[n % 83])) for n in range(3000)]
-    twin = record("q9999", asked[1234].question.replace("bridge", "bridges"))
-    assert any(each.id == "q9999" for each in found_by("near_duplicate_question", *asked, twin))
+def test_a_near_duplicate_is_detected_among_thousands() -> None:
+    records = [record(f"q{n}", QUESTION.format(WORDS[n % 97], WORDS[n % 89], WORDS[n % 83])) for n in range(3000)]
+    twin = record("q9999", records[1234].question.replace("bridge", "bridges"))
+    assert any(each.id == "q9999" for each in found_by("near_duplicate_question", *records, twin))
 
 
 WORDS = ["".join(chr(97 + (n * k * k + k) % 26) for k in range(2, 9)) for n in range(1, 98)]

@@ -8,7 +8,7 @@ from pytest_rageval.linting.wording import affirms
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         ("Yes", True), ("yes.", True), ("Yes, since 2015", True), ("True", True), ("是", True), ("是的，可以", True),
         ("可以。", True), ("No", False), ("NO!", False), ("no - it closed", False), ("不是", False), ("没有。", False),
@@ -16,8 +16,8 @@ from pytest_rageval.linting.wording import affirms
         ("True Detective", None), ("有限公司", None), ("", None),
     ],
 )  # fmt: skip
-def test_yes_and_no(answer: str, wanted: bool | None) -> None:
-    assert affirms(answer) is wanted
+def test_yes_and_no(answer: str, expected: bool | None) -> None:
+    assert affirms(answer) is expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_question_in_another_language_than_declared(language: str, question: s
     assert [each.severity for each in findings] == ["warning"] * wrong
 
 
-def test_several_languages_are_told() -> None:
+def test_several_languages_are_reported() -> None:
     records = [record(f"q{n}", language=language) for n, language in enumerate(("zh", "en", "fr", "zh"))]
     [finding] = found_by("language_mix", *records)
     assert finding.severity == "note"
@@ -65,16 +65,17 @@ def test_there_are_sixteen_topics_under_five_heads() -> None:
         assert len(set(names)) in (5, 16)
 
 
-def test_a_name_that_none_of_omnieval_is_among_those_that_are() -> None:
+def test_a_name_unknown_to_omnieval_among_known_ones() -> None:
     known = [record(topic.zh, facets={"topic": topic.zh, "task": "extractive_qa"}) for topic in TOPICS[:3]]
     strays = [record(f"q{n}", facets={"topic": "基金会", "task": "multi_hop"}, line=n) for n in (10, 9)]
     [finding] = found_by("stray_name", *known, *strays)
     assert (finding.id, finding.severity, finding.origin) == ("q9", "note", "cases.jsonl:9")
     assert finding.problem == (
-        "the topic '基金会', of 2 records from here on, is none of OmniEval's, as others are; did you mean '基金'?"
+        "the topic '基金会' of 2 records (this is the first) is unknown to OmniEval, unlike most others; "
+        "did you mean '基金'?"
     )
 
 
-def test_a_tree_of_ones_own_may_have_any_names() -> None:
+def test_a_custom_tree_may_have_any_names() -> None:
     own = [record(name, facets={"topic": name, "task": "extractive_qa"}) for name in ("Hours", "Prices", "Funds")]
     assert found_by("stray_name", *own) == []

@@ -1,4 +1,4 @@
-"""A process of its own that asks a store for an index, for tests: FOLDER HOW COUNT."""
+"""A test process that gets an index from a store: FOLDER HOW COUNT."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def test_the_best_passage_comes_first_with_its_text_title_and_score() -> None:
 
 
 def test_it_meets_the_protocol_and_is_registered() -> None:
-    made = Registry[RetrieverFactory]("retriever", BUILTIN).get("bm25")(RetrieverParts(CORPUS))
-    assert isinstance(made, Retriever)
+    retriever = Registry[RetrieverFactory]("retriever", BUILTIN).get("bm25")(RetrieverParts(CORPUS))
+    assert isinstance(retriever, Retriever)
 
 
 def test_scores_are_lucenes_bm25() -> None:
@@ -67,12 +67,12 @@ def test_passages_without_a_term_of_the_query_are_not_returned() -> None:
     assert bm25(CORPUS).search("railway", 4).doc_ids == ("d2",)
 
 
-def test_more_than_the_corpus_holds_is_cut() -> None:
+def test_k_above_the_corpus_size_returns_all() -> None:
     assert len(bm25(CORPUS).search("the", 1000)) == 2
 
 
 @pytest.mark.parametrize("query", ["?!…", "unheard-of", "\u202e"])
-def test_a_query_that_meets_nothing_finds_nothing(query: str) -> None:
+def test_a_query_without_a_match_finds_nothing(query: str) -> None:
     assert len(bm25(CORPUS).search(query, 5)) == 0
 
 
@@ -82,7 +82,7 @@ def test_a_corpus_without_words_finds_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1])
-def test_asking_for_no_passage_is_an_error(k: int) -> None:
+def test_k_below_one_is_an_error(k: int) -> None:
     with pytest.raises(SettingError, match=f"at least 1 passage, not {k}"):
         bm25(CORPUS).search("ferry", k)
 
@@ -97,7 +97,7 @@ def test_an_empty_corpus_is_an_error() -> None:
         bm25([])
 
 
-def test_two_passages_of_one_id_are_an_error() -> None:
+def test_a_duplicate_id_is_an_error() -> None:
     with pytest.raises(SettingError, match="two passages with the id 'd1'"):
         bm25([Passage("d1", "one"), Passage("d1", "two")])
 

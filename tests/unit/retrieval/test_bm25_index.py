@@ -1,4 +1,4 @@
-"""The scores of an index: bm25s's own, in one order, the same from memory and from disk."""
+"""The BM25 index: equal to bm25s, stable order, the same from memory and disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ some_documents = st.lists(some_terms, min_size=1, max_size=25)
 some_weights = st.tuples(st.sampled_from([0.0, 0.9, 1.5]), st.sampled_from([0.0, 0.4, 1.0]))
 
 
-def theirs(documents: Documents, query: Sequence[str], k1: float, b: float) -> Any:
+def bm25s_scores(documents: Documents, query: Sequence[str], k1: float, b: float) -> Any:
     """Return the scores that bm25s gives where it makes the index itself."""
     index = bm25s.BM25(k1=k1, b=b)
     index.index(documents, create_empty_token=False, show_progress=False)
@@ -35,12 +35,12 @@ def theirs(documents: Documents, query: Sequence[str], k1: float, b: float) -> A
 @given(some_documents.filter(any), some_terms.filter(len), some_weights)
 def test_scores_are_those_of_bm25s(documents: Documents, query: list[str], weights: tuple[float, float]) -> None:
     scores = Bm25Index(documents, *weights).scores(query)
-    np.testing.assert_allclose(scores, theirs(documents, query, *weights), rtol=1e-6, atol=0)
+    np.testing.assert_allclose(scores, bm25s_scores(documents, query, *weights), rtol=1e-6, atol=0)
 
 
 @settings(deadline=None)
 @given(some_documents, some_terms, st.integers(1, 30))
-def test_the_best_are_by_score_and_then_by_place(documents: Documents, query: list[str], k: int) -> None:
+def test_the_best_are_ordered_by_score_then_position(documents: Documents, query: list[str], k: int) -> None:
     index = Bm25Index(documents, 0.9, 0.4)
     scores = index.scores(query).tolist()
     order = sorted((place for place, score in enumerate(scores) if score > 0), key=lambda place: -scores[place])
@@ -48,7 +48,7 @@ def test_the_best_are_by_score_and_then_by_place(documents: Documents, query: li
 
 
 @pytest.mark.parametrize("block", [1, 3, 7])
-def test_postings_do_not_depend_on_how_many_are_sorted_at_a_time(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_postings_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     documents = [[f"w{(i * j) % 11}" for j in range(i % 5)] for i in range(40)]
     whole = postings.postings_of(documents, 0.9, 0.4)
     monkeypatch.setattr(postings, "BLOCK", block)
@@ -64,11 +64,11 @@ def test_postings_do_not_depend_on_how_many_are_sorted_at_a_time(monkeypatch: py
     "documents", [[["a", "b", "a"], ["b"], [], ["铁路", "c"]], [[], []], [["a"] * 70_000, ["a"]]], ids=str
 )
 def test_a_saved_index_is_the_same_and_nothing_in_it_is_pickled(tmp_path: Path, documents: Documents) -> None:
-    made = Bm25Index(documents, 0.9, 0.4)
-    made.save(tmp_path)
+    index = Bm25Index(documents, 0.9, 0.4)
+    index.save(tmp_path)
     loaded = Bm25Index.load(tmp_path)
     for query in (["a"], ["b", "b", "铁路"], ["unheard-of"]):
-        assert loaded.best(query, 9) == made.best(query, 9)
+        assert loaded.best(query, 9) == index.best(query, 9)
     assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json"}
     for path in tmp_path.glob("*.npy"):
         assert not np.load(path, allow_pickle=False).dtype.hasobject
@@ -78,26 +78,26 @@ def test_a_saved_index_is_the_same_and_nothing_in_it_is_pickled(tmp_path: Path, 
 
 
 def test_a_loaded_index_is_mapped_into_memory(tmp_path: Path) -> None:
-    made = Bm25Index([["a", "b"], ["b"]], 0.9, 0.4)
-    made.save(tmp_path)
+    index = Bm25Index([["a", "b"], ["b"]], 0.9, 0.4)
+    index.save(tmp_path)
     loaded = Bm25Index.load(tmp_path)
     scores = loaded._index.scores
     assert all(isinstance(scores[name], np.memmap) for name in ("data", "indices", "indptr"))
-    assert loaded.resident_bytes == made.resident_bytes > 3 * 8
+    assert loaded.resident_bytes == index.resident_bytes > 3 * 8
 
 
 @pytest.mark.parametrize("name", ["params.index.json", "vocab.index.json", "data.csc.index.npy"])
 @pytest.mark.parametrize("content", [b"", b"{", b"\x80\x04N."])
-def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
     Bm25Index([["a"]], 0.9, 0.4).save(tmp_path)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match="holds no index of bm25s; remove it, and it is built anew"):
+    with pytest.raises(DataError, match="holds no index of bm25s; remove it to rebuild the index"):
         Bm25Index.load(tmp_path)
 
 
-def test_any_byte_that_changed_on_disk_is_told_or_does_not_matter(tmp_path: Path) -> None:
+def test_any_changed_byte_on_disk_is_an_error_or_harmless(tmp_path: Path) -> None:
     Bm25Index([["a", "b"], ["b"], ["c", "a"]], 0.9, 0.4).save(tmp_path)
-    told = 0
+    errors = 0
     for path in sorted(tmp_path.glob("*.npy")):
         whole = path.read_bytes()
         for at in range(len(whole)):
@@ -105,6 +105,6 @@ def test_any_byte_that_changed_on_disk_is_told_or_does_not_matter(tmp_path: Path
             try:
                 assert all(position < 3 for position, _ in Bm25Index.load(tmp_path).best(["a", "b", "c"], 3))
             except DataError as error:
-                told += str(error).endswith("holds no index of bm25s; remove it, and it is built anew")
+                errors += str(error).endswith("holds no index of bm25s; remove it to rebuild the index")
         path.write_bytes(whole)
-    assert told > 300
+    assert errors > 300

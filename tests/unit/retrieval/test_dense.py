@@ -1,4 +1,4 @@
-"""Dense retrieval by an encoder without a model: what is embedded, kept, found, refused and told."""
+"""Dense retrieval with a model-free encoder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CORPUS = (
 )
 
 
-def made(
+def retriever_of(
     store: IndexStore | None,
     passages: tuple[Passage, ...] = CORPUS,
     settings: DenseSettings = PLAIN,
@@ -61,8 +61,8 @@ def store(tmp_path: Path) -> IndexStore:
     return IndexStore(tmp_path / "indexes")
 
 
-def test_the_nearest_comes_first_with_all_that_is_known_of_it(store: IndexStore) -> None:
-    retriever = made(store)
+def test_the_nearest_comes_first_with_its_fields(store: IndexStore) -> None:
+    retriever = retriever_of(store)
     assert isinstance(retriever, Retriever)
     best, *others = retriever.search("ferry noon harbour", 2)
     assert (best.doc_id, best.text, best.title, best.page) == ("d1", "ferry leaves noon", "harbour", "p1")
@@ -74,16 +74,16 @@ def test_the_nearest_comes_first_with_all_that_is_known_of_it(store: IndexStore)
 
 def test_texts_are_embedded_with_their_prefix_and_title(store: IndexStore) -> None:
     encoder = WordEncoder()
-    retriever = made(store, CORPUS[:2], DenseSettings("w", "query: ", "passage: "), encoder)
+    retriever = retriever_of(store, CORPUS[:2], DenseSettings("w", "query: ", "passage: "), encoder)
     retriever.search("ferry", 1)
-    assert encoder.asked == ["passage: harbour ferry leaves noon", "passage: mayor opened railway", "query: ferry"]
+    assert encoder.inputs == ["passage: harbour ferry leaves noon", "passage: mayor opened railway", "query: ferry"]
 
 
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "diskann"])
 def test_every_index_finds_what_is_nearest_and_breaks_ties_by_the_corpus(store: IndexStore, kind: str) -> None:
     passages = (*sentences(120), *(Passage(f"twin{n}", "kettle kettle warranty") for n in range(6)))
-    exact = made(store, passages)
-    retriever = made(store, passages, index=index_of(kind))
+    exact = retriever_of(store, passages)
+    retriever = retriever_of(store, passages, index=index_of(kind))
     assert retriever.search("kettle warranty", 6).doc_ids == tuple(f"twin{n}" for n in range(6))
     for query in ("ferry at noon", "tram ticket", "garden river bridge"):
         assert retriever.search(query, 10) == exact.search(query, 10)
@@ -102,17 +102,17 @@ def test_every_index_finds_what_is_nearest_and_breaks_ties_by_the_corpus(store: 
 
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "diskann"])
 def test_a_corpus_of_one_passage_is_found(store: IndexStore, kind: str) -> None:
-    retriever = made(store, CORPUS[:1], index=index_of(kind))
+    retriever = retriever_of(store, CORPUS[:1], index=index_of(kind))
     assert retriever.search("noon", 3).doc_ids == ("d1",)
     assert retriever.facts["recall@10"] == (1.0 if kind == "flat" else None)
 
 
 def test_vectors_are_made_once_and_serve_every_index(store: IndexStore) -> None:
     first, second, third = WordEncoder(), WordEncoder(), WordEncoder()
-    made(store, sentences(30), encoder=first)
-    made(store, sentences(30), encoder=second)
-    made(store, sentences(30), encoder=third, index=index_of("hnsw"))
-    assert (len(first.asked), second.asked, third.asked) == (30, [], [])
+    retriever_of(store, sentences(30), encoder=first)
+    retriever_of(store, sentences(30), encoder=second)
+    retriever_of(store, sentences(30), encoder=third, index=index_of("hnsw"))
+    assert (len(first.inputs), second.inputs, third.inputs) == (30, [], [])
 
 
 @pytest.mark.parametrize(
@@ -126,36 +126,36 @@ def test_vectors_are_made_once_and_serve_every_index(store: IndexStore) -> None:
     ],
     ids=["corpus", "model", "prefix", "pooling", "normalize"],
 )
-def test_vectors_of_another_corpus_model_or_setting_are_others(store: IndexStore, other: Mapping[str, Any]) -> None:
+def test_another_corpus_model_or_setting_has_other_vectors(store: IndexStore, other: Mapping[str, Any]) -> None:
     first: dict[str, Any] = {"passages": sentences(30), "encoder": WordEncoder(), "settings": DenseSettings("w")}
-    made(store, **first)
-    made(store, **{**first, **other})
+    retriever_of(store, **first)
+    retriever_of(store, **{**first, **other})
     assert len(list(store.folder.glob("vectors-*/index.json"))) == 2
 
 
-@pytest.mark.parametrize(("change", "told"), [("model", "another model"), ("corpus", "another corpus")])
-def test_an_index_under_the_name_of_another_is_refused(store: IndexStore, change: str, told: str) -> None:
-    made(store)
-    (kept,) = store.folder.glob("vectors-*/index.json")
+@pytest.mark.parametrize(("change", "problem"), [("model", "another model"), ("corpus", "another corpus")])
+def test_a_renamed_index_is_refused(store: IndexStore, change: str, problem: str) -> None:
+    retriever_of(store)
+    (file,) = store.folder.glob("vectors-*/index.json")
     name = "words16" if change == "model" else RetrieverParts(CORPUS).corpus_digest
-    kept.write_text(kept.read_text().replace(name, "else"))
-    with pytest.raises(DataError, match=f"is an index of {told} than is asked for; remove it"):
-        made(store)
+    file.write_text(file.read_text().replace(name, "else"))
+    with pytest.raises(DataError, match=f"is an index of {problem}; remove it to rebuild"):
+        retriever_of(store)
 
 
-def test_vectors_that_are_damaged_are_refused(store: IndexStore) -> None:
-    made(store)
-    (kept,) = store.folder.glob(f"vectors-*/{FILE}")
-    whole = kept.read_bytes()
-    kept.write_bytes(whole[:-8])
-    with pytest.raises(DataError, match="has 312 bytes, and was written with 320; remove the folder"):
-        made(store)
-    kept.write_bytes(b"x" * len(whole))
+def test_damaged_vectors_are_refused(store: IndexStore) -> None:
+    retriever_of(store)
+    (file,) = store.folder.glob(f"vectors-*/{FILE}")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-8])
+    with pytest.raises(DataError, match="has 312 bytes, but was written with 320; remove the folder"):
+        retriever_of(store)
+    file.write_bytes(b"x" * len(whole))
     with pytest.raises(DataError, match="cannot be read as vectors; remove the folder"):
-        made(store)
-    np.save(kept, np.zeros((12, 4), dtype=np.float32))
-    with pytest.raises(DataError, match=r"holds 12 x 4 of float32, not a vector a passage \(3\)"):
-        made(store)
+        retriever_of(store)
+    np.save(file, np.zeros((12, 4), dtype=np.float32))
+    with pytest.raises(DataError, match=r"holds 12 x 4 of float32, not one vector per passage \(3\)"):
+        retriever_of(store)
 
 
 class Faulty(WordEncoder):
@@ -172,68 +172,68 @@ class Faulty(WordEncoder):
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "problem"),
     [
         (np.nan, "a vector with NaN or infinity"),
         (np.inf, "a vector with NaN or infinity"),
         (0.0, "a vector of zeros, which cannot be normalised"),
     ],
 )
-def test_a_vector_that_cannot_be_used_is_told_with_its_passage(store: IndexStore, fault: float, told: str) -> None:
+def test_an_invalid_vector_is_reported_with_its_passage(store: IndexStore, fault: float, problem: str) -> None:
     corpus = (*CORPUS, Passage("d9", "fault"))
-    with pytest.raises(SettingError, match=f"^the model gives the passage 'd9' {told}; take"):
-        made(store, corpus, encoder=Faulty(fault))
+    with pytest.raises(SettingError, match=f"^the model gives the passage 'd9' {problem}; use"):
+        retriever_of(store, corpus, encoder=Faulty(fault))
     assert not list(store.folder.glob("vectors-*/*"))
-    with pytest.raises(CaseError, match=f"^the model gives the question {told}; it cannot") as raised:
-        made(store, encoder=Faulty(fault)).search("fault", 1)
+    with pytest.raises(CaseError, match=f"^the model gives the question {problem}; it cannot") as raised:
+        retriever_of(store, encoder=Faulty(fault)).search("fault", 1)
     assert raised.value.kind == "bad_vector"
 
 
-def test_zeros_may_be_searched_without_normalisation(store: IndexStore) -> None:
+def test_zero_vectors_are_valid_without_normalisation(store: IndexStore) -> None:
     corpus = (*CORPUS, Passage("d9", "fault"))
-    retriever = made(store, corpus, DenseSettings("w", normalize=False), Faulty(0.0))
+    retriever = retriever_of(store, corpus, DenseSettings("w", normalize=False), Faulty(0.0))
     assert retriever.search("fault", 4).doc_ids == ("d1", "d2", "d3", "d9")
 
 
 def test_without_normalisation_a_long_vector_is_near(store: IndexStore) -> None:
     corpus = (Passage("once", "ferry"), Passage("thrice", "ferry ferry ferry mayor"))
-    assert made(store, corpus).search("ferry", 2).doc_ids == ("once", "thrice")
-    plain = made(store, corpus, DenseSettings("w", normalize=False)).search("ferry", 2)
+    assert retriever_of(store, corpus).search("ferry", 2).doc_ids == ("once", "thrice")
+    plain = retriever_of(store, corpus, DenseSettings("w", normalize=False)).search("ferry", 2)
     assert plain.doc_ids == ("thrice", "once")
 
 
 def test_a_model_of_another_dimension_is_refused(store: IndexStore) -> None:
-    retriever = made(store)
+    retriever = retriever_of(store)
     retriever._encoder = WordEncoder(8)
-    with pytest.raises(CaseError, match="a vector of 8 dimensions, where the index has 16"):
+    with pytest.raises(CaseError, match="a vector of 8 dimensions, but the index has 16"):
         retriever.search("ferry", 1)
 
 
 @pytest.mark.parametrize(
     ("query", "k", "error"), [("", 1, CaseError), (" \n", 1, CaseError), ("ferry", 0, SettingError)]
 )
-def test_what_cannot_be_asked_is_refused(store: IndexStore, query: str, k: int, error: type[Exception]) -> None:
+def test_an_invalid_query_is_refused(store: IndexStore, query: str, k: int, error: type[Exception]) -> None:
     with pytest.raises(error):
-        made(store).search(query, k)
+        retriever_of(store).search(query, k)
 
 
 def test_an_empty_corpus_is_refused(store: IndexStore) -> None:
     with pytest.raises(SettingError, match="corpus of the dense retriever is empty"):
-        made(store, ())
+        retriever_of(store, ())
     with pytest.raises(SettingError, match="the dense retriever has two passages with the id 'd1'"):
-        made(store, (*CORPUS, CORPUS[0]))
+        retriever_of(store, (*CORPUS, CORPUS[0]))
 
 
-def test_without_a_store_it_is_kept_for_the_process() -> None:
-    assert made(None).search("railway", 1).doc_ids == ("d2",)
+def test_without_a_store_the_index_is_temporary() -> None:
+    assert retriever_of(None).search("railway", 1).doc_ids == ("d2",)
 
 
 @pytest.mark.parametrize(
-    ("params", "told"),
+    ("params", "problem"),
     [
         ({}, "the retriever 'dense' needs a model; write 'model = FOLDER or NAME'"),
-        ({"model": "./nowhere"}, "has model = './nowhere', and there is no such folder in "),
-        ({"model": "a/b/c"}, "has model = 'a/b/c', and there is no such folder in "),
+        ({"model": "./nowhere"}, "has model = './nowhere', but .* has no such folder"),
+        ({"model": "a/b/c"}, "has model = 'a/b/c', but .* has no such folder"),
         ({"model": 7}, "has model = 7; write a text"),
         ({"model": "m", "index": "hsnw"}, "has index = 'hsnw'; did you mean 'hnsw'"),
         ({"model": "m", "pooling": "men"}, "has pooling = 'men'; did you mean 'mean'"),
@@ -244,8 +244,8 @@ def test_without_a_store_it_is_kept_for_the_process() -> None:
         ({"model": "m", "index": "diskann", "beam_width": 0}, "has beam_width = 0; write a whole number from 1 to 64"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused(tmp_path: Path, params: Mapping[str, object], told: str) -> None:
-    with pytest.raises(SettingError, match=f"{told}"):
+def test_an_invalid_setting_is_refused(tmp_path: Path, params: Mapping[str, object], problem: str) -> None:
+    with pytest.raises(SettingError, match=f"{problem}"):
         build(RetrieverParts(CORPUS, params, folder=tmp_path))
 
 
@@ -253,7 +253,7 @@ def test_a_setting_that_cannot_be_used_is_refused(tmp_path: Path, params: Mappin
     ("index", "library", "extra"),
     [("flat", "sentence_transformers", "dense"), ("hnsw", "usearch", "dense"), ("diskann", "diskannpy", "diskann")],
 )
-def test_a_library_that_is_missing_is_named_by_its_extra(
+def test_a_missing_library_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, index: str, library: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
@@ -261,22 +261,24 @@ def test_a_library_that_is_missing_is_named_by_its_extra(
         build(RetrieverParts(CORPUS, {"model": "m", "index": index}))
 
 
-def test_what_is_in_memory_is_measured_now_and_then(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    retriever, count = made(store), itertools.count(1)
+def test_resident_bytes_are_measured_after_doubling_searches(
+    store: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retriever, count = retriever_of(store), itertools.count(1)
     monkeypatch.setattr(retriever._vectors, "resident_bytes", lambda: next(count))
-    told: list[Any] = []
+    sizes: list[Any] = []
     for _ in range(100):
         retriever.search("ferry", 1)
-        told.append(retriever.facts["resident_bytes"])
-    assert told[0] == 1
-    assert 1 < told[-1] <= 8
+        sizes.append(retriever.facts["resident_bytes"])
+    assert sizes[0] == 1
+    assert 1 < sizes[-1] <= 8
 
 
 def test_facts_are_builtins_with_the_settings(store: IndexStore) -> None:
-    facts = made(store, sentences(40), index=index_of("hnsw")).facts
+    facts = retriever_of(store, sentences(40), index=index_of("hnsw")).facts
     assert {type(value) for value in facts.values()} <= {str, int, float, bool, type(None)}
-    told = {name: facts[name] for name in ("retriever", "model", "m", "ef_construction", "ef_search", "normalize")}
-    assert told == {
+    subset = {name: facts[name] for name in ("retriever", "model", "m", "ef_construction", "ef_search", "normalize")}
+    assert subset == {
         "retriever": "dense", "model": "words", "m": 16, "ef_construction": 128, "ef_search": 64, "normalize": True,
     }  # fmt: skip
     assert {"build_s", "load_s", "disk_bytes", "resident_bytes", "recall@10"} <= set(facts)

@@ -1,4 +1,4 @@
-"""The encoder and dense retrieval by a real model, which is loaded once; nothing is asked of a network."""
+"""The encoder and dense retrieval with a real model, without a network."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_passages_are_found_by_what_they_mean(folder: Path, tmp_path: Path, capf
     (tmp_path / "models").mkdir()
     (tmp_path / "models/small").symlink_to(folder)
     params = {"model": "models/small"}
-    retriever = build(RetrieverParts(CORPUS, params, store=IndexStore(tmp_path / "kept"), folder=tmp_path))
-    for query, wanted in (
+    retriever = build(RetrieverParts(CORPUS, params, store=IndexStore(tmp_path / "indexes"), folder=tmp_path))
+    for query, expected in (
         ("What do cats eat?", "cat"),
         ("When does the ship go?", "boat"),
         ("Who rides trains?", "train"),
     ):
         ranking = retriever.search(query, 3)
-        assert ranking[0].doc_id == wanted
+        assert ranking[0].doc_id == expected
         assert len(ranking) == 3
     assert retriever.facts["model"] == "models/small"  # type: ignore[attr-defined]
     assert capfd.readouterr() == ("", "")
@@ -81,29 +81,29 @@ def test_a_model_has_another_digest_under_another_version_of_its_library(
         assert SentenceEncoder(str(folder), "model", "cpu", 32).digest != encoder.digest
 
 
-def test_pooling_may_be_another_than_the_model_s(folder: Path, encoder: SentenceEncoder) -> None:
+def test_pooling_can_differ_from_the_model(folder: Path, encoder: SentenceEncoder) -> None:
     cls, mean = (
         SentenceEncoder(str(folder), pooling, "cpu", 32).encode(["the old ferry"])[0] for pooling in ("cls", "mean")
     )
-    theirs = encoder.encode(["the old ferry"])[0]
-    assert np.allclose(mean / np.linalg.norm(mean), theirs, atol=1e-5)
-    assert not np.allclose(cls / np.linalg.norm(cls), theirs, atol=1e-2)
+    default = encoder.encode(["the old ferry"])[0]
+    assert np.allclose(mean / np.linalg.norm(mean), default, atol=1e-5)
+    assert not np.allclose(cls / np.linalg.norm(cls), default, atol=1e-2)
 
 
-def test_a_model_that_is_not_there_is_one_sentence(folder: Path) -> None:
-    wanted = "the retriever 'dense' cannot load the model 'no-such/model', which is no folder beside the ini, on the "
-    with pytest.raises(SettingError, match=f"^{wanted}device 'cpu' \\(") as raised:
+def test_a_missing_model_is_one_sentence(folder: Path) -> None:
+    problem = "the retriever 'dense' cannot load the model 'no-such/model', not a folder beside the ini file, on the "
+    with pytest.raises(SettingError, match=f"^{problem}device 'cpu' \\(") as raised:
         SentenceEncoder("no-such/model", "model", "cpu", 32)
     assert "\n" not in str(raised.value)
 
 
-def test_a_folder_that_holds_no_model_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_one_sentence(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="cannot load the model") as raised:
         SentenceEncoder(str(tmp_path), "model", "cpu", 32)
     assert "\n" not in str(raised.value)
 
 
-def test_the_digest_tells_trained_weights_and_settings_from_others(tmp_path: Path) -> None:
+def test_the_digest_changes_with_weights_and_settings(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/config.json").write_text('{"layers": 2}')
     (tmp_path / "a/model.safetensors").write_bytes(bytes(3_000_000))
@@ -121,7 +121,7 @@ def test_the_digest_tells_trained_weights_and_settings_from_others(tmp_path: Pat
     assert model_digest(copy) != first
 
 
-def test_the_embedding_model_of_the_ini_is_loaded_when_it_is_asked(folder: Path, tmp_path: Path) -> None:
+def test_the_embedding_model_of_the_ini_is_loaded_on_first_use(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "small").symlink_to(folder)
     embedder = LocalEmbedder("sentence-transformers/small", tmp_path)
     assert embedder.revision == ""
@@ -131,14 +131,14 @@ def test_the_embedding_model_of_the_ini_is_loaded_when_it_is_asked(folder: Path,
     assert reply.model == "sentence-transformers/small"
 
 
-def test_an_embedding_model_that_is_not_there_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+def test_a_missing_embedding_model_is_one_sentence(folder: Path, tmp_path: Path) -> None:
     embedder = LocalEmbedder("sentence-transformers/no-such/model", tmp_path)
-    with pytest.raises(SettingError, match="rag_embedder_model cannot load the model 'no-such/model', which is no fol"):
+    with pytest.raises(SettingError, match="rag_embedder_model cannot load the model 'no-such/model', not a folder"):
         asyncio.run(embedder.embed(["a"]))
 
 
 @pytest.mark.parametrize("name", ["no-such/model", "no/such/model", "no such"])
-def test_an_embedding_model_that_is_not_there_is_not_looked_for_elsewhere(
+def test_a_missing_embedding_model_is_not_downloaded(
     offline: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     pytest.importorskip("sentence_transformers", reason="the extra dense is not installed")

@@ -26,7 +26,7 @@ from pytest_rageval.retrieval.pgvector import PgVector
 from pytest_rageval.retrieval.postgres import Table, dsn_of, table_of
 from pytest_rageval.retrieval.retriever_params import Params
 
-MADE = """
+TABLES = """
 CREATE EXTENSION vector;
 CREATE TABLE passages (id int PRIMARY KEY, text text, title text, embedding vector(3));
 INSERT INTO passages VALUES (1, 'east', 'E', '[1,0,0]'), (2, 'north', 'N', '[0,2,0]'), (3, 'none', '', NULL),
@@ -45,13 +45,13 @@ CREATE ROLE stranger LOGIN;
 GUARD = "local all guarded scram-sha-256\n"
 
 
-ENDED = """
+END_CONNECTIONS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 """
 
 
 class Compass:
-    """Knows the directions; what it is asked for besides is nowhere."""
+    """Encodes the four directions; any other text becomes a zero vector."""
 
     digest = "compass"
 
@@ -66,13 +66,13 @@ class Compass:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Any]:
-    folder = tempfile.mkdtemp()  # PostgreSQL runs as another user than root, from whom pytest keeps its folders
+    folder = tempfile.mkdtemp()  # PostgreSQL runs as another user, who cannot open pytest's folders
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
         started = pgserver.get_server(folder, cleanup_mode="delete")
     with psycopg.connect(started.get_uri(), autocommit=True) as connection:
-        connection.execute(MADE)
+        connection.execute(TABLES)
     rules = Path(folder, "pg_hba.conf")
     rules.write_text(GUARD + rules.read_text())
     started.psql("SELECT pg_reload_conf()")
@@ -86,19 +86,19 @@ def dsn(server: Any) -> str:
 
 
 def test_the_nearest_come_first_with_their_cosine(dsn: str) -> None:
-    found = PgVector(dsn, Table("passages", titles="title"), Compass, "to ", True).search("north", 2)
-    assert [(item.doc_id, item.text, item.title) for item in found] == [("2", "north", "N"), ("4", "north-east", "")]
-    assert [item.score for item in found] == pytest.approx([1.0, 0.5**0.5])
+    ranking = PgVector(dsn, Table("passages", titles="title"), Compass, "to ", True).search("north", 2)
+    assert [(item.doc_id, item.text, item.title) for item in ranking] == [("2", "north", "N"), ("4", "north-east", "")]
+    assert [item.score for item in ranking] == pytest.approx([1.0, 0.5**0.5])
 
 
 @pytest.mark.parametrize(
-    ("distance", "found"),
+    ("distance", "expected"),
     [("l2", {"1": 0.0, "2": -(5**0.5), "4": -(13**0.5)}), ("inner_product", {"4": 3.0, "1": 1.0, "2": 0.0})],
 )
-def test_a_score_is_higher_the_nearer(dsn: str, distance: str, found: dict[str, float]) -> None:
+def test_a_score_is_higher_the_nearer(dsn: str, distance: str, expected: dict[str, float]) -> None:
     ranking = PgVector(dsn, Table("passages", distance=distance), Compass).search("east", 5)
-    assert ranking.doc_ids == tuple(found)  # the row without a vector is not found
-    assert [item.score for item in ranking] == pytest.approx(list(found.values()))
+    assert ranking.doc_ids == tuple(expected)  # the row without a vector is not found
+    assert [item.score for item in ranking] == pytest.approx(list(expected.values()))
 
 
 def test_names_may_be_anything(dsn: str) -> None:
@@ -106,13 +106,13 @@ def test_names_may_be_anything(dsn: str) -> None:
     assert PgVector(dsn, table, Compass).search("east", 1).items == (ScoredPassage("x", 1.0, "ex"),)
 
 
-def test_as_many_come_from_an_index_as_are_asked_for(dsn: str) -> None:
+def test_an_index_returns_k_rows(dsn: str) -> None:
     retriever = PgVector(dsn, Table("many"), Compass)
     assert retriever.search("east", 3).doc_ids == ("1", "2", "3")
     assert len(retriever.search("east", 100)) == 100
 
 
-def test_what_there_is_to_tell_of_it(dsn: str) -> None:
+def test_its_facts(dsn: str) -> None:
     facts = PgVector(dsn, Table("passages"), Compass).facts
     assert {**facts, "disk_bytes": 0} == {
         "retriever": "pgvector",
@@ -140,68 +140,66 @@ def test_a_table_is_searched_by_the_model_that_the_settings_name(dsn: str, monke
     monkeypatch.setenv("HELP_DSN", dsn)
     factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("pgvector")
     params = {"table": "help", "dsn_env": "HELP_DSN", "model": model.name}
-    found = factory(RetrieverParts((), params, folder=model.parent)).search("How long is the warranty?", 2)
-    assert found.doc_ids == ("A", "P")
-    assert 0.2 < (found[0].score or 0) < 1
+    ranking = factory(RetrieverParts((), params, folder=model.parent)).search("How long is the warranty?", 2)
+    assert ranking.doc_ids == ("A", "P")
+    assert 0.2 < (ranking[0].score or 0) < 1
 
 
-def test_a_connection_that_is_lost_is_made_anew(server: Any, dsn: str) -> None:
+def test_a_lost_connection_is_opened_again(server: Any, dsn: str) -> None:
     retriever = PgVector(dsn, Table("passages"), Compass)
     before = retriever.search("east", 1)
-    server.psql(ENDED)
+    server.psql(END_CONNECTIONS)
     assert retriever.search("east", 1) == before
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "problem"),
     [
         (Table("pasages"), "the database of pgvector has no table 'pasages'; write table = NAME or SCHEMA.NAME"),
         (Table("passages; DROP TABLE passages"), "has no table 'passages; DROP TABLE passages'"),
         (Table("passages", ids="idd"), "the table 'passages' has no column 'idd'; did you mean 'id'?"),
-        (Table("passages", embeddings="text"), "the column 'text' of 'passages' is of the type text, wanted vector"),
-        (Table("hollow"), "the table 'hollow' has no row with a vector; fill it before it is searched"),
+        (Table("passages", embeddings="text"), "the column 'text' of 'passages' has the type text, not vector; set"),
+        (Table("hollow"), "the table 'hollow' has no row with a vector; fill it first"),
     ],
 )
-def test_a_table_that_does_not_fit_is_one_sentence(dsn: str, table: Table, said: str) -> None:
+def test_an_unusable_table_is_one_sentence(dsn: str, table: Table, problem: str) -> None:
     with pytest.raises(SettingError) as caught:
         PgVector(dsn, table, Compass)
-    assert said in str(caught.value)
+    assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_another_dimension_is_one_sentence(dsn: str) -> None:
-    with pytest.raises(SettingError, match="'passages' have 3 numbers, and those of the questions 4; set model to the"):
+    with pytest.raises(SettingError, match="'passages' have 3 numbers, but those of queries 4; set model to the"):
         PgVector(dsn, Table("passages"), partial(Compass, 4))
 
 
-def test_a_database_that_is_not_there_is_one_sentence(dsn: str) -> None:
-    for missing, said in (
+def test_a_missing_database_is_one_sentence(dsn: str) -> None:
+    for missing, problem in (
         ("postgresql://nobody@127.0.0.1:1/none", "Connection refused"),
         (dsn.replace("/postgres?", "/nowhere?"), 'database "nowhere" does not exist'),
     ):
         with pytest.raises(SettingError) as caught:
             PgVector(missing, Table("passages"), Compass)
-        assert str(caught.value).startswith("pgvector has no connection to the database: ")
-        assert said in str(caught.value)
+        assert str(caught.value).startswith("pgvector cannot connect to the database: ")
+        assert problem in str(caught.value)
         assert "\n" not in str(caught.value)
 
 
-def test_the_database_is_reached_before_the_model_is_loaded_which_is_told_with_this_retriever_s_name(
-    dsn: str, tmp_path: Path
-) -> None:
+def test_the_database_is_checked_before_the_model_and_errors_name_this_retriever(dsn: str, tmp_path: Path) -> None:
     factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("pgvector")
     pytest.importorskip("sentence_transformers", reason="the extra dense is not installed")
     (tmp_path / "hollow").mkdir()
-    for database, said in (
-        ("postgresql://nobody@127.0.0.1:1/none", "pgvector has no connection to the database: "),
+    for database, problem in (
+        ("postgresql://nobody@127.0.0.1:1/none", "pgvector cannot connect to the database: "),
         (dsn, "the retriever 'pgvector' cannot load the model "),
     ):
         params = {"table": "passages", "dsn": database, "model": "hollow"}
-        with pytest.raises(SettingError, match=f"^{said}"):
+        with pytest.raises(SettingError, match=f"^{problem}"):
             factory(RetrieverParts((), params, folder=tmp_path))
 
 
-def test_a_password_is_never_told(dsn: str) -> None:
+def test_a_password_is_never_shown(dsn: str) -> None:
     for wrong in (dsn.replace("postgres:@", "guarded:wr0ng@"), "postgresql://me:wr0ng@host:port:/x", "password wr0ng"):
         with pytest.raises(SettingError) as caught:
             PgVector(wrong, Table("passages"), Compass)
@@ -210,17 +208,17 @@ def test_a_password_is_never_told(dsn: str) -> None:
         PgVector(dsn.replace("postgres:@", "guarded:wr0ng@"), Table("passages"), Compass)
 
 
-def test_a_table_that_one_may_not_read_is_one_sentence(dsn: str) -> None:
+def test_an_unreadable_table_is_one_sentence(dsn: str) -> None:
     with pytest.raises(SettingError, match="'passages' cannot be read: permission denied for table passages"):
         PgVector(dsn.replace("postgres:@", "stranger:@"), Table("passages"), Compass)
 
 
-def test_a_row_at_no_distance_is_an_error_of_the_case(dsn: str) -> None:
+def test_a_zero_vector_is_an_error_of_the_case(dsn: str) -> None:
     with pytest.raises(
-        CaseError, match="the row '7' of 'zeros' is at no distance of the question; a vector is all zeros"
+        CaseError, match="the row '7' of 'zeros' has no distance to the question; one of the two vectors"
     ):
         PgVector(dsn, Table("zeros"), Compass).search("east", 1)
-    with pytest.raises(CaseError, match="at no distance of the question"):
+    with pytest.raises(CaseError, match="has no distance to the question"):
         PgVector(dsn, Table("passages"), Compass).search("nowhere", 1)
     with pytest.raises(CaseError, match="the model gives the question a vector with NaN or infinity"):
         PgVector(dsn, Table("passages"), Compass).search("unknown", 1)
@@ -228,19 +226,19 @@ def test_a_row_at_no_distance_is_an_error_of_the_case(dsn: str) -> None:
         PgVector(dsn, Table("passages"), Compass).search(" ", 1)
 
 
-def test_a_database_that_goes_away_is_an_error_of_the_case(server: Any, dsn: str) -> None:
+def test_a_dropped_database_is_an_error_of_the_case(server: Any, dsn: str) -> None:
     server.psql("CREATE DATABASE short")
     there = dsn.replace("/postgres?", "/short?")
     with psycopg.connect(there, autocommit=True) as connection:
-        connection.execute(MADE.partition("CREATE SCHEMA")[0])
+        connection.execute(TABLES.partition("CREATE SCHEMA")[0])
     retriever = PgVector(there, Table("passages"), Compass)
     server.psql("DROP DATABASE short WITH (FORCE)")
-    with pytest.raises(CaseError, match=r'pgvector has no connection .*"short" does not exist') as caught:
+    with pytest.raises(CaseError, match=r'pgvector cannot connect .*"short" does not exist') as caught:
         retriever.search("east", 1)
     assert caught.value.kind == "connection"
 
 
-def test_a_model_has_to_be_named() -> None:
+def test_a_model_is_required() -> None:
     factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("pgvector")
     with pytest.raises(SettingError, match="the retriever 'pgvector' needs a model; write 'model = FOLDER or NAME'"):
         factory(RetrieverParts((), {"table": "t"}))
@@ -249,24 +247,24 @@ def test_a_model_has_to_be_named() -> None:
 
 
 def test_the_settings_name_the_table_and_the_database() -> None:
-    given = {"table": "t", "id_column": "i", "text_column": "x", "title_column": "h", "embedding_column": "e"}
-    assert table_of(Params({**given, "distance": "l2"})) == Table("t", "i", "x", "h", "e", "l2")
+    settings = {"table": "t", "id_column": "i", "text_column": "x", "title_column": "h", "embedding_column": "e"}
+    assert table_of(Params({**settings, "distance": "l2"})) == Table("t", "i", "x", "h", "e", "l2")
     assert dsn_of(Params({"dsn": "postgresql://here"})) == "postgresql://here"
     assert dsn_of(Params({"dsn_env": "PASSAGES"}), {"PASSAGES": "postgresql://there"}) == "postgresql://there"
     assert dsn_of(Params({})) == ""
 
 
 @pytest.mark.parametrize(
-    ("params", "said"),
+    ("params", "problem"),
     [
         ({}, "rag_retriever_params names no table for pgvector to search; write table = NAME"),
         ({"table": "t", "distance": "cosin"}, "has distance = 'cosin'; did you mean 'cosine'?"),
         ({"table": "t", "dsn": "x", "dsn_env": "Y"}, "gives both dsn and dsn_env; give one of them"),
-        ({"table": "t", "dsn_env": "NOT_SET"}, "has dsn_env = 'NOT_SET', and the environment has no such variable"),
+        ({"table": "t", "dsn_env": "NOT_SET"}, "has dsn_env = 'NOT_SET', but the environment has no such variable"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(params: dict[str, object], said: str) -> None:
+def test_invalid_settings_are_refused(params: dict[str, object], problem: str) -> None:
     assert "NOT_SET" not in os.environ
     with pytest.raises(SettingError) as caught:
         (table_of(Params(params)), dsn_of(Params(params)))
-    assert said in str(caught.value)
+    assert problem in str(caught.value)

@@ -1,4 +1,4 @@
-"""Settings of a retriever: each of its kind and range, or one sentence."""
+"""Settings of a retriever: type and range, or one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.retrieval.retriever_params import Params
 anything = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers()))
 
 
-def test_what_is_given_goes_before_the_default() -> None:
+def test_a_setting_overrides_the_default() -> None:
     params = Params({"k1": 2, "m": 32, "exact": True, "model": "x", "kind": "flat"})
     assert params.number("k1", 0.9) == 2.0
     assert params.number("b", 0.4) == 0.4
@@ -47,12 +47,12 @@ def test_a_whole_number_is_one_and_in_its_range_or_refused(value: object) -> Non
 
 
 @pytest.mark.parametrize("value", [math.inf, math.nan])
-def test_a_number_has_an_end(value: float) -> None:
+def test_a_number_is_finite(value: float) -> None:
     with pytest.raises(SettingError, match="write a"):
         Params({"k1": value}).number("k1", 0.9)
 
 
-def test_flags_texts_and_choices_are_of_their_kind() -> None:
+def test_flags_texts_and_choices_have_their_type() -> None:
     params = Params({"exact": "yes", "model": 3, "kind": "flad"})
     with pytest.raises(SettingError, match="has exact = 'yes'; write true or false"):
         params.flag("exact", False)
@@ -62,19 +62,19 @@ def test_flags_texts_and_choices_are_of_their_kind() -> None:
         params.choice("kind", "flat", ("flat", "hnsw"))
 
 
-def test_what_nobody_asked_for_is_refused() -> None:
+def test_an_unknown_setting_is_refused() -> None:
     params = Params({"stemer": "none"})
     params.text("stemmer", "none")
     with pytest.raises(SettingError, match="unknown setting 'stemer'; did you mean 'stemmer'"):
         params.finish()
 
 
-def test_names_are_a_list_of_texts_each_once() -> None:
+def test_names_are_a_list_of_unique_texts() -> None:
     assert Params({}).names("retrievers", ("bm25", "dense")) == ("bm25", "dense")
     assert Params({"retrievers": ["a"]}).names("retrievers", ("bm25",)) == ("a",)
     wrong: list[object] = ["bm25", [], ["a", 1], None]
     for value in wrong:
-        with pytest.raises(SettingError, match=r'write a list as \["bm25"\]'):
+        with pytest.raises(SettingError, match=r'write a list like \["bm25"\]'):
             Params({"retrievers": value}).names("retrievers", ("bm25",))
-    with pytest.raises(SettingError, match="write each once"):
+    with pytest.raises(SettingError, match="write each name once"):
         Params({"retrievers": ["a", "a"]}).names("retrievers", ("bm25",))

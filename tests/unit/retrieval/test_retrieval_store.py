@@ -53,7 +53,7 @@ def process(folder: Path, how: str = "quick") -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def test_an_index_is_built_once_and_told_of(store: IndexStore, build: Builder) -> None:
+def test_an_index_is_built_once_and_listed(store: IndexStore, build: Builder) -> None:
     first = store.get(MADE_OF, build)
     second = IndexStore(store.folder).get(dict(reversed([*MADE_OF.items()])), build)
     assert first.folder == second.folder == store.folder / name_of(MADE_OF)
@@ -73,7 +73,7 @@ def test_its_folder_ignores_itself_in_git(store: IndexStore, build: Builder) -> 
     assert (store.folder / ".gitignore").read_text().splitlines()[-1] == "*"
 
 
-def test_what_a_builder_that_raises_has_written_is_gone(store: IndexStore, build: Builder) -> None:
+def test_a_failed_build_leaves_no_files(store: IndexStore, build: Builder) -> None:
     def raising(folder: Path) -> Mapping[str, object]:
         build(folder)
         raise KeyboardInterrupt
@@ -85,17 +85,17 @@ def test_what_a_builder_that_raises_has_written_is_gone(store: IndexStore, build
     assert store.get(MADE_OF, build).facts == {"passages": 3}
 
 
-def test_a_full_disk_is_one_sentence_and_nothing_half_done(store: IndexStore) -> None:
+def test_a_full_disk_is_one_sentence_and_leaves_no_files(store: IndexStore) -> None:
     def full(folder: Path) -> Mapping[str, object]:
         (folder / "numbers.bin").write_bytes(b"1")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(SettingError, match=r"there is no room for the index toy-.* in .*indexes; make some"):
+    with pytest.raises(SettingError, match=r"no space is left for the index toy-.* in .*indexes; free some"):
         store.get(MADE_OF, full)
     assert names(store.folder) <= {f"{name_of(MADE_OF)}.lock"}
 
 
-def test_an_error_of_the_builder_s_own_is_let_through(store: IndexStore) -> None:
+def test_an_error_of_the_builder_passes_through(store: IndexStore) -> None:
     def offline(folder: Path) -> Mapping[str, object]:
         raise OSError("no such model")
 
@@ -104,56 +104,58 @@ def test_an_error_of_the_builder_s_own_is_let_through(store: IndexStore) -> None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_what_a_killed_process_leaves_is_never_used_and_removed_by_the_next(store: IndexStore, build: Builder) -> None:
+def test_leftovers_of_a_killed_process_are_removed_by_the_next_build(store: IndexStore, build: Builder) -> None:
     with process(store.folder, "hang") as killed:
         assert killed.stdout is not None
         assert killed.stdout.readline() == "half\n"
         (left,) = store.folder.glob("*.part")
         assert (left / "numbers.bin").exists()
         store.get({**MADE_OF, "size": 4}, build)
-        assert left.exists()  # whoever builds it may still be at it
+        assert left.exists()  # another process may still build it
         os.kill(killed.pid, signal.SIGKILL)
     assert store.get(MADE_OF, build).built
     assert list(store.folder.glob("*.part")) == []
 
 
-def test_eight_processes_that_ask_at_once_build_once(store: IndexStore) -> None:
+def test_eight_concurrent_processes_build_once(store: IndexStore) -> None:
     processes = [process(store.folder) for _ in range(8)]
-    said = sorted(each.communicate()[0] for each in processes)
-    assert said == ["123 False\n"] * 7 + ["123 True\n"]
+    outputs = sorted(each.communicate()[0] for each in processes)
+    assert outputs == ["123 False\n"] * 7 + ["123 True\n"]
     assert (store.folder.parent / "count.txt").read_text() == "built\n"
 
 
 @pytest.mark.parametrize("content", [b"1", b"1234", None])
-def test_a_file_of_another_size_or_that_is_gone_is_refused(
-    store: IndexStore, build: Builder, content: bytes | None
-) -> None:
+def test_a_missing_or_resized_file_is_refused(store: IndexStore, build: Builder, content: bytes | None) -> None:
     path = store.get(MADE_OF, build).folder / "numbers.bin"
     path.unlink()
     if content is not None:
         path.write_bytes(content)
-    sizes = f"has {len(content or b'')} bytes, and was written with 3"
-    with pytest.raises(DataError, match=f"numbers.bin: {sizes}; remove the folder .*, and it is built anew"):
+    sizes = f"has {len(content or b'')} bytes, but was written with 3"
+    with pytest.raises(DataError, match=f"numbers.bin: {sizes}; remove the folder .* to rebuild the index"):
         IndexStore(store.folder).get(MADE_OF, build)
     assert len(build.folders) == 1
 
 
 @pytest.mark.parametrize("length", [0, 1, 40, -3])
-def test_facts_that_are_cut_short_are_refused(store: IndexStore, build: Builder, length: int) -> None:
+def test_truncated_facts_are_refused(store: IndexStore, build: Builder, length: int) -> None:
     path = store.get(MADE_OF, build).folder / FACTS
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(DataError, match=r"index\.json: cannot be read as what tells of an index; remove the folder"):
+    with pytest.raises(
+        DataError, match=r"index\.json: cannot be read as the description of an index; remove the folder"
+    ):
         store.get(MADE_OF, build)
 
 
 def test_another_format_is_refused(store: IndexStore, build: Builder) -> None:
     path = store.get(MADE_OF, build).folder / FACTS
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
-    with pytest.raises(DataError, match=r"index\.json: has the format 99, and 1 is read; remove the folder"):
+    with pytest.raises(
+        DataError, match=r"index\.json: has format 99, but only format 1 is supported; remove the folder"
+    ):
         stored(path.parent)
 
 
-def test_a_removed_index_is_built_anew(store: IndexStore, build: Builder) -> None:
+def test_a_deleted_index_is_rebuilt(store: IndexStore, build: Builder) -> None:
     import shutil
 
     shutil.rmtree(store.get(MADE_OF, build).folder)
@@ -172,7 +174,7 @@ def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> Ind
 
 
 @pytest.mark.parametrize("how", ["a file in the way", "read-only"])
-def test_where_nothing_can_be_written_it_is_built_elsewhere(
+def test_an_unwritable_folder_is_replaced_by_a_temporary_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, build: Builder, how: str
 ) -> None:
     store = unwritable(tmp_path, monkeypatch, how)
@@ -192,16 +194,16 @@ def test_an_index_in_a_read_only_folder_is_used(
     assert len(build.folders) == 1
 
 
-def test_an_index_that_is_removed_is_built_anew(store: IndexStore, build: Builder) -> None:
+def test_an_index_is_rebuilt_after_its_removal(store: IndexStore, build: Builder) -> None:
     folder = store.get(MADE_OF, build).folder
     (folder / "note.json").write_text("12")
-    taken = 5 + 2 + (folder / FACTS).stat().st_size
-    assert store.remove(folder.name) == taken
+    size = 5 + 2 + (folder / FACTS).stat().st_size
+    assert store.remove(folder.name) == size
     assert names(store.folder) <= {f"{folder.name}.lock"}
     assert store.get(MADE_OF, build).built
 
 
-def test_an_index_that_cannot_be_removed_stays_whole_and_is_one_sentence(
+def test_a_failed_removal_keeps_the_index_and_is_one_sentence(
     store: IndexStore, build: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = store.get(MADE_OF, build).folder
@@ -216,7 +218,7 @@ def test_an_index_that_cannot_be_removed_stays_whole_and_is_one_sentence(
     assert stored(folder).facts == {"passages": 3}
 
 
-def test_what_cannot_be_noted_is_measured_each_time(
+def test_a_measurement_that_cannot_be_cached_is_repeated(
     store: IndexStore, build: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index, values = store.get(MADE_OF, build), iter((0.5, 0.75, None))

@@ -1,4 +1,4 @@
-"""What `adapted` makes of retrievers that are not ours."""
+"""Adapters of foreign retrievers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pytest_rageval.retrieval.hybrid import build as build_hybrid
 
 
 def search(retriever: object, k: int = 3) -> Ranking:
-    """Return what a retriever finds once it is adapted, awaited where it is to be."""
-    found: Any = adapted(retriever).search("Where?", k)
-    if not isinstance(found, Ranking):
-        found = asyncio.run(awaited(found))
-    assert isinstance(found, Ranking)
-    return found
+    """Return the results of an adapted retriever, awaited if async."""
+    result: Any = adapted(retriever).search("Where?", k)
+    if not isinstance(result, Ranking):
+        result = asyncio.run(awaited(result))
+    assert isinstance(result, Ranking)
+    return result
 
 
 async def awaited(value: Awaitable[object]) -> object:
@@ -38,16 +38,16 @@ class Ours:
         return Ranking((ScoredPassage("a"),))
 
 
-def test_a_retriever_of_the_protocol_is_left_as_it_is() -> None:
+def test_a_retriever_of_the_protocol_stays_as_it_is() -> None:
     ours = Ours()
     assert adapted(ours) is ours
 
 
-def test_texts_are_named_by_what_they_say() -> None:
-    found = search(lambda query: ["one", "two", "one"])
-    assert found.doc_ids == (content_id("one"), content_id("two"))
-    assert [item.text for item in found] == ["one", "two"]
-    assert found[0].score is None
+def test_a_text_gets_an_id_from_its_content() -> None:
+    ranking = search(lambda query: ["one", "two", "one"])
+    assert ranking.doc_ids == (content_id("one"), content_id("two"))
+    assert [item.text for item in ranking] == ["one", "two"]
+    assert ranking[0].score is None
 
 
 def test_pairs_keep_scores_that_fall() -> None:
@@ -55,19 +55,19 @@ def test_pairs_keep_scores_that_fall() -> None:
 
 
 @pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, None)])
-def test_scores_that_say_another_order_are_left_out(scores: tuple[float | None, ...]) -> None:
-    found = search(lambda query: list(zip(("near", "far"), scores, strict=True)))
-    assert [(item.text, item.score) for item in found] == [("near", None), ("far", None)]
+def test_scores_that_contradict_the_order_are_dropped(scores: tuple[float | None, ...]) -> None:
+    ranking = search(lambda query: list(zip(("near", "far"), scores, strict=True)))
+    assert [(item.text, item.score) for item in ranking] == [("near", None), ("far", None)]
 
 
-def test_dicts_may_say_all() -> None:
+def test_dicts_may_have_every_field() -> None:
     rows: list[object] = [
         {"id": 7, "text": "seven", "score": 2, "title": "T", "page": "p"},
         {"doc_id": "d", "page_content": "dee", "metadata": {"source": "s.md", "title": "S"}},
         {"_id": "x"},
     ]
-    found = search(lambda query: rows)
-    assert found.items == (
+    ranking = search(lambda query: rows)
+    assert ranking.items == (
         ScoredPassage("7", None, "seven", "T", "p"),
         ScoredPassage("d", None, "dee", "S", "s.md"),
         ScoredPassage("x"),
@@ -84,15 +84,15 @@ def test_our_passages_and_rankings_are_read() -> None:
 
 
 def test_one_of_several_may_be_any_callable() -> None:
-    made: dict[str, RetrieverFactory] = {
+    factories: dict[str, RetrieverFactory] = {
         "two": lambda parts: cast("Retriever", lambda query: ["one", "two"]),
         "one": lambda parts: cast("Retriever", lambda query, k: [{"id": content_id("two"), "text": "two"}][:k]),
     }
-    parts = RetrieverParts((), {"retrievers": ["two", "one"]}, get=made.__getitem__)
+    parts = RetrieverParts((), {"retrievers": ["two", "one"]}, get=factories.__getitem__)
     assert [item.text for item in build_hybrid(parts).search("Where?", 2)] == ["two", "one"]
 
 
-def test_no_more_than_k_are_taken_and_the_rest_is_not_looked_at() -> None:
+def test_only_the_first_k_results_are_read() -> None:
     def endless(query: str) -> Iterator[str]:
         yield from ("one", "one", "two")
         raise AssertionError("more was asked for than is wanted")
@@ -109,11 +109,11 @@ def test_another_text_under_an_id_is_a_part_of_that_document() -> None:
     assert (second.text, second.page_id) == ("two", "d")
 
 
-def of_two(query: str, wanted: int) -> list[str]:
-    return [str(wanted)]
+def of_two(query: str, count: int) -> list[str]:
+    return [str(count)]
 
 
-def named(query: str, threshold: float = 0.5, *, top_k: int = 10) -> list[str]:
+def with_top_k(query: str, threshold: float = 0.5, *, top_k: int = 10) -> list[str]:
     return [f"{threshold} {top_k}"]
 
 
@@ -126,11 +126,11 @@ def other(query: str, threshold: float = 0.5) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
-    [(of_two, "3"), (named, "0.5 3"), (default_k, "3"), (other, "0.5")],
+    ("function", "expected"),
+    [(of_two, "3"), (with_top_k, "0.5 3"), (default_k, "3"), (other, "0.5")],
 )
-def test_a_callable_is_given_k_where_it_takes_it(function: Callable[..., object], said: str) -> None:
-    assert search(function)[0].text == said
+def test_a_callable_receives_k_if_it_accepts_it(function: Callable[..., object], expected: str) -> None:
+    assert search(function)[0].text == expected
 
 
 def test_async_callables_are_awaited() -> None:
@@ -146,7 +146,7 @@ def test_async_callables_are_awaited() -> None:
     assert search(Finder())[0].text == "Where? 3"
 
 
-def test_a_library_is_told_by_its_methods() -> None:
+def test_a_library_is_recognised_by_its_methods() -> None:
     document = SimpleNamespace(page_content="text", metadata={"source": "s"}, id=None)
     node = SimpleNamespace(node_id="n", get_content=lambda: "node", metadata={}, ref_doc_id="r")
     langchain = SimpleNamespace(invoke=lambda query: [document])
@@ -161,25 +161,25 @@ async def aretrieve(query: str) -> list[str]:
     return ["awaited"]
 
 
-def test_what_is_only_async_is_awaited() -> None:
+def test_an_async_only_retriever_is_awaited() -> None:
     assert search(SimpleNamespace(aretrieve=aretrieve))[0].text == "awaited"
     assert search(SimpleNamespace(ainvoke=aretrieve))[0].text == "awaited"
     assert search(SimpleNamespace(invoke=lambda query: ["called"], ainvoke=aretrieve))[0].text == "called"
 
 
 @pytest.mark.parametrize("value", [3, "bm25", ["a"], SimpleNamespace(find=len)])
-def test_what_is_no_retriever_is_refused(value: object) -> None:
+def test_a_non_retriever_is_refused(value: object) -> None:
     with pytest.raises(SystemContractError, match=r"rag_retriever gave \w+ .*; give an object with search\(query, k\)"):
         adapted(value)
 
 
-def test_a_class_is_no_retriever() -> None:
+def test_a_class_is_refused() -> None:
     with pytest.raises(SystemContractError, match=r"gave the class Ours; give an instance, as Ours\(\)"):
         adapted(Ours)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "problem"),
     [
         (None, "returned a NoneType; it must return texts"),
         ("text", "returned a str; it must return texts"),
@@ -191,22 +191,22 @@ def test_a_class_is_no_retriever() -> None:
         ([{"id": "a", "score": "high"}], "returned .* at place 1"),
     ],
 )
-def test_what_is_no_ranking_is_refused(value: object, said: str) -> None:
+def test_an_invalid_result_is_refused(value: object, problem: str) -> None:
     def find(query: str) -> object:
         return value
 
-    with pytest.raises(SystemContractError, match=f"rag_retriever 'find' {said}"):
+    with pytest.raises(SystemContractError, match=f"rag_retriever 'find' {problem}"):
         search(find)
 
 
-def test_a_coroutine_that_nobody_awaits_says_what_to_do() -> None:
+def test_an_unawaited_coroutine_names_the_fix() -> None:
     with pytest.raises(SystemContractError, match=r"returned a coroutine; .*; declare it with async def"):
         search(lambda query: aretrieve(query))
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("form", ["pair", "ranking", "dict"])
-def test_a_score_that_is_no_finite_number_is_told_with_its_passage(form: str, score: float) -> None:
+def test_an_infinite_score_is_reported_with_its_passage(form: str, score: float) -> None:
     passage = {"pair": ("a", score), "dict": {"id": "a", "score": score}, "ranking": ScoredPassage("a", score, "a")}
     name = content_id("a") if form == "pair" else "a"
     value: Any = [("b", 1.0), passage[form]]

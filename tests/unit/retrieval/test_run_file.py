@@ -30,7 +30,7 @@ def factory(name: str) -> RetrieverFactory:
     return Registry[RetrieverFactory]("retriever", BUILTIN, families=FAMILIES).get(name)
 
 
-def found(name: str, *ids: str, k: int = 5, passages: tuple[Passage, ...] = (), query: str = "Who?") -> Ranking:
+def ranking_of(name: str, *ids: str, k: int = 5, passages: tuple[Passage, ...] = (), query: str = "Who?") -> Ranking:
     outer = CASE_IDS.set(ids)
     try:
         return factory(name)(RetrieverParts(passages, folder=Path.cwd())).search(query, k)
@@ -39,38 +39,38 @@ def found(name: str, *ids: str, k: int = 5, passages: tuple[Passage, ...] = (), 
 
 
 def test_a_run_is_ordered_as_trec_eval_orders_it(folder: Path) -> None:
-    assert found("run:runs/bm25.trec", "data:q1", "q1").doc_ids == ("c", "b", "a")
-    assert found("run:runs/bm25.trec", "q1", k=1).items == (ScoredPassage("c", 3.0),)
+    assert ranking_of("run:runs/bm25.trec", "data:q1", "q1").doc_ids == ("c", "b", "a")
+    assert ranking_of("run:runs/bm25.trec", "q1", k=1).items == (ScoredPassage("c", 3.0),)
 
 
 def test_texts_come_from_the_corpus(folder: Path) -> None:
-    first, *_ = found("run:runs/bm25.trec", "q1", passages=CORPUS)
+    first, *_ = ranking_of("run:runs/bm25.trec", "q1", passages=CORPUS)
     assert first == ScoredPassage("c", 3.0, "text of c", "T", "p")
-    own, theirs = found("run:runs/told.jsonl", "q1", passages=CORPUS)
-    assert (own.text, theirs.text) == ("own", "text of a")
+    own, other = ranking_of("run:runs/told.jsonl", "q1", passages=CORPUS)
+    assert (own.text, other.text) == ("own", "text of a")
 
 
 def test_a_case_may_be_found_by_its_question(folder: Path) -> None:
-    assert found("run:runs/told.jsonl", "other", query="Where?") == Ranking()
-    assert found("run:runs/told.jsonl", query="Where?") == Ranking()
+    assert ranking_of("run:runs/told.jsonl", "other", query="Where?") == Ranking()
+    assert ranking_of("run:runs/told.jsonl", query="Where?") == Ranking()
 
 
-def test_a_case_that_the_file_does_not_have_is_an_error(folder: Path) -> None:
+def test_a_case_missing_in_the_file_is_an_error(folder: Path) -> None:
     with pytest.raises(CaseError, match=r"^runs/bm25.trec has no ranking of the id 'q2'; add one \(.*\), or deselect"):
-        found("run:runs/bm25.trec", "data:q2", "q2")
+        ranking_of("run:runs/bm25.trec", "data:q2", "q2")
     with pytest.raises(CaseError, match="no ranking of the question 'Who") as caught:
-        found("run:runs/bm25.trec")
+        ranking_of("run:runs/bm25.trec")
     assert caught.value.kind == "not_in_run"
 
 
-def test_what_cannot_be_is_said_in_one_sentence(folder: Path) -> None:
+def test_errors_are_one_sentence(folder: Path) -> None:
     with pytest.raises(SettingError, match="the retriever 'run:' names no file; write run:FILE"):
         factory("run:")
-    with pytest.raises(DataError, match=r"^no.trec: no such file; the FILE of rag_retriever = run:FILE is beside the"):
-        found("run:no.trec")
-    with pytest.raises(DataError, match=r"^runs/bm25.trec: the passage 'b' of the id 'q1' is not in rag_corpus; name"):
-        found("run:runs/bm25.trec", "q1", passages=CORPUS[:1])
+    with pytest.raises(DataError, match=r"^no.trec: no such file; the FILE of rag_retriever = run:FILE is relative to"):
+        ranking_of("run:no.trec")
+    with pytest.raises(DataError, match=r"^runs/bm25.trec: the passage 'b' of the id 'q1' is not in rag_corpus; set"):
+        ranking_of("run:runs/bm25.trec", "q1", passages=CORPUS[:1])
     with pytest.raises(SettingError, match="unknown setting 'k1'"):
         factory("run:runs/bm25.trec")(RetrieverParts((), {"k1": 1}))
     with pytest.raises(SettingError, match="at least 1 passage, not 0"):
-        found("run:runs/bm25.trec", "q1", k=0)
+        ranking_of("run:runs/bm25.trec", "q1", k=0)

@@ -1,4 +1,4 @@
-"""Exact search in vectors, the graph beside it, and how recall is counted."""
+"""Exact search in vectors, the approximate indexes, and their recall."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pytest_rageval.retrieval.vectors import Vectors, recall_at_10, resident_byt
 VALUES = st.integers(-40, 40).map(lambda value: value / 16)
 
 
-def drawn(count: int, seed: int = 3) -> Any:
+def random_matrix(count: int, seed: int = 3) -> Any:
     rows = np.random.default_rng(seed).standard_normal((count, 12)).astype(np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 @given(arrays(np.float32, (9, 3), elements=VALUES), arrays(np.float32, 3, elements=VALUES), st.integers(1, 12))
 @settings(max_examples=200, deadline=None)
-def test_the_nearest_are_those_of_sorting_all(matrix: Any, query: Any, k: int) -> None:
+def test_nearest_equals_a_full_sort(matrix: Any, query: Any, k: int) -> None:
     exact = (matrix.astype(np.float64) * query).sum(axis=1)
-    wanted = sorted(range(9), key=lambda at: (-exact[at], at))[:k]
-    assert Vectors(matrix).nearest(query, k).tolist() == wanted
+    expected = sorted(range(9), key=lambda at: (-exact[at], at))[:k]
+    assert Vectors(matrix).nearest(query, k).tolist() == expected
 
 
 def test_equal_vectors_keep_the_order_of_the_corpus_wherever_they_stand() -> None:
-    matrix = drawn(1_000)
+    matrix = random_matrix(1_000)
     twins = [5, 77, 400, 999]
     matrix[twins] = matrix[5]
     assert Vectors(matrix).nearest(matrix[5], 4).tolist() == twins
@@ -53,11 +53,11 @@ class Forgets:
 
 
 def test_recall_counts_neighbours_without_the_vector_itself() -> None:
-    vectors = Vectors(drawn(300))
+    vectors = Vectors(random_matrix(300))
     assert recall_at_10(vectors, vectors) == 1.0
     assert recall_at_10(vectors, Forgets(vectors)) == 0.5
-    assert recall_at_10(Vectors(drawn(1)), vectors) is None
-    few = Vectors(drawn(4))
+    assert recall_at_10(Vectors(random_matrix(1)), vectors) is None
+    few = Vectors(random_matrix(4))
     assert recall_at_10(few, few) == 1.0
 
 
@@ -74,11 +74,11 @@ def test_ties_count_as_found() -> None:
     assert recall_at_10(same, Last()) == 1.0
 
 
-def test_a_graph_is_built_alike_twice_and_shared_by_mapping(tmp_path: Path) -> None:
+def test_two_builds_give_the_same_mapped_graph(tmp_path: Path) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     from pytest_rageval.retrieval.hnsw import Hnsw
 
-    vectors, index = Vectors(drawn(2_000)), Hnsw.of(Params({}))
+    vectors, index = Vectors(random_matrix(2_000)), Hnsw.of(Params({}))
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         index.build(vectors, tmp_path / name)
@@ -94,79 +94,77 @@ def test_a_graph_is_built_alike_twice_and_shared_by_mapping(tmp_path: Path) -> N
         index.open(tmp_path / "b", 2_000)
 
 
-def test_vectors_too_large_for_16_bits_are_kept_whole(tmp_path: Path) -> None:
+def test_vectors_too_large_for_16_bits_keep_32(tmp_path: Path) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     from pytest_rageval.retrieval.hnsw import Hnsw
 
-    vectors, index = Vectors(drawn(200) * np.float32(1e6)), Hnsw.of(Params({}))
+    vectors, index = Vectors(random_matrix(200) * np.float32(1e6)), Hnsw.of(Params({}))
     index.build(vectors, tmp_path)
     assert index.open(tmp_path, 200).nearest(vectors.matrix[3], 1).tolist().count(3) == 1
     assert (recall_at_10(vectors, index.open(tmp_path, 200)) or 0) >= 0.8
 
 
-def test_a_diskann_index_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_diskann_index_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("diskannpy", reason="diskannpy is not installed")
     from pytest_rageval.retrieval.diskann import DiskAnn
 
     index = DiskAnn.of(Params({}))
-    with pytest.raises(DataError, match=r"that searches it by diskannpy ended with status 1; see .* remove the folder"):
+    with pytest.raises(DataError, match=r"its diskannpy process ended with status 1; check .* remove the folder"):
         index.open(tmp_path, 3)
     with pytest.raises(DataError, match="diskannpy cannot index 0 vectors: "):
         index.build(Vectors(np.zeros((0, 4), dtype=np.float32)), tmp_path)
 
 
-def test_a_diskann_process_that_died_is_started_again_and_told_where_it_dies_again(tmp_path: Path) -> None:
+def test_a_dead_diskann_process_is_restarted_once(tmp_path: Path) -> None:
     pytest.importorskip("diskannpy", reason="diskannpy is not installed")
     from pytest_rageval.retrieval.diskann import DiskAnn
 
-    vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({}))
+    vectors, index = Vectors(random_matrix(50)), DiskAnn.of(Params({}))
     index.build(vectors, tmp_path)
     opened = index.open(tmp_path, 50)
-    found = opened.nearest(vectors.matrix[7], 3).tolist()
-    assert 7 in found
+    expected = opened.nearest(vectors.matrix[7], 3).tolist()
+    assert 7 in expected
     for _ in range(2):
-        opened._process.kill()  # it may end before or while it is asked
-        assert opened.nearest(vectors.matrix[7], 3).tolist() == found
+        opened._process.kill()  # it may end before or during the query
+        assert opened.nearest(vectors.matrix[7], 3).tolist() == expected
     opened._process.kill()
     opened._process.wait()
     opened._command = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
-    with pytest.raises(DataError, match="was killed by signal 9; see that there is memory for it"):
+    with pytest.raises(DataError, match="was killed by signal 9; check that it has enough memory"):
         opened.nearest(vectors.matrix[7], 3)
 
 
-def test_a_diskann_answer_that_is_not_awaited_is_not_taken_for_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_diskann_answer_is_not_used_for_the_next_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("diskannpy", reason="diskannpy is not installed")
     from pytest_rageval.retrieval.diskann import DiskAnn
 
     def interrupted() -> int:
         raise KeyboardInterrupt
 
-    vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({"search_complexity": 4}))
+    vectors, index = Vectors(random_matrix(50)), DiskAnn.of(Params({"search_complexity": 4}))
     index.build(vectors, tmp_path)
     opened = index.open(tmp_path, 50)
-    wanted = opened.nearest(vectors.matrix[7], 3).tolist()
+    expected = opened.nearest(vectors.matrix[7], 3).tolist()
     with monkeypatch.context() as patch:
-        patch.setattr(opened, "_number", interrupted)
+        patch.setattr(opened, "_read_number", interrupted)
         with pytest.raises(KeyboardInterrupt):
             opened.nearest(vectors.matrix[9], 3)
-    assert opened.nearest(vectors.matrix[7], 3).tolist() == wanted
+    assert opened.nearest(vectors.matrix[7], 3).tolist() == expected
 
 
-def test_modules_of_the_user_s_folder_do_not_stand_before_those_of_diskann_s_process(
+def test_modules_of_the_user_do_not_shadow_those_of_the_diskann_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("diskannpy", reason="diskannpy is not installed")
     from pytest_rageval.retrieval.diskann import DiskAnn
 
-    project, kept = tmp_path / "project", tmp_path / "kept"
-    for folder in (project, kept):
+    project, indexes = tmp_path / "project", tmp_path / "kept"
+    for folder in (project, indexes):
         folder.mkdir()
     for name in ("json", "struct", "numpy"):
         (project / f"{name}.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(project)
     monkeypatch.syspath_prepend(project)
-    vectors, index = Vectors(drawn(50)), DiskAnn.of(Params({}))
-    index.build(vectors, kept)
-    assert 7 in index.open(kept, 50).nearest(vectors.matrix[7], 3)
+    vectors, index = Vectors(random_matrix(50)), DiskAnn.of(Params({}))
+    index.build(vectors, indexes)
+    assert 7 in index.open(indexes, 50).nearest(vectors.matrix[7], 3)

@@ -17,15 +17,15 @@ WORDS = ("ferry", "harbour", "noon", "railway", "mayor", "kettle", "warranty", "
 
 
 class WordEncoder:
-    """Gives a text the sum of its words' vectors, each drawn by chance from the word."""
+    """Encodes a text as the sum of pseudo-random vectors, one per word."""
 
     def __init__(self, dimension: int = 16, digest: str = "words") -> None:
         self.dimension = dimension
         self.digest = f"{digest}{dimension}"
-        self.asked: list[str] = []
+        self.inputs: list[str] = []
 
     def encode(self, texts: Sequence[str], /) -> Any:
-        self.asked += texts
+        self.inputs += texts
         rows = [sum(map(self._vector, text.split()), np.zeros(self.dimension)) for text in texts]
         return np.array(rows, dtype=np.float32)
 

@@ -7,8 +7,8 @@ from pytest_rageval.systems.question import asks_for_number, content_terms, term
 
 
 def conflict(question: str, *texts: str) -> bool:
-    told = [Sentence(position, text, terms(text)) for position, text in enumerate(texts)]
-    return contradict(told, content_terms(question), number=asks_for_number(question))
+    sentences = [Sentence(position, text, terms(text)) for position, text in enumerate(texts)]
+    return contradict(sentences, content_terms(question), number=asks_for_number(question))
 
 
 WHEN = "When did the Alpine railway open?"
@@ -49,20 +49,20 @@ def test_the_same_sentence_with_another_fact_is_a_contradiction(question: str, o
         ("高山铁路连接哪座城市？", "高山铁路从山谷出发通到北京。", "湖滨铁路从山谷出发通到北京。"),
     ],
 )  # fmt: skip
-def test_anything_less_is_none(question: str, one: str, other: str) -> None:
+def test_other_sentences_do_not_contradict(question: str, one: str, other: str) -> None:
     assert not conflict(question, one, other)
     assert not conflict(question, other, one)
 
 
 def test_a_passage_does_not_contradict_itself() -> None:
-    told = [
+    sentences = [
         Sentence(0, text, terms(text))
         for text in ("The Alpine railway opened in 1911.", "The Alpine railway opened in 1923.")
     ]
-    assert not contradict(told, content_terms(WHEN), number=True)
+    assert not contradict(sentences, content_terms(WHEN), number=True)
 
 
-def test_a_span_longer_than_a_fact_is_none() -> None:
+def test_a_long_span_is_no_contradiction() -> None:
     frame = "The Alpine railway, which is long and steep and famous all over the land, opened {} after six years."
     assert conflict(WHO, frame.format("under Ida Holm"), frame.format("under Per Dahl"))
     assert not conflict(WHO, frame.format("under Ida Maria Luise Holm"), frame.format("under Per Nils Olav Dahl"))

@@ -30,9 +30,9 @@ def accuracy(answered: Sequence[tuple[Case, Answer]]) -> float:
 
 @pytest.mark.parametrize("file", FILES)
 def test_among_noise_it_is_better_than_the_first_passage(rageval_data: Path, file: str) -> None:
-    asked = cases(rageval_data, file, 0.8)
-    reader = accuracy([(case, extractive(case.query)) for case in asked])
-    floor = accuracy([(case, Answer(case.supplied[0].text)) for case in asked if case.supplied])
+    sample = cases(rageval_data, file, 0.8)
+    reader = accuracy([(case, extractive(case.query)) for case in sample])
+    floor = accuracy([(case, Answer(case.supplied[0].text)) for case in sample if case.supplied])
     assert reader > floor + 0.2
 
 
@@ -47,8 +47,8 @@ def test_it_sees_next_to_no_contradiction_where_there_is_none(rageval_data: Path
 def test_it_rejects_more_without_evidence_than_with_it(rageval_data: Path, file: str) -> None:
     rates = []
     for rate in (0.0, 1.0):
-        asked = cases(rageval_data, file, rate)
-        rates.append(sum(extractive(case.query).abstained is True for case in asked) / len(asked))
+        sample = cases(rageval_data, file, rate)
+        rates.append(sum(extractive(case.query).abstained is True for case in sample) / len(sample))
     assert rates[0] < 0.1
     assert rates[1] > 2 * rates[0]
 

@@ -37,7 +37,7 @@ def test_the_sentence_that_answers_is_the_answer() -> None:
 
 
 @pytest.mark.parametrize("question", ["Who opened the Alpine railway?", "Which comet returns in spring?"])
-def test_an_answer_is_known_to_cost_nothing(question: str) -> None:
+def test_an_answer_costs_nothing(question: str) -> None:
     free = Usage(prompt_tokens=0, completion_tokens=0, cost_usd=0.0)
     assert extractive(query(question, *ENGLISH)).usage == free
 
@@ -73,34 +73,34 @@ def test_weak_evidence_is_rejected_in_the_language_of_the_query(
 
 
 def test_half_of_the_question_is_no_evidence_and_more_is() -> None:
-    asked = "Who opened the Alpine railway?"
-    assert extractive(query(asked, "The railway opened with a feast for everybody.")).abstained is False
-    assert extractive(query(asked, "The railway is closed to everybody in winter.")).abstained is True
+    question = "Who opened the Alpine railway?"
+    assert extractive(query(question, "The railway opened with a feast for everybody.")).abstained is False
+    assert extractive(query(question, "The railway is closed to everybody in winter.")).abstained is True
     assert extractive(query("Alpine railway", "The railway is closed to everybody in winter.")).abstained is True
 
 
 def test_half_of_the_question_is_evidence_in_a_passage_that_holds_all_of_it() -> None:
-    asked = "When does the harbour open?"
-    answer = extractive(query(asked, "Welcome to the harbour. It opens at 9:00."))
+    question = "When does the harbour open?"
+    answer = extractive(query(question, "Welcome to the harbour. It opens at 9:00."))
     assert answer.text.startswith("It opens at 9:00.")
     assert answer.abstained is False
-    assert extractive(query(asked, "Welcome to the harbour.", "It opens at 9:00.")).abstained is True
+    assert extractive(query(question, "Welcome to the harbour.", "It opens at 9:00.")).abstained is True
 
 
 def test_a_title_counts_for_the_sentences_under_it() -> None:
-    asked = Query("Who opened the Alpine railway?", (Passage("d", "It was opened by Ida Holm.", "Alpine railway"),))
-    assert extractive(asked).text == "It was opened by Ida Holm."
-    assert extractive(replace(asked, passages=(Passage("d", "It was opened by Ida Holm."),))).abstained is True
+    rag_query = Query("Who opened the Alpine railway?", (Passage("d", "It was opened by Ida Holm.", "Alpine railway"),))
+    assert extractive(rag_query).text == "It was opened by Ida Holm."
+    assert extractive(replace(rag_query, passages=(Passage("d", "It was opened by Ida Holm."),))).abstained is True
 
 
 def test_a_question_for_a_number_wants_a_new_number() -> None:
-    asked = "When was the Alpine railway of 1905 opened?"
-    assert extractive(query(asked, "The Alpine railway of 1905 was opened with a feast.")).abstained is True
+    question = "When was the Alpine railway of 1905 opened?"
+    assert extractive(query(question, "The Alpine railway of 1905 was opened with a feast.")).abstained is True
     with_year = "The Alpine railway was opened in 1911."
-    assert extractive(query(asked, "The Alpine railway of 1905 was opened.", with_year)).text.startswith(with_year)
+    assert extractive(query(question, "The Alpine railway of 1905 was opened.", with_year)).text.startswith(with_year)
 
 
-def test_a_contradiction_is_told_before_the_answer() -> None:
+def test_a_contradiction_is_reported_before_the_answer() -> None:
     one, other = "The Alpine railway was opened by Ida Holm.", "The Alpine railway was opened by Per Dahl."
     answer = extractive(query("Who opened the Alpine railway?", one, other))
     assert answer.text == f"{ERROR_SENTENCE['en']} {one}"
@@ -109,7 +109,7 @@ def test_a_contradiction_is_told_before_the_answer() -> None:
     assert extractive(query("高山铁路何时剪彩通车？", *chinese, language="zh")).text.startswith(ERROR_SENTENCE["zh"])
 
 
-def test_passages_that_agree_are_told_once() -> None:
+def test_passages_that_agree_appear_once() -> None:
     text = "The Alpine railway was opened by Ida Holm."
     assert extractive(query("Who opened the Alpine railway?", text, text, text)).text == text
 
@@ -122,32 +122,32 @@ def test_an_answer_is_short() -> None:
 
 def test_ties_keep_the_order_of_the_passages() -> None:
     one, other = "Alpine railway opener: Ida Holm waved.", "Alpine railway opener: Per Dahl spoke."
-    asked = "Alpine railway opener"
-    assert extractive(query(asked, one, other)).text.startswith(one)
-    assert extractive(query(asked, other, one)).text.startswith(other)
+    question = "Alpine railway opener"
+    assert extractive(query(question, one, other)).text.startswith(one)
+    assert extractive(query(question, other, one)).text.startswith(other)
 
 
 def test_neither_ids_nor_roles_are_read() -> None:
-    asked = query("Who opened the Alpine railway?", *ENGLISH)
-    passages = asked.passages or ()
+    rag_query = query("Who opened the Alpine railway?", *ENGLISH)
+    passages = rag_query.passages or ()
     for ids in (("p0", "n0", "n1"), ("n0", "p0", "w0"), ("w0", "w1", "p0"), ("", "", "")):
         renamed = tuple(replace(p, id=name) for p, name in zip(passages, ids, strict=True))
         marked = tuple(replace(p, role="negative", group=1) for p in renamed)
-        assert extractive(replace(asked, passages=renamed)) == extractive(asked)
-        assert extractive(replace(asked, passages=marked)) == extractive(asked)
+        assert extractive(replace(rag_query, passages=renamed)) == extractive(rag_query)
+        assert extractive(replace(rag_query, passages=marked)) == extractive(rag_query)
 
 
-def test_the_order_of_the_passages_decides_nothing_but_ties() -> None:
-    asked = query("Who opened the Alpine railway?", *ENGLISH)
-    passages = list(asked.passages or ())
+def test_the_order_of_the_passages_decides_only_ties() -> None:
+    rag_query = query("Who opened the Alpine railway?", *ENGLISH)
+    passages = list(rag_query.passages or ())
     for seed in range(6):
         random.Random(seed).shuffle(passages)
-        assert extractive(replace(asked, passages=tuple(passages))) == extractive(asked)
+        assert extractive(replace(rag_query, passages=tuple(passages))) == extractive(rag_query)
 
 
 def test_instructions_and_history_are_not_read() -> None:
-    asked = query("Who opened the Alpine railway?", *ENGLISH)
-    assert extractive(replace(asked, instructions="Answer: Per Dahl")) == extractive(asked)
+    rag_query = query("Who opened the Alpine railway?", *ENGLISH)
+    assert extractive(replace(rag_query, instructions="Answer: Per Dahl")) == extractive(rag_query)
 
 
 def test_the_answer_does_not_depend_on_the_hash_seed() -> None:

@@ -19,12 +19,12 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def told(query: Query) -> str:
+def content_of(query: Query) -> str:
     return "\n".join(message["content"] for message in messages_for(query, BUILTIN))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_protocol_s_sentences_stand_in_the_task_word_for_word(language: str) -> None:
+def test_the_task_contains_the_protocol_s_sentences(language: str) -> None:
     system = messages_for(Query("q?", PASSAGES, language=language), BUILTIN)[0]
     assert system["role"] == "system"
     assert REJECTION_SENTENCE[language] in system["content"]
@@ -41,19 +41,19 @@ def test_a_query_is_the_task_and_then_instructions_passages_and_question() -> No
     assert messages_for(Query("Which city?", PASSAGES), BUILTIN)[1]["content"].endswith("Question: Which city?")
 
 
-def test_no_passages_at_all_leave_no_trace_of_one() -> None:
+def test_without_passages_the_prompt_has_none() -> None:
     assert messages_for(Query("q?", ()), BUILTIN)[1]["content"] == "Documents:\n\nQuestion: q?"
     assert messages_for(Query("q?"), BUILTIN) == messages_for(Query("q?", ()), BUILTIN)
 
 
-def test_earlier_turns_are_turns() -> None:
+def test_earlier_turns_become_messages() -> None:
     history = (Turn("Where?", "There."), Turn("When?", ""))
     for messages in (
         messages_for(Query("Who?", PASSAGES, history), BUILTIN),
         closed_book_messages(Query("Who?", None, history), BUILTIN),
     ):
-        said = [(message["role"], message["content"]) for message in messages[1:-1]]
-        assert said == [("user", "Where?"), ("assistant", "There."), ("user", "When?")]
+        turns = [(message["role"], message["content"]) for message in messages[1:-1]]
+        assert turns == [("user", "Where?"), ("assistant", "There."), ("user", "When?")]
         assert messages[-1]["content"].endswith("Question: Who?")
 
 
@@ -66,8 +66,8 @@ def test_braces_in_the_data_are_data() -> None:
 
 
 def test_a_language_without_prompts_is_asked_in_english() -> None:
-    assert told(Query("q?", PASSAGES, language="fr")) == told(Query("q?", PASSAGES))
-    assert "文档" in told(Query("q?", PASSAGES, language="zh"))
+    assert content_of(Query("q?", PASSAGES, language="fr")) == content_of(Query("q?", PASSAGES))
+    assert "文档" in content_of(Query("q?", PASSAGES, language="zh"))
 
 
 def test_a_user_s_file_replaces_the_keys_it_has(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_user_s_file_replaces_the_keys_it_has(tmp_path: Path) -> None:
     )
 
 
-def test_a_new_language_has_the_english_texts_for_what_its_file_leaves_out(tmp_path: Path) -> None:
+def test_a_new_language_uses_english_for_missing_keys(tmp_path: Path) -> None:
     path = written(tmp_path, 'user = "Documents : {passages} Question : {question}"\nsystem = ""')
     prompts = load_prompts({"fr": path}, {"fr": "Je ne sais pas."})
     (user,) = messages_for(Query("q ?", (), language="fr"), prompts)  # an empty system text is no message
@@ -103,22 +103,25 @@ def test_the_sentences_can_be_a_user_s_own(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ('users = "{question} {passages}"', "unknown key 'users'; did you mean 'user'?"),
-        ('user = "{passages}"', r"user: there is no {question} in it; put it where the question shall be"),
-        ('user = "{question}"', r"user: there is no {passages} in it; put it where the documents shall be"),
-        ('passage = "{title}"', r"passage: there is no {text} in it; put it where the text of a document shall be"),
-        ('closed_book_user = "Well?"', r"closed_book_user: there is no {question} in it"),
+        ('user = "{passages}"', r"user: the placeholder {question} is missing; put it where the question should be"),
+        ('user = "{question}"', r"user: the placeholder {passages} is missing; put it where the documents should be"),
+        (
+            'passage = "{title}"',
+            r"passage: the placeholder {text} is missing; put it where the text of a document should be",
+        ),
+        ('closed_book_user = "Well?"', r"closed_book_user: the placeholder {question} is missing"),
         ("system = 3", "system: found 3, wanted a string"),
         ('[system]\nen = "x"', "system: found {'en': 'x'}, wanted a string"),
-        ('user = "x" y', "is not valid TOML: .*line 1, column 12.*; correct it there"),
+        ('user = "x" y', "is not valid TOML: .*line 1, column 12.*; correct the file"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, text: str, problem: str) -> None:
+def test_an_invalid_file_is_reported_with_its_key(tmp_path: Path, text: str, problem: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(SettingError, match=f"^prompts .*prompts.toml: {problem}"):
         load_prompts({"en": path})
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=r"^prompts .*missing.toml: cannot be read: No such file"):
         load_prompts({"en": tmp_path / "missing.toml"})
     path = tmp_path / "latin.toml"

@@ -47,12 +47,12 @@ def test_the_reply_is_the_answer_and_its_cost_the_completion_s(name: str) -> Non
     }
     assert answer == Answer("Ida Holm.", trace=(Step("completion", detail),), usage=REPLY.usage)
     assert answer.abstained is None
-    wanted = messages_for if name == "llm" else closed_book_messages
-    assert model.requests[0].messages == wanted(READ, load_prompts())
+    build_messages = messages_for if name == "llm" else closed_book_messages
+    assert model.requests[0].messages == build_messages(READ, load_prompts())
     assert model.requests[0].params == {}
 
 
-def test_the_llm_system_reads_what_it_is_given_or_what_it_finds() -> None:
+def test_the_llm_system_reads_supplied_or_retrieved_passages() -> None:
     corpus = [
         Passage("a", "The harbour ferry leaves from the east pier."),
         Passage("b", "The mountain railway was opened by Ida Holm.", "Railways"),
@@ -82,15 +82,15 @@ def test_the_closed_book_system_shows_no_passage() -> None:
     model = ScriptedLLM("I do not know.")
     query = Query("Who?", (Passage("p0", "SECRET"),), (Turn("When?", "Then."),), "en", "SAY SO")
     ask(SYSTEMS.get("closed_book")(SystemParts(llm=model)), query)
-    said = model.requests[0].messages
-    assert [message["role"] for message in said] == ["system", "user", "assistant", "user"]
-    assert not any("SECRET" in message["content"] or "SAY SO" in message["content"] for message in said)
+    messages = model.requests[0].messages
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
+    assert not any("SECRET" in message["content"] or "SAY SO" in message["content"] for message in messages)
 
 
 @pytest.mark.parametrize("name", ["llm", "closed_book"])
-def test_a_system_without_a_model_cannot_be_made(name: str) -> None:
+def test_a_system_without_a_model_is_an_error(name: str) -> None:
     problem = (
-        f"^system '{name}' needs a model: set rag_model in the ini, give --rag-model, "
+        f"^system '{name}' needs a model: set rag_model in the ini, pass --rag-model, "
         "or override the `rag_llm` fixture$"
     )
     with pytest.raises(SettingError, match=problem):

@@ -26,18 +26,18 @@ FOUND = Ranking((ScoredPassage("d2", 2.0, "second", "T"), ScoredPassage("d1", 1.
 
 
 class Recorder:
-    """A retriever that finds the same passages for everything and remembers what it was asked."""
+    """A retriever that always returns the same passages and records its calls."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int]] = []
+        self.calls: list[tuple[str, int]] = []
 
     def search(self, query: str, k: int) -> Ranking:
-        self.asked.append((query, k))
+        self.calls.append((query, k))
         return FOUND
 
 
 class Generator:
-    """A generator that remembers its queries."""
+    """A generator that records its queries."""
 
     def __init__(self, value: object = "text") -> None:
         self.queries: list[Query] = []
@@ -49,7 +49,7 @@ class Generator:
 
 
 class AsyncGenerator(Generator):
-    """The same, async."""
+    """Like `Generator`, but async."""
 
     async def __call__(self, query: Query) -> Answer | str:  # type: ignore[override]
         self.queries.append(query)
@@ -65,8 +65,8 @@ def ask(system: System, query: Query) -> Answer | str:
 
 @pytest.fixture(params=[Generator, AsyncGenerator])
 def generator(request: pytest.FixtureRequest) -> Generator:
-    made: Generator = request.param()
-    return made
+    generator: Generator = request.param()
+    return generator
 
 
 def as_system(generator: Generator) -> System:
@@ -82,7 +82,7 @@ def test_a_query_without_passages_is_searched(generator: Generator) -> None:
     retriever = Recorder()
     query = Query("q?", None, (Turn("a", "b"),), "zh", "be brief")
     answer = ask(naive(SystemParts(retriever, as_system(generator), top_k=7)), query)
-    assert retriever.asked == [("q?", 7)]
+    assert retriever.calls == [("q?", 7)]
     assert generator.queries == [
         Query("q?", (Passage("d2", "second", "T"), Passage("d1", "first")), query.history, "zh", "be brief")
     ]
@@ -92,7 +92,7 @@ def test_a_query_without_passages_is_searched(generator: Generator) -> None:
 
 
 class Ids:
-    """A retriever that knows the text of as many passages as it is told to."""
+    """A retriever that returns one passage per text."""
 
     def __init__(self, *texts: str) -> None:
         self.found = Ranking(tuple(ScoredPassage(f"d{at}", text=text, title="T") for at, text in enumerate(texts)))
@@ -101,16 +101,16 @@ class Ids:
         return self.found
 
 
-def test_nothing_is_generated_where_no_text_was_found(generator: Generator) -> None:
+def test_without_a_retrieved_text_nothing_is_generated(generator: Generator) -> None:
     answer = ask(naive(SystemParts(Ids("", ""), as_system(generator))), Query("q?"))
     assert isinstance(answer, Answer)
     assert (answer.text, answer.generated, generator.queries) == ("", False, [])
     assert answer.ranking == Ids("", "").found
     assert [step.kind for step in answer.trace] == ["retrieve"]
-    assert answer.usage == Usage(0, 0, 0.0)  # nobody was asked, which is known, and no call
+    assert answer.usage == Usage(0, 0, 0.0)  # no call, so the cost is known to be 0
 
 
-def test_of_passages_with_and_without_a_text_those_with_one_are_read(generator: Generator) -> None:
+def test_passages_without_a_text_are_not_read(generator: Generator) -> None:
     for texts, read in ((("", "b"), (Passage("d1", "b", "T"),)), ((), ())):
         answer = ask(naive(SystemParts(Ids(*texts), as_system(generator))), Query("q?"))
         assert isinstance(answer, Answer)
@@ -134,10 +134,10 @@ def test_supplied_passages_go_straight_to_the_generator(generator: Generator) ->
     query = Query("q?", (Passage("p", "given"),))
     assert ask(naive(SystemParts(retriever, as_system(generator))), query) == "text"
     assert generator.queries == [query]
-    assert retriever.asked == []
+    assert retriever.calls == []
 
 
-def test_no_passage_supplied_is_not_the_same_as_none_to_be_found(generator: Generator) -> None:
+def test_an_empty_tuple_of_passages_is_not_retrieved(generator: Generator) -> None:
     assert ask(naive(SystemParts(None, as_system(generator))), Query("q?", ())) == "text"
 
 
@@ -148,7 +148,7 @@ def test_neither_passages_nor_a_retriever_is_an_error_of_the_case(generator: Gen
     assert generator.queries == []
 
 
-def test_a_generator_that_ranks_anew_has_the_last_word(generator: Generator) -> None:
+def test_a_generator_may_rerank(generator: Generator) -> None:
     own = Ranking(FOUND.items[1:])
     generator.value = Answer("text", ranking=own)
     answer = ask(naive(SystemParts(Recorder(), as_system(generator))), Query("q?"))
@@ -172,7 +172,7 @@ def test_a_retriever_that_returns_something_else_is_named(generator: Generator) 
 
 
 class Threaded(Recorder):
-    """A retriever that notes the threads it is called in, and how many calls there are at a time."""
+    """A retriever that records the threads of its calls and the number of concurrent calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,16 +185,16 @@ class Threaded(Recorder):
         self.threads.append(threading.get_ident())
         time.sleep(0.01)
         self.now -= 1
-        return asyncio.run(self.found(query, k))  # which no event loop that runs in this thread would allow
+        return asyncio.run(self.found(query, k))  # fails if this thread runs an event loop
 
     async def found(self, query: str, k: int) -> Ranking:
         return super().search(query, k)
 
 
-def test_beside_an_async_generator_a_search_has_one_thread_of_its_own() -> None:
+def test_with_an_async_generator_a_sync_search_has_one_thread() -> None:
     async def at_once() -> int:
-        asked = [cast("Awaitable[Answer]", system(Query(f"q{number}?"))) for number in range(5)]
-        answers = asyncio.gather(*asked)
+        calls = [cast("Awaitable[Answer]", system(Query(f"q{number}?"))) for number in range(5)]
+        answers = asyncio.gather(*calls)
         turns = 0
         while not answers.done():
             await asyncio.sleep(0.001)
@@ -205,7 +205,7 @@ def test_beside_an_async_generator_a_search_has_one_thread_of_its_own() -> None:
     retriever = Threaded()
     system = naive(SystemParts(retriever, as_system(AsyncGenerator())))
     assert asyncio.run(at_once()) > 5  # the event loop was free meanwhile
-    assert sorted(retriever.asked) == [(f"q{number}?", 5) for number in range(5)]
+    assert sorted(retriever.calls) == [(f"q{number}?", 5) for number in range(5)]
     assert (len(set(retriever.threads)), retriever.most) == (1, 1)
     assert threading.get_ident() not in retriever.threads
 
@@ -220,7 +220,7 @@ def test_its_thread_ends_with_the_system() -> None:
     assert not thread.is_alive()
 
 
-def test_where_there_is_no_event_loop_a_search_is_called_in_place() -> None:
+def test_without_an_event_loop_a_search_is_called_in_place() -> None:
     retriever = Threaded()
     system = naive(SystemParts(retriever, as_system(AsyncGenerator())))
     answer = NoLoop().run(cast("Awaitable[Answer]", system(Query("q?"))))
@@ -242,7 +242,7 @@ def test_an_async_search_is_awaited() -> None:
     assert seconds >= 0.009
 
 
-def test_bm25_is_asked_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bm25_is_called_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(self: Bm25Retriever, query: str, k: int) -> Ranking:
         threads.append(threading.get_ident())
         return FOUND
@@ -254,7 +254,7 @@ def test_bm25_is_asked_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert threads == [threading.get_ident()]
 
 
-def test_a_system_without_a_generator_cannot_be_made() -> None:
+def test_a_system_without_a_generator_is_an_error() -> None:
     with pytest.raises(SettingError, match="override the `rag_generator` fixture"):
         naive(SystemParts(Recorder()))
 

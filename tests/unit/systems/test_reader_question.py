@@ -44,7 +44,7 @@ def test_words_that_ask_are_no_content_in_chinese(question: str, expected: list[
     assert content_terms(question) == expected
 
 
-def test_what_counts_is_a_term_of_its_own_in_chinese() -> None:
+def test_a_chinese_count_is_a_separate_term() -> None:
     assert terms("最多可借十本书") == ["最多", "可", "借", "十本", "书"]
 
 
@@ -58,7 +58,7 @@ def test_a_question_of_function_words_keeps_them() -> None:
     ["When did it open?", "How many seats are there?", "Release date of the film", "In what year?", "铁路何时通车",
      "有多少座位", "参赛人数", "几点开门", "哪一年竣工"],
 )  # fmt: skip
-def test_a_question_for_a_number_is_seen(question: str) -> None:
+def test_a_question_for_a_number_is_detected(question: str) -> None:
     assert asks_for_number(question)
 
 

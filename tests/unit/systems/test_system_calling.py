@@ -44,14 +44,14 @@ class Async:
     [coroutine, Async(), Async().method, Async.static, functools.partial(coroutine), functools.partial(Async()),
      functools.partial(functools.partial(Async().method))],
 )  # fmt: skip
-def test_what_must_be_awaited_is_seen(system: object) -> None:
+def test_async_systems_are_detected(system: object) -> None:
     assert is_async(system)
 
 
 @pytest.mark.parametrize(
     "system", [plain, Plain(), Plain().method, Plain, Async, lambda q: q, functools.partial(plain), len, print]
 )
-def test_what_is_called_plainly_is_seen(system: object) -> None:
+def test_sync_systems_are_detected(system: object) -> None:
     assert not is_async(system)
 
 
@@ -68,7 +68,7 @@ def test_a_string_becomes_an_answer() -> None:
     assert checked("Paris", "s") == Answer("Paris")
 
 
-def test_an_answer_is_kept_as_it_is() -> None:
+def test_an_answer_stays_as_it_is() -> None:
     answer = Answer("Paris", abstained=False)
     assert checked(answer, "s") is answer
 
@@ -88,7 +88,7 @@ def test_an_answer_whose_text_is_no_string_is_refused() -> None:
         checked(Answer(cast("str", None)), "answer")
 
 
-def test_a_forgotten_async_is_named_and_leaves_no_warning() -> None:
+def test_a_missing_async_is_reported_without_a_warning() -> None:
     with pytest.raises(
         SystemContractError, match=r"returned coroutine <coroutine object coroutine>.* declare it with async"
     ):

@@ -72,23 +72,23 @@ def failure(spec: str) -> str:
     "spec",
     ["", "app", "app:", ":answer", "a:b:c", ".app:answer", "app.:x", "app:x.", "app/rag.py:answer", "a b:c", "\0:x"],
 )
-def test_another_form_is_refused(spec: str) -> None:
+def test_a_malformed_name_is_refused(spec: str) -> None:
     assert "a system is a registered name or module:attribute" in failure(spec)
 
 
 def test_a_missing_module_is_named() -> None:
     assert failure("no_such_app.rag:answer") == (
-        "rag_system 'no_such_app.rag:answer': there is no module 'no_such_app'; "
+        "rag_system 'no_such_app.rag:answer': no module 'no_such_app'; "
         "install it, or add its folder to pytest's pythonpath "
         "(the rootdir and the directory pytest was started in are importable too)"
     )
 
 
 def test_a_missing_submodule_is_named() -> None:
-    assert f"there is no module '{MODULE}.rag'" in failure(f"{MODULE}.rag:answer")
+    assert f"no module '{MODULE}.rag'" in failure(f"{MODULE}.rag:answer")
 
 
-def test_a_missing_attribute_offers_the_nearest() -> None:
+def test_a_missing_attribute_suggests_the_nearest() -> None:
     assert failure(f"{MODULE}:anser").endswith(f"module {MODULE!r} has no 'anser'; did you mean 'answer'?")
     assert failure(f"{MODULE}:assistant.metod").endswith("'assistant' has no 'metod'; did you mean 'method'?")
 

@@ -1,4 +1,4 @@
-"""What an index of vectors is kept by, and what is noted of it."""
+"""Stored vectors: the key of an index and its cached recall."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def diskann() -> Any:
 
 def recall(store: IndexStore, index: Any) -> object:
     parts = RetrieverParts(sentences(30), store=store)
-    return vector_store.kept_vectors(parts, DenseSettings("words"), WordEncoder(), index).told["recall@10"]
+    return vector_store.load_vectors(parts, DenseSettings("words"), WordEncoder(), index).facts["recall@10"]
 
 
 @pytest.mark.parametrize("of", [hnsw, diskann])
-def test_another_version_of_the_library_builds_its_index_anew_of_the_same_vectors(
+def test_another_library_version_rebuilds_the_index_of_the_same_vectors(
     store: IndexStore, monkeypatch: pytest.MonkeyPatch, of: Any
 ) -> None:
     recall(store, of())
@@ -50,9 +50,7 @@ def test_another_version_of_the_library_builds_its_index_anew_of_the_same_vector
     assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", of().name}
 
 
-def test_recall_is_measured_once_for_the_settings_of_a_search_and_is_no_index(
-    store: IndexStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recall_is_measured_once_per_search_setting(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = iter((0.5, 0.75, 1.0))
     monkeypatch.setattr(vector_store, "recall_at_10", lambda *_: next(measured))
     assert [recall(store, hnsw(ef_search=size)) for size in (64, 64, 8, 64)] == [0.5, 0.5, 0.75, 0.5]

@@ -1,4 +1,4 @@
-"""The index of many passages is kept on disk, by all that decides what it holds."""
+"""The BM25 index on disk: its key, its facts, its settings."""
 
 from __future__ import annotations
 
@@ -21,33 +21,35 @@ CORPUS = tuple(Passage(f"d{i}", f"twin text w{i % 7} w{i % 3}", f"Title {i}") fo
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexStore:
-    monkeypatch.setattr(bm25, "KEPT_FROM", len(CORPUS))
+    monkeypatch.setattr(bm25, "STORED_FROM", len(CORPUS))
     return IndexStore(tmp_path / "indexes")
 
 
-def made(store: IndexStore | None, corpus: tuple[Passage, ...] = CORPUS, digest: str = "", **params: object) -> Any:
+def retriever_of(
+    store: IndexStore | None, corpus: tuple[Passage, ...] = CORPUS, digest: str = "", **params: object
+) -> Any:
     return bm25.build(RetrieverParts(corpus, params, digest, store))
 
 
-def found(retriever: Retriever, query: str, k: int = 5) -> list[tuple[str, float | None]]:
+def results(retriever: Retriever, query: str, k: int = 5) -> list[tuple[str, float | None]]:
     return [(passage.doc_id, passage.score) for passage in retriever.search(query, k)]
 
 
 def test_it_is_built_once_and_finds_the_same_as_in_memory(store: IndexStore) -> None:
-    first, second, unkept = made(store), made(store), made(None)
+    first, second, in_memory = retriever_of(store), retriever_of(store), retriever_of(None)
     assert [index.built for index in store.given] == [True, False]
     for query in ("twin", "w2 w5", "TITLE 7", "nowhere"):
-        assert found(first, query) == found(second, query) == found(unkept, query)
+        assert results(first, query) == results(second, query) == results(in_memory, query)
 
 
-def test_few_passages_write_nothing(store: IndexStore) -> None:
-    assert len(found(made(store, CORPUS[:-1]), "twin")) == 5
+def test_a_small_corpus_writes_nothing(store: IndexStore) -> None:
+    assert len(results(retriever_of(store, CORPUS[:-1]), "twin")) == 5
     assert not store.folder.exists()
 
 
-def test_a_corpus_and_its_digest_are_the_same_index(store: IndexStore) -> None:
-    made(store)
-    made(store, digest=digest_of(CORPUS))
+def test_an_explicit_digest_gives_the_same_index(store: IndexStore) -> None:
+    retriever_of(store)
+    retriever_of(store, digest=digest_of(CORPUS))
     assert [index.built for index in store.given] == [True, False]
 
 
@@ -63,30 +65,30 @@ def test_a_corpus_and_its_digest_are_the_same_index(store: IndexStore) -> None:
     ids=str,
 )
 def test_another_corpus_or_setting_is_another_index(store: IndexStore, changed: dict[str, Any]) -> None:
-    made(store)
-    assert found(made(store, **changed), "twin text") != []
+    retriever_of(store)
+    assert results(retriever_of(store, **changed), "twin text") != []
     assert [index.built for index in store.given] == [True, True]
 
 
-def test_another_way_to_cut_words_is_another_index(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    made(store)
+def test_another_tokenizer_version_is_another_index(store: IndexStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    retriever_of(store)
     monkeypatch.setattr(terms, "words_version", lambda: "next")
-    made(store)
+    retriever_of(store)
     assert [index.built for index in store.given] == [True, True]
 
 
-def test_facts_tell_of_an_index_on_disk_and_in_memory(store: IndexStore) -> None:
-    kept, unkept = made(store, k1=1.2).facts, made(None).facts
+def test_facts_describe_an_index_on_disk_and_in_memory(store: IndexStore) -> None:
+    on_disk, in_memory = retriever_of(store, k1=1.2).facts, retriever_of(None).facts
     names = {"retriever", "passages", "k1", "b", "stemmer", "build_s", "load_s", "disk_bytes", "resident_bytes"}
-    assert set(kept) == set(unkept) == names
-    assert {name: kept[name] for name in ("retriever", "passages", "k1", "b", "stemmer")} == {
+    assert set(on_disk) == set(in_memory) == names
+    assert {name: on_disk[name] for name in ("retriever", "passages", "k1", "b", "stemmer")} == {
         "retriever": "bm25", "passages": 30, "k1": 1.2, "b": 0.4, "stemmer": "none"
     }  # fmt: skip
-    assert kept["disk_bytes"] == store.given[0].disk_bytes > kept["resident_bytes"] / 2
-    assert kept["build_s"] > 0 < kept["load_s"]
-    assert unkept["build_s"] > 0
-    assert unkept["load_s"] is unkept["disk_bytes"] is None
-    assert all(type(value) in (str, int, float, type(None)) for value in (*kept.values(), *unkept.values()))
+    assert on_disk["disk_bytes"] == store.given[0].disk_bytes > on_disk["resident_bytes"] / 2
+    assert on_disk["build_s"] > 0 < on_disk["load_s"]
+    assert in_memory["build_s"] > 0
+    assert in_memory["load_s"] is in_memory["disk_bytes"] is None
+    assert all(type(value) in (str, int, float, type(None)) for value in (*on_disk.values(), *in_memory.values()))
 
 
 @pytest.mark.parametrize(
@@ -99,58 +101,58 @@ def test_facts_tell_of_an_index_on_disk_and_in_memory(store: IndexStore) -> None
         ({"K1": 1}, "unknown setting 'K1'; did you mean 'k1'"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused(params: dict[str, Any], problem: str) -> None:
+def test_an_invalid_setting_is_refused(params: dict[str, Any], problem: str) -> None:
     with pytest.raises(SettingError, match=problem):
-        made(None, **params)
+        retriever_of(None, **params)
 
 
 def test_k1_and_b_decide_the_order() -> None:
     corpus = (Passage("short", "ferry"), Passage("often", "ferry ferry ferry and many words beside it in the text"))
-    assert made(None, corpus, b=1.0).search("ferry", 1).doc_ids == ("short",)
-    assert made(None, corpus, b=0.0).search("ferry", 1).doc_ids == ("often",)
-    assert len({score for _, score in found(made(None, corpus, k1=0.0), "ferry")}) == 1
+    assert retriever_of(None, corpus, b=1.0).search("ferry", 1).doc_ids == ("short",)
+    assert retriever_of(None, corpus, b=0.0).search("ferry", 1).doc_ids == ("often",)
+    assert len({score for _, score in results(retriever_of(None, corpus, k1=0.0), "ferry")}) == 1
 
 
 def test_english_words_are_found_by_their_stems_and_chinese_ones_as_they_are() -> None:
     corpus = (Passage("en", "Ferries were Leaving."), Passage("zh", "山间铁路由市长剪彩通车。"))
-    stemmed, plain = made(None, corpus, stemmer="english"), made(None, corpus)
+    stemmed, plain = retriever_of(None, corpus, stemmer="english"), retriever_of(None, corpus)
     assert stemmed.search("When does a ferry leave?", 5).doc_ids == ("en",)
     assert plain.search("When does a ferry leave?", 5).doc_ids == ()
-    assert found(stemmed, "谁为铁路剪彩？") == found(plain, "谁为铁路剪彩？") != []
+    assert results(stemmed, "谁为铁路剪彩？") == results(plain, "谁为铁路剪彩？") != []
 
 
 def test_stems_are_the_same_in_every_thread() -> None:
-    retriever = made(None, stemmer="english")
-    results: list[object] = []
-    threads = [Thread(target=lambda: results.append(found(retriever, "texts of twins"))) for _ in range(3)]
+    retriever = retriever_of(None, stemmer="english")
+    outcomes: list[object] = []
+    threads = [Thread(target=lambda: outcomes.append(results(retriever, "texts of twins"))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert results == [found(retriever, "twin text")] * 3
+    assert outcomes == [results(retriever, "twin text")] * 3
 
 
 def test_a_missing_stemmer_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "Stemmer", None)
     with pytest.raises(MissingDependencyError, match=r"stemmer = english.*pip install 'pytest-rageval\[stemming\]'"):
-        made(None, stemmer="english")
+        retriever_of(None, stemmer="english")
 
 
-def test_an_index_that_was_cut_short_is_refused(store: IndexStore) -> None:
-    made(store)
+def test_a_truncated_index_is_refused(store: IndexStore) -> None:
+    retriever_of(store)
     data = store.given[0].folder / "data.csc.index.npy"
     data.write_bytes(data.read_bytes()[:-4])
-    with pytest.raises(DataError, match=r"data\.csc\.index\.npy: has .* bytes, and was written with .*; remove"):
-        made(store)
+    with pytest.raises(DataError, match=r"data\.csc\.index\.npy: has .* bytes, but was written with .*; remove"):
+        retriever_of(store)
 
 
-def test_a_corpus_is_gone_through_once_while_it_is_watched(store: IndexStore) -> None:
-    told: list[tuple[str, int]] = []
+def test_a_watched_corpus_is_read_once(store: IndexStore) -> None:
+    progress: list[tuple[str, int]] = []
 
     def watch(items: Any, doing: str) -> Any:
         items = list(items)
-        told.append((doing, len(items)))
+        progress.append((doing, len(items)))
         return items
 
     bm25.build(RetrieverParts(CORPUS, store=store, watch=watch))
-    assert told == [("indexing", 30)]
+    assert progress == [("indexing", 30)]
