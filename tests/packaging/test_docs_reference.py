@@ -32,7 +32,7 @@ def test_every_page_is_linked_from_the_index() -> None:
 
 def test_every_option_and_setting_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
-    source = (ROOT / "pytest_rageval/hooks/options.py").read_text(encoding="utf-8")
+    source = (ROOT / "pytest_rageval/hooks/config/options.py").read_text(encoding="utf-8")
     named = re.findall(r'(?:add|parser\.addini)\(\s*"(--rag-[\w-]+|rag_\w+)"', source)
     assert len(named) > 50
     assert [name for name in named if not re.search(rf"^\| `{re.escape(name)}[ `]", page, re.MULTILINE)] == []
