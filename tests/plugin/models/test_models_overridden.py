@@ -127,7 +127,7 @@ def test_a_model_that_another_wraps_and_gives_on_is_one_client(project: Project)
 
 def test_the_client_of_a_fixture_that_is_torn_down_is_let_go(project: Project) -> None:
     overrides(project, scope="function", give="yield", body="""
-            from pytest_rageval.hooks.keys import COLLECTED
+            from pytest_rageval.hooks.collect.keys import COLLECTED
             clients = request.config.stash[COLLECTED].models._clients
             assert len(clients) == 1, clients""")  # fmt: skip
     path = project.path / "test_it.py"

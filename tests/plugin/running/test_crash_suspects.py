@@ -9,7 +9,7 @@ SLEEPS = """
     import os
     import time
     import pytest
-    from pytest_rageval.hooks import alone
+    from pytest_rageval.hooks.reporting import alone_runs as alone
 
     alone.LIMIT_S = 20
     async def answer(query):

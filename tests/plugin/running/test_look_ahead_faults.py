@@ -78,9 +78,9 @@ FLAKY = """
 
 
 @pytest.mark.parametrize("mode", [MODES["no-xdist"], MODES["n2"]], ids=["no-xdist", "n2"])
-def test_a_rerun_asks_again(project: Project) -> None:
+def test_a_rerun_asks_again(project: Project, mode: Mode) -> None:
     project.says(paris(9), "gates=['accuracy >= 1', 'error_rate <= 0']", conftest=FLAKY)
-    run = project.run("--reruns", "1")
+    run = project.run("--reruns", "1", *mode)
     assert run.status == 0
     assert set(run.statuses.values()) == {"scored"}
     assert run.result.parseoutcomes()["rerun"] == 2

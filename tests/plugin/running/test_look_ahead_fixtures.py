@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from look_ahead_project import paris
-from rag_project import MODES, Project
+from rag_project import MODES, Mode, Project
 
 PROFILE = """
     import asyncio
@@ -60,9 +60,9 @@ TESTS = {
 
 @pytest.mark.parametrize("mode", [MODES["plain"], ("-n1",)], ids=["plain", "n1"])
 @pytest.mark.parametrize("name", TESTS)
-def test_neither_before_nor_after(project: Project, name: str) -> None:
+def test_neither_before_nor_after(project: Project, name: str, mode: Mode) -> None:
     plain = f"\n    {DATA}\n    def test_{{}}(rag): assert rag.answer.text == 'Paris'\n"
     test = f"    import pytest\n    from pytest_rageval import rag_case\n{plain.format('before')}{TESTS[name]}"
     project.says(paris(6), test=test + plain.format("after"), conftest=PROFILE)
-    run = project.run()
+    run = project.run(*mode)
     assert run.status == 0, run.text
