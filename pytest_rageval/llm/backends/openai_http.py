@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -191,7 +192,9 @@ def load() -> None:
     _certificates(*_bundle())
     import_module("httpcore")
     anyio: Any = import_module("anyio")
-    anyio.run(anyio.sleep, 0)  # imports what connections on asyncio need
+    warm_up = Thread(target=anyio.run, args=(anyio.sleep, 0))  # imports what connections on asyncio need
+    warm_up.start()  # anyio refuses to run in a thread whose test uses it
+    warm_up.join()
 
 
 def _httpx() -> Any:
