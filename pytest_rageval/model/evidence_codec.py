@@ -1,4 +1,4 @@
-"""Evidence to plain builtins and back, as results.json has it: as the record states it."""
+"""Encode and decode evidence for results.json, as the record states it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def bare_evidence(plain: Sequence[Sequence[Plain]]) -> list[list[Plain]]:
 
 
 def _encoded(unit: EvidenceUnit) -> Plain:
-    stated: Plain = {"quote": plain_text(unit.quote)} if unit.span is None else {"span": [int(at) for at in unit.span]}
-    return {"page": plain_text(unit.page), **stated, "grade": int(unit.grade)}
+    text: Plain = {"quote": plain_text(unit.quote)} if unit.span is None else {"span": [int(at) for at in unit.span]}
+    return {"page": plain_text(unit.page), **text, "grade": int(unit.grade)}
 
 
 def _decoded(plain: dict[str, Any]) -> EvidenceUnit:
