@@ -1,4 +1,4 @@
-"""Turns of conversations that follow the system's own answers: each case with the turns before it."""
+"""Link the turns of a conversation, for histories with the system's own answers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _Place = tuple[str | None, ...]
 
 
 def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[str, Case]]:
-    """Return the named cases of a testbed; those with the facets ``dialogue`` and ``round`` know the turns before them.
+    """Return the named cases of a testbed, with their earlier turns.
 
-    Rounds count from 1. A case without these facets keeps the history of its record.
+    The facets ``dialogue`` and ``round`` (from 1) mark a turn. A case without them keeps the history of its record.
 
     Raises:
         SettingError: no case is a turn of a conversation.
-        DataError: a round is no number, stands there twice, or is missing before another one.
+        DataError: a round is not a number, is a duplicate, or is missing before a later one.
     """
     rounds: dict[_Place, dict[int, Case]] = {}
     for _, case in cases:

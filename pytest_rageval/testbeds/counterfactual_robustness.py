@@ -1,4 +1,4 @@
-"""Counterfactual robustness (RGB): notice that the passages state a falsehood, and set it right."""
+"""Counterfactual robustness (RGB): detect that the passages state a falsehood, and correct it."""
 
 from __future__ import annotations
 
