@@ -38,7 +38,7 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
     - after a refusal, a statement of another source ("the second document says that ...").
 
     If the last clause concludes that there is no answer because the sources lack something ("..., so the ratio cannot
-    be calculated"), the text is a refusal: the facts before it are only steps. Yes or no at the beginning still answers.
+    be calculated"), the text is a refusal: the facts before it are only steps. Yes or no at the start still answers.
 
     Text in quotation marks is ignored.
     """
