@@ -1,4 +1,4 @@
-"""Files of other tools -> our JSON Lines: one module a kind of file, imported when it is first asked for."""
+"""Importers: convert files of other tools to our JSON Lines. Each format has a module."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.datasets.imports.taken import Order, Taken
 __all__ = ["BUILTIN", "Importer", "Order", "Taken"]
 
 Importer = Callable[[Order, Taken], None]
-"""Reads what was ordered into what was taken; what it does not take it names there."""
+"""Reads the files of an `Order` into a `Taken`, and records there what it skips."""
 
 BUILTIN: dict[str, str] = {
     "deepeval": "pytest_rageval.datasets.imports.samples:deepeval",

@@ -1,4 +1,4 @@
-"""Evidence of imported rows: their reference texts as quotes of the pages that the rows name."""
+"""Make evidence for imported rows: their reference texts as quotes of pages they name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGES = (
     "source_file", "source_files", "file", "source", "sources", "document", "documents", "出处", "文档", "来源",
     "source_page", "source_pages", "page", "pages",
 )  # fmt: skip
-"""Fields that name the page of a reference text, without case, with "_" for spaces and hyphens; the first counts."""
+"""Fields that name the page of a reference text, ignoring case, with "_" for spaces and hyphens; the first wins."""
 
 _BETWEEN_PAGES = r"\n|\|"
 _NUMBERS = re.compile(r"\d+(?:\s*[-–,;]\s*\d+)*")
@@ -33,11 +33,12 @@ def labels_of(
 ) -> JsonObject:
     """Return a row's ``evidence`` if its positive passages have pages, else its judged ids as ``qrels``.
 
-    The pages are those that the passages name. If none names one, they are in a field of the row: one page is that of
-    all passages, several are those of as many passages. If the counts differ, there is no evidence; that is counted.
+    The passages name their pages. If none does, a field of the row names them: a single page is the page of all
+    passages, and as many pages as passages are their pages in order. If the counts differ, there is no evidence, and
+    ``taken`` counts it.
 
     Args:
-        passages: the passages of the row, as our format has them, or None.
+        passages: the passages of the row in our format, or None.
         pages: id of a passage -> the page that it names.
         ids: the ids that the row judges relevant, or None.
         fields: its other fields; the one whose pages are used is removed.
@@ -48,9 +49,9 @@ def labels_of(
     positives = [passage for passage in objects if passage.get("role") == "positive"]
     quoted = [passage for passage in positives if str(passage.get("text", "")).strip()]
     own = [pages[str(passage.get("id"))] for passage in quoted if str(passage.get("id")) in pages]
-    found: Sequence[object] = own or _of_row(len(quoted), fields, taken, in_table=in_table)
-    if quoted and len(found) == len(quoted):
-        pairs = dict.fromkeys(zip(found, (str(passage["text"]) for passage in quoted), strict=True))
+    names: Sequence[object] = own or _of_row(len(quoted), fields, taken, in_table=in_table)
+    if quoted and len(names) == len(quoted):
+        pairs = dict.fromkeys(zip(names, (str(passage["text"]) for passage in quoted), strict=True))
         return {"evidence": [{"page": page, "quote": quote} for page, quote in pairs]}
     if own:
         taken.fields["references without a page"] += len(quoted) - len(own)
@@ -60,7 +61,7 @@ def labels_of(
 def page_field(fields: Mapping[str, object], between: str | None) -> tuple[str, list[object]]:
     """Return the first of `PAGES` that names documents, and their names; ``("", [])`` if there is none.
 
-    A number is that of a page within a document, and no name of a document.
+    A number is a page within a document, not the name of a document.
     """
     names = {_WORD.sub("_", name).casefold(): name for name in fields}
     for known in PAGES:

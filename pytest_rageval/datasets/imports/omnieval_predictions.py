@@ -1,4 +1,4 @@
-"""OmniEval's predictions: one file a topic and task, one line a question or a turn of a conversation."""
+"""Import OmniEval's predictions: a file per topic and task, a line per question or turn."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ Row = tuple[str, JsonObject]
 
 
 def take(order: Order, taken: Taken) -> None:
-    """Take files ``<level 1> - <level 2> - <task>.pred.jsonl``, or the folders that they lie in.
+    """Import files ``<level 1> - <level 2> - <task>.pred.jsonl``, or folders with such files.
 
     A line is a case, with its gold chunks as ``qrels`` and its gold passages as positive ones, and a recorded answer
-    with its ranking. Lines of one file that share an id are the turns of a conversation in their order: such a case is
-    ``<id>.<round>``, and has the turns before it as its history, with their gold answers. Where files share ids, the
-    file's name stands before them, as ``<level 1>-<level 2>-<task>-<id>``.
+    with its ranking. Lines of one file with the same id are the turns of a conversation, in order: the id of such a
+    case is ``<id>.<round>``, and its history is the earlier turns with their gold answers. If files share ids, the
+    file's name precedes them, as in ``<level 1>-<level 2>-<task>-<id>``.
 
     Source: OmniEval (Wang et al., 2024).
     """
     files = {path: list(read_rows(path, taken)) for path in files_of(order.paths, f"*{SUFFIX}")}
     ids = Counter(name for rows in files.values() for name in {str(row.get("id")) for _, row in rows})
-    named = any(count > 1 for count in ids.values())
-    if named:
+    is_ambiguous = any(count > 1 for count in ids.values())
+    if is_ambiguous:
         taken.notes.append("Several files have the same ids: the name of its file stands before each.")
     for path, rows in files.items():
         levels = levels_of(path.name)
         if len(levels) < 3:
             problem = f"the name is not <level 1> - <level 2> - <task>{SUFFIX}, so its cases have no topic."
             taken.notes.append(f"{shown_path(path)}: {problem}")
-        _file(rows, levels, "-".join([*levels, ""]) if named else "", order.system, taken)
+        _file(rows, levels, "-".join([*levels, ""]) if is_ambiguous else "", order.system, taken)
 
 
 def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: Taken) -> None:
@@ -70,7 +70,7 @@ def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: T
 
 
 def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
-    """Take the case of a line, and its answer; return whether the case was taken."""
+    """Import the case of a line, and its answer; return whether the case was imported."""
     row, where = record.values, record.where
     case |= taken.facets(row, {*KEYS, *case})
     passages = [str(text) for text in listed(row.get("relevant_passage")) if str(text).strip()]
@@ -108,12 +108,12 @@ def _ranking(output: Fields, taken: Taken) -> list[JsonObject]:
 
 
 def levels_of(name: str) -> list[str]:
-    """Return the parts of a file's name: the levels of its topic, and its task."""
+    """Return the parts of a file's name: the levels of its topic, then its task."""
     return [part.strip() for part in name.removesuffix(SUFFIX).removesuffix(".jsonl").split(" - ")]
 
 
 def facets_of(levels: list[str]) -> dict[str, str]:
-    """Return the facets that the parts of a file's name say."""
+    """Return the facets for the parts of a file's name."""
     *domain, task = levels
     facets: dict[str, str] = {}
     if len(domain) > 1:

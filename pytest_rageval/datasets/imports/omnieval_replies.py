@@ -1,4 +1,4 @@
-"""Replies of OmniEval's judges, as its published code reads them: one line a reply."""
+"""Import replies of OmniEval's judges, one per line, parsed as in its published code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["take"]
 
 
 def take(order: Order, taken: Taken) -> None:
-    """Take rows with ``id``, ``metric`` (OmniEval's name), ``reply`` and perhaps ``system`` as scores."""
+    """Import rows with ``id``, ``metric`` (OmniEval's name), ``reply`` and perhaps ``system`` as scores."""
     for path in order.paths:
         for where, values in read_rows(path, taken):
             record = Fields(where, values)

@@ -1,4 +1,4 @@
-"""RGB's predictions: what its evaluation wrote, one line a question."""
+"""Import RGB's predictions: the files of its evaluation, one line per question."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Setting = dict[str, object]
 
 
 def take(order: Order, taken: Taken) -> None:
-    """Take files of predictions, or the folders that they lie in.
+    """Import files of predictions, or folders with such files.
 
-    A line is a case with the passages that the model was shown, in order and without roles, and a recorded answer. If
-    RGB named the file (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
+    A line is a case with the model's passages, in order and without roles, and a recorded answer. If the file has
+    RGB's form of name (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
     ``<dataset>-<id>``, as in the dataset ``rgb:``, and its language is the dataset's. Otherwise the id begins with the
     file's name.
 
     The facets ``noise_rate``, ``passage_num``, ``correct_rate`` and ``temperature`` hold the setting, from the file's
-    name; the row's own noise rate comes first. ``source`` holds the dataset. Settings in which files of one dataset
-    differ end the ids, as in ``en-17-noise_rate=0.4``.
+    name; the row's own noise rate comes first. ``source`` holds the dataset. If files of one dataset differ in a
+    setting, the ids end with it, as in ``en-17-noise_rate=0.4``.
 
-    The labels that RGB gave are left, because the answers are scored anew: the means of ``rgb_all_rate_compat``,
-    ``fact_check_rate_compat`` and ``correct_rate_compat`` are the rates that RGB's ``_result.json`` has.
+    RGB's labels are skipped, because the answers are scored again: the means of ``rgb_all_rate_compat``,
+    ``fact_check_rate_compat`` and ``correct_rate_compat`` equal the rates in RGB's ``_result.json``.
 
     Source: RGB (Chen et al., 2024).
     """
@@ -50,7 +50,7 @@ def take(order: Order, taken: Taken) -> None:
         if path.stem.endswith("_result"):
             taken.notes.append(f"{shown_path(path)}: the rates in it were left, as the answers are scored anew.")
             continue
-        dataset, system, setting = _named(path)
+        dataset, system, setting = _parse_name(path)
         for where, values in read_rows(path, taken):
             own = setting | ({"noise_rate": values["noise_rate"]} if "noise_rate" in values else {})
             rows.append((Fields(where, values), dataset, order.system or system, own))
@@ -60,8 +60,8 @@ def take(order: Order, taken: Taken) -> None:
         _take(record, dataset, setting, several[dataset], system, taken)
 
 
-def _named(path: Path) -> tuple[str, str, Setting]:
-    """Return the dataset, the system and the setting that a file's name says."""
+def _parse_name(path: Path) -> tuple[str, str, Setting]:
+    """Return the dataset, the system and the setting in a file's name."""
     match = _NAME.fullmatch(path.stem)
     if match is None:
         return path.stem, "", {}
@@ -82,7 +82,7 @@ def _take(record: Fields, dataset: str, setting: Setting, several: list[str], sy
         taken.leave(error.where, error.problem)
         return
     case: JsonObject = {"id": name, "question": row.get("query")}
-    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the name is RGB's
+    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the file has RGB's form of name
     gold = row.get("ans")
     case |= {"slots": gold} if isinstance(gold, list) else {"answers": gold}
     case |= {"source": dataset, **setting} | taken.facets(row, {*KEYS, "source", *SETTINGS})
