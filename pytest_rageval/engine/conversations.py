@@ -1,4 +1,4 @@
-"""Conversations that go on from what the system itself has said or is recorded to have said, not from gold answers."""
+"""Answer turns of conversations whose history is the system's own answers, not the gold ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.once_cache import Remembered
+from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.errors import CaseError, found
@@ -18,27 +18,27 @@ __all__ = ["Conversations", "Conversing", "RecordedConversations"]
 
 
 class Conversing(Protocol):
-    """Answers a turn after the system's own answers to the turns before it."""
+    """Answers a turn after the system's own answers to the earlier turns."""
 
     def __call__(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return a case with its history and the answer to it, asked for in this thread; else raise `CaseError`."""
+        """Return a case with its history, and its answer; ask in this thread. Raise `CaseError` if that fails."""
         ...
 
     async def ahead(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return the same, asked for on the event loop."""
+        """Return the same; ask on the event loop."""
         ...
 
 
 class Conversations:
-    """Answers a turn after the system's own answers to the turns before it.
+    """Answers a turn after the system's own answers to the earlier turns.
 
-    Those are asked for where they have not been given yet, whichever test comes first and in whichever process; each is
-    asked for once. Each turn's own test takes the answer that later turns were given; run again, it asks anew.
+    Asks for missing answers to earlier turns, once in all processes and in any order of tests. The test of an earlier
+    turn uses the answer in later turns' histories; if the test runs again, it asks again.
 
     Args:
         answerer: asks the system.
-        shared: where the processes of the session leave their answers for each other; None where there is but one.
-        known: what the system answered in another session that this one goes on with: the turn, its repeat, the answer.
+        shared: answers that the processes of the session share; None if there is only one process.
+        known: (turn, repeat, answer) of an earlier session that this one resumes.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Conversations:
         shared: SharedAnswers | None = None,
         known: Iterable[tuple[Case, int, Answer]] = (),
     ) -> None:
-        self._answers = Remembered(answerer, shared, known)
+        self._answers = OnceCache(answerer, shared, known)
         self._tested: set[tuple[object, ...]] = set()
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:
@@ -73,7 +73,7 @@ class Conversations:
         return asked, await self._answers.ahead(asked)
 
     def _anew(self, case: Case) -> Case:
-        """Return the case; where its test has had its answer already, have it asked for anew."""
+        """Return the case; if its test has used its answer before, remove the answer from the cache."""
         test = (case.id, *sorted(case.facets.items()))
         if test in self._tested:
             self._answers.forget(case)
@@ -82,7 +82,7 @@ class Conversations:
 
 
 class RecordedConversations:
-    """Answers a turn from the record, after the answers that are recorded of the turns before it."""
+    """Answers a turn from recorded answers, after the recorded answers to the earlier turns."""
 
     def __init__(self, answers: RecordedAnswers, answerer: RecordedAnswerer, system: str) -> None:
         self._answers = answers
@@ -93,7 +93,7 @@ class RecordedConversations:
         """Return a case with its history and the answer to it.
 
         Raises:
-            CaseError: no answer to it is recorded, or none to a turn before it.
+            CaseError: no answer is recorded for it or for an earlier turn.
         """
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.tracebacks import FRAMES, cause_of, described
+from pytest_rageval.engine.tracebacks import FRAMES, cause_of, describe
 from pytest_rageval.registry import Registry
 
 HERE = str(Path(__file__))
@@ -92,11 +92,11 @@ def test_the_innermost_frame_of_a_library_stands_below_the_users_own(tmp_path: P
     ],
 )
 def test_an_exception_is_told_by_type_and_message(error: Exception, words: str) -> None:
-    assert described(error) == words
+    assert describe(error) == words
 
 
 def test_a_long_message_is_cut() -> None:
-    words = described(ValueError("x" * 1_000_000))
+    words = describe(ValueError("x" * 1_000_000))
     assert len(words) < 1_100
     assert words.endswith("… (1,000,000 characters)")
 
@@ -106,7 +106,7 @@ def test_an_exception_that_cannot_be_shown_is_named() -> None:
         def __str__(self) -> str:
             raise RuntimeError("no")
 
-    assert described(BrokenError()).startswith("BrokenError: its message cannot be shown")
+    assert describe(BrokenError()).startswith("BrokenError: its message cannot be shown")
 
 
 def test_an_exception_that_was_never_raised_has_no_frames() -> None:
