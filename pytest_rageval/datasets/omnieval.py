@@ -1,4 +1,4 @@
-"""Load OmniEval's tree of files: one file per topic and task, with questions or conversations."""
+"""Load OmniEval's tree: one file per topic and task, with questions or conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask everything that a case needs: the system, the judges, the closed-book model, embeddings."""
+"""Ask everything that a case needs: system, judges, closed-book model, embeddings."""
 
 from __future__ import annotations
 

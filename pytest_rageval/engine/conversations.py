@@ -1,4 +1,4 @@
-"""Answer turns of conversations whose history is the system's own answers, not the gold ones."""
+"""Answer turns of a conversation after the system's own answers, not the gold ones."""
 
 from __future__ import annotations
 

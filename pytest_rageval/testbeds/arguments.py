@@ -1,4 +1,4 @@
-"""Check the values of settings: each function returns a valid value or raises `SettingError`."""
+"""Check values of settings: each function returns a valid value or raises `SettingError`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The default assembly: exact counts, uniform gold positions, and noise rates that compare pairwise.
+"""The default assembly: exact counts, uniform gold positions, comparable noise rates.
 
 Let K be the number of passages, m the number of noise passages, and pi a random permutation of the K positions that
 depends only on the seed and the instance's id. Position pi[j] holds negative j for j < m, and position

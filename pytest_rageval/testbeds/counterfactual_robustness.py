@@ -1,4 +1,4 @@
-"""Counterfactual robustness (RGB): detect that the passages state a falsehood, and correct it."""
+"""Counterfactual robustness (RGB): detect a false statement in the passages, and correct it."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def test_pages_of_retrieved_contexts_stay_in_the_ranking(tmp_path: Path) -> None
     assert not taken.lost
 
 
-def test_the_mark_of_a_hop_is_no_text_of_a_document(tmp_path: Path) -> None:
+def test_the_mark_of_a_hop_is_removed(tmp_path: Path) -> None:
     hops = [f"<1-hop>\n\n{NOON}", f"<2-hop>\n\n{THREE}"]
     row = {**RAGAS, "reference_contexts": hops, "reference_context_ids": None, "source": ["a.md", "b.md"]}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")

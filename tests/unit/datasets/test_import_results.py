@@ -101,7 +101,7 @@ def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: 
     assert taken.notes == []
 
 
-def test_means_of_what_is_imported_are_the_averages_of_the_last_line(fixtures_dir: Path, tmp_path: Path) -> None:
+def test_means_of_imported_scores_equal_the_averages_of_the_last_line(fixtures_dir: Path, tmp_path: Path) -> None:
     """The published averages leave out what is below 0, as scores without a value are left out here."""
     folder, imported = fixtures_dir / "imports" / "omnieval", Taken()
     omnieval_predictions.take(Order((folder,)), imported)
@@ -160,7 +160,7 @@ def test_a_value_that_several_judges_files_repeat_is_taken_once(tmp_path: Path, 
     assert why.startswith("accuracy_judged of 'q1' stands in")
 
 
-def test_what_is_no_value_has_a_reason(tmp_path: Path, cases: Path) -> None:
+def test_an_invalid_value_has_a_reason(tmp_path: Path, cases: Path) -> None:
     lists: dict[str, object] = {"f1": "nan,x", "em": "-1,1", "utilization": "1e-3,inf", "rouge": "0.1-0.2,0-0-0"}
     taken = took(result(tmp_path, line(lists)), cases)
     assert [row.get("value", row.get("reason")) for row in taken.scores] == [

@@ -228,7 +228,7 @@ def test_a_spreadsheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
     assert note.endswith("t.xlsx: the sheet 'Notes' was left; only the first one is read.")
 
 
-def test_what_is_no_spreadsheet_is_an_error(tmp_path: Path) -> None:
+def test_an_invalid_spreadsheet_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"t\.xlsx: is no spreadsheet that openpyxl can read"):
         took(table, written(tmp_path / "t.xlsx", "question,answer\n"))
     with pytest.raises(DataError, match=r"none\.xlsx: cannot be read: No such file"):
@@ -396,7 +396,7 @@ def test_a_retrieved_context_without_a_text_leaves_its_answer(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("more", [{"gold": "B"}, {"history": TURNS, "chat_history": TURNS}])
-def test_two_fields_of_one_meaning_leave_their_row_only(more: dict[str, Any], tmp_path: Path) -> None:
+def test_two_fields_with_one_meaning_skip_only_their_row(more: dict[str, Any], tmp_path: Path) -> None:
     taken = took_rows(tmp_path, {}, more, {})
     assert [case["id"] for case in taken.cases] == ["t-1", "t-3"]
     names = ("answer", "gold") if "gold" in more else ("history", "chat_history")

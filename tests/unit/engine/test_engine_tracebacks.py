@@ -70,7 +70,7 @@ def test_the_way_through_the_event_loop_is_left_out() -> None:
     assert lines[-1].endswith('in fail: raise KeyError("x")')
 
 
-def test_the_innermost_frame_of_a_library_stands_below_the_users_own(tmp_path: Path) -> None:
+def test_the_innermost_frame_of_a_library_follows_the_users_own(tmp_path: Path) -> None:
     path = tmp_path / "site-packages" / "library.py"
     source = "def outer():\n    inner()\n\ndef inner():\n    raise LookupError('theirs')\n"
     scope: dict[str, Callable[[], None]] = {}
@@ -91,7 +91,7 @@ def test_the_innermost_frame_of_a_library_stands_below_the_users_own(tmp_path: P
         (ValueError("half \ud83d"), r"ValueError: half \ud83d"),
     ],
 )
-def test_an_exception_is_told_by_type_and_message(error: Exception, words: str) -> None:
+def test_an_exception_is_described_by_type_and_message(error: Exception, words: str) -> None:
     assert describe(error) == words
 
 

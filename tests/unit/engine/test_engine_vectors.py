@@ -37,7 +37,7 @@ def asked(vectors: Vectors, *cases: Sequence[str]) -> list[dict[str, Sequence[fl
     return asyncio.run(all_at_once())
 
 
-def test_what_many_cases_want_is_one_call_and_a_text_in_it_once() -> None:
+def test_many_cases_share_one_call_with_distinct_texts() -> None:
     model, versions = Lengths(), dict[str, str]()
     vectors = Vectors(model, together=True, versions=versions)
     first, second = asked(vectors, ["a", "bb"], ["bb", "ccc", "ccc"])
@@ -51,7 +51,7 @@ def test_what_many_cases_want_is_one_call_and_a_text_in_it_once() -> None:
     assert model.calls[1:] == [["dddd"]]
 
 
-def test_the_texts_that_were_wanted_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_texts_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CACHE_SIZE", 2)
     model = Lengths()
     vectors = Vectors(model, together=True, versions={})
@@ -91,14 +91,14 @@ def test_a_text_that_is_refused_takes_no_other_case_along() -> None:
     assert model.calls == [["a", "refuse", "b"], ["a"], ["refuse", "b"]]
 
 
-def test_what_fails_for_all_is_asked_once() -> None:
+def test_a_failure_of_all_texts_is_not_retried() -> None:
     model = Lengths("auth")
     errors = asked(Vectors(model, together=True, versions={}), ["a"], ["refuse"])
     assert all(isinstance(error, ModelError) for error in errors)
     assert len(model.calls) == 1
 
 
-def test_recorded_calls_do_not_depend_on_what_else_is_wanted() -> None:
+def test_recorded_calls_do_not_depend_on_other_texts() -> None:
     model = Lengths()
     asked(Vectors(model, together=False, versions={}), ["a", "b", "a"], ["b"])
     assert sorted(model.calls) == [["a"], ["b"], ["b"]]

@@ -225,7 +225,7 @@ def test_a_default_written_out_is_as_good_as_left_out(ability: str | None) -> No
     assert parse(dataset="rgb:a", ability="negative_rejection", correct_rate=0.0).correct_rate == (0.0,)
 
 
-def test_what_is_retrieved_stands_among_numbers_of_passages() -> None:
+def test_passages_may_list_retrieved_among_numbers() -> None:
     settings = parse(dataset="rgb:a", passages=[0, "retrieved"], relevance="overlap")
     assert (settings.passages, settings.multiplied) == ((0, "retrieved"), ("passages",))
     assert settings.relevance == "overlap"
