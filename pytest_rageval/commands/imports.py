@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from pytest_rageval.datasets import imports, jsonl
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe
@@ -45,28 +45,28 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     if (order.slots or order.content_ids) and form not in SAMPLES:
         option = "--slots" if order.slots else "--ids content"
         raise SettingError(f"{option} is for {', '.join(SAMPLES)}, not for {form}; leave it out")
-    taken = Taken()
-    importers.get(form)(order, taken)
-    if not taken.cases and not taken.scores:
-        first = ": ".join(taken.left[0]) if taken.left else "the sources hold no row"
-        raise SettingError(f"nothing was written, as none of {taken.rows} rows could be taken; the first: {first}")
-    targets = _targets(taken, out)
+    result = ImportResult()
+    importers.get(form)(order, result)
+    if not result.cases and not result.scores:
+        first = ": ".join(result.left[0]) if result.left else "the sources hold no row"
+        raise SettingError(f"nothing was written, as none of {result.rows} rows could be taken; the first: {first}")
+    targets = _targets(result, out)
     for _, path, _, _ in targets:
         _check_free(path, order, force=force)
     _write(targets)
     for what, path, rows, _ in targets:
-        yield f"{len(rows)} {what} of {taken.rows} rows -> {shown_path(path)}"
-    yield from _told(taken)
-    return int(taken.lost)
+        yield f"{len(rows)} {what} of {result.rows} rows -> {shown_path(path)}"
+    yield from _told(result)
+    return int(result.lost)
 
 
-def _targets(taken: Taken, out: Path | None) -> list[Target]:
-    if taken.scores:
-        return [("scores", out or Path("scores.jsonl"), taken.scores, read_records)]
+def _targets(result: ImportResult, out: Path | None) -> list[Target]:
+    if result.scores:
+        return [("scores", out or Path("scores.jsonl"), result.scores, read_records)]
     path = out or Path("cases.jsonl")
-    targets: list[Target] = [("cases", path, taken.cases, jsonl.load)]
-    if taken.answers:
-        targets.append(("answers", path.with_name(f"{path.stem}.answers.jsonl"), taken.answers, load_recorded))
+    targets: list[Target] = [("cases", path, result.cases, jsonl.load)]
+    if result.answers:
+        targets.append(("answers", path.with_name(f"{path.stem}.answers.jsonl"), result.answers, load_recorded))
     return targets
 
 
@@ -89,12 +89,12 @@ def _write(targets: list[Target]) -> None:
         raise SettingError(f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}") from None
 
 
-def _told(taken: Taken) -> Iterator[str]:
-    yield from map(ascii_safe, taken.notes)
-    unscored = Counter((str(row["metric"]), row["reason"]) for row in taken.scores if "reason" in row)
+def _told(result: ImportResult) -> Iterator[str]:
+    yield from map(ascii_safe, result.notes)
+    unscored = Counter((str(row["metric"]), row["reason"]) for row in result.scores if "reason" in row)
     for (metric, reason), count in unscored.items():
         yield f"{ascii_safe(metric)}: {count} without a value, {reason}"
-    for name, count in sorted(taken.fields.items(), key=lambda item: (item[0] in taken.needless, item[0])):
-        yield f"{'not needed' if name in taken.needless else 'left'}: {ascii_safe(name)} ({count})"
-    for where, why in taken.left:
+    for name, count in sorted(result.fields.items(), key=lambda item: (item[0] in result.needless, item[0])):
+        yield f"{'not needed' if name in result.needless else 'left'}: {ascii_safe(name)} ({count})"
+    for where, why in result.left:
         yield f"left: {where}: {why}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 
-__all__ = ["BUILTIN", "Importer", "Order", "Taken"]
+__all__ = ["BUILTIN", "ImportResult", "Importer", "Order"]
 
-Importer = Callable[[Order, Taken], None]
-"""Reads the files of an `Order` into a `Taken`, and records there what it skips."""
+Importer = Callable[[Order, ImportResult], None]
+"""Reads the files of an `Order` into an `ImportResult`, and records there what it skips."""
 
 BUILTIN: dict[str, str] = {
     "deepeval": "pytest_rageval.datasets.imports.samples:deepeval",

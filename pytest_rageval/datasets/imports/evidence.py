@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_rageval.datasets.imports.cells import listed
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import JsonObject
 
 __all__ = ["PAGES", "labels_of", "page_field"]
@@ -27,7 +27,7 @@ def labels_of(
     pages: Mapping[str, str],
     ids: Iterable[object] | None,
     fields: JsonObject,
-    taken: Taken,
+    result: ImportResult,
     *,
     in_table: bool,
 ) -> JsonObject:
@@ -35,26 +35,26 @@ def labels_of(
 
     The passages name their pages. If none does, a field of the row names them: a single page is the page of all
     passages, and as many pages as passages are their pages in order. If the counts differ, there is no evidence, and
-    ``taken`` counts it.
+    ``result`` counts it.
 
     Args:
         passages: the passages of the row in our format, or None.
         pages: id of a passage -> the page that it names.
         ids: the ids that the row judges relevant, or None.
         fields: its other fields; the one whose pages are used is removed.
-        taken: counts what is left.
+        result: counts what is left.
         in_table: whether these are cells of a table, with pages in lines or between "|".
     """
     objects = [each for each in passages if isinstance(each, dict)] if isinstance(passages, list) else []
     positives = [passage for passage in objects if passage.get("role") == "positive"]
     quoted = [passage for passage in positives if str(passage.get("text", "")).strip()]
     own = [pages[str(passage.get("id"))] for passage in quoted if str(passage.get("id")) in pages]
-    names: Sequence[object] = own or _of_row(len(quoted), fields, taken, in_table=in_table)
+    names: Sequence[object] = own or _of_row(len(quoted), fields, result, in_table=in_table)
     if quoted and len(names) == len(quoted):
         pairs = dict.fromkeys(zip(names, (str(passage["text"]) for passage in quoted), strict=True))
         return {"evidence": [{"page": page, "quote": quote} for page, quote in pairs]}
     if own:
-        taken.fields["references without a page"] += len(quoted) - len(own)
+        result.fields["references without a page"] += len(quoted) - len(own)
     return {} if ids is None else {"qrels": {str(name): 1 for name in ids}}
 
 
@@ -75,14 +75,14 @@ def page_field(fields: Mapping[str, object], between: str | None) -> tuple[str, 
     return "", []
 
 
-def _of_row(count: int, fields: JsonObject, taken: Taken, *, in_table: bool) -> Sequence[object]:
+def _of_row(count: int, fields: JsonObject, result: ImportResult, *, in_table: bool) -> Sequence[object]:
     """Return the pages of ``count`` passages that a field of the row names, and remove that field."""
     name, pages = page_field(fields, _BETWEEN_PAGES if in_table else None)
     if not name or not count:
         return []
     if len(pages) not in (1, count):
         if isinstance(fields[name], str):  # a list is no facet, and is counted as left by its name
-            taken.fields[f"{name}: not one page for each reference"] += 1
+            result.fields[f"{name}: not one page for each reference"] += 1
         return []
     del fields[name]
     return pages * count if len(pages) == 1 else pages

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_rageval.datasets.imports.omnieval_compat import metric_name, reading
 from pytest_rageval.datasets.imports.omnieval_predictions import SUFFIX, facets_of, levels_of
 from pytest_rageval.datasets.imports.rows import files_of
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, json_kind, read_text, shown_path
@@ -29,7 +29,7 @@ _VALUE = re.compile(_NUMBER, re.IGNORECASE)
 _TRIPLE = re.compile("-".join([_NUMBER] * 3), re.IGNORECASE)
 
 
-def take(order: Order, taken: Taken) -> None:
+def take(order: Order, result: ImportResult) -> None:
     """Import files ``evaluation_result_<judge>.jsonl``, or folders with such files, as scores of ``order.cases``.
 
     A line is ``{"<level 1> - <level 2> - <task>.pred.jsonl": {"retrieval_res_map": {...}, "generation_res_map":
@@ -53,34 +53,34 @@ def take(order: Order, taken: Taken) -> None:
     cases = load(order.cases)
     scores: dict[object, JsonObject] = {}
     repeated = 0
-    for where, row, text in _scores(order, cases, taken):
+    for where, row, text in _scores(order, cases, result):
         first = scores.setdefault((row["id"], row["metric"]), row)
         if first is not row and first == row:
             repeated += 1
         else:
-            taken.score(where, row, text)
+            result.score(where, row, text)
     if repeated:
-        taken.notes.append(f"{repeated} values stand in several files and were taken once.")
+        result.notes.append(f"{repeated} values stand in several files and were taken once.")
 
 
-def _scores(order: Order, cases: Sequence[Instance], taken: Taken) -> Iterator[tuple[str, JsonObject, str]]:
+def _scores(order: Order, cases: Sequence[Instance], result: ImportResult) -> Iterator[tuple[str, JsonObject, str]]:
     """Yield ``file:line`` of each score, the score and its source text."""
     for path in files_of(order.paths, "evaluation_result_*.jsonl"):
-        for where, file, maps in _results(path, taken):
+        for where, file, maps in _results(path, result):
             of_file = _cases_of(file, cases)
             if not of_file:
-                taken.leave(where, f"no case has the topic and task of {found(file)}; name its dataset with --cases")
+                result.leave(where, f"no case has the topic and task of {found(file)}; name its dataset with --cases")
                 continue
-            for metric, values in _lists(where, file, maps, taken):
-                taken.rows += len(values)
+            for metric, values in _lists(where, file, maps, result):
+                result.rows += len(values)
                 if len(values) == len(of_file):
                     yield from ((where, row, text) for row, text in _of_metric(metric, values, of_file, order.system))
                     continue
                 problem = f"found {len(values)} values for {len(of_file)} cases, wanted one for each, in order"
-                taken.leave(where, f"{found(file)}: {metric}: {problem}; is it a result of other cases?")
+                result.leave(where, f"{found(file)}: {metric}: {problem}; is it a result of other cases?")
 
 
-def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
+def _results(path: Path, result: ImportResult) -> Iterator[tuple[str, str, JsonObject]]:
     """Yield ``file:line``, the name of a file of predictions and its maps; record other lines as skipped."""
     name = shown_path(path)
     seen = False
@@ -91,7 +91,7 @@ def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
         try:
             line = json.loads(text, parse_constant=str)  # accept a mean of NaN, because it is ignored
         except (ValueError, RecursionError) as error:
-            taken.leave(where, f"is not one JSON object: {error}")
+            result.leave(where, f"is not one JSON object: {error}")
             continue
         if isinstance(line, dict) and any(key in line for key in AVERAGES):
             continue
@@ -101,9 +101,9 @@ def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
                 seen = True
                 yield where, file, maps
             else:
-                taken.leave(where, f"{found(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
+                result.leave(where, f"{found(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
         if not results:
-            taken.leave(where, f"found {json_kind(line)}, wanted {LINE}")
+            result.leave(where, f"found {json_kind(line)}, wanted {LINE}")
     if not seen:
         raise DataError(name, f"holds no result of OmniEval; wanted lines {LINE}")
 
@@ -119,19 +119,19 @@ def _facet(case: Instance, name: str) -> str:
     return TASK_OF.get(value, value) if name == "task" else value
 
 
-def _lists(where: str, file: str, maps: JsonObject, taken: Taken) -> Iterator[tuple[str, list[str]]]:
+def _lists(where: str, file: str, maps: JsonObject, result: ImportResult) -> Iterator[tuple[str, list[str]]]:
     """Yield the metrics of a line with the texts of their values."""
     for name in MAPS:
         metrics = maps.get(name)
         if metrics is None:
             continue
         if not isinstance(metrics, Mapping):
-            taken.leave(where, f"{found(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
+            result.leave(where, f"{found(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
             continue
         for metric, values in metrics.items():
             text = values.get("list") if isinstance(values, dict) else None
             if not isinstance(text, str):
-                taken.leave(where, f"{found(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
+                result.leave(where, f"{found(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
                 continue
             yield metric, [value.strip() for value in text.split(",")] if text.strip() else []
 

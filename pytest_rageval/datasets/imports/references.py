@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_rageval.datasets.imports.cells import listed, plain, value_in
 from pytest_rageval.datasets.imports.evidence import page_field
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject, json_kind
 from pytest_rageval.errors import DataError
@@ -39,7 +39,7 @@ class Column:
     role: str = ""
 
 
-def passages_of(column: Column, value: object, ids: object, taken: Taken) -> list[JsonObject]:
+def passages_of(column: Column, value: object, ids: object, result: ImportResult) -> list[JsonObject]:
     """Return passages with ids: their own, else from ``ids`` if there are as many, else from their content.
 
     A passage that names its page (see `page_field`) has it under ``page``, unless it is counterfactual. Other fields of
@@ -49,7 +49,7 @@ def passages_of(column: Column, value: object, ids: object, taken: Taken) -> lis
         column: the field that holds them.
         value: texts or objects, or one.
         ids: their ids, or None.
-        taken: counts skipped fields.
+        result: counts skipped fields.
 
     Raises:
         DataError: an item has no text.
@@ -57,7 +57,7 @@ def passages_of(column: Column, value: object, ids: object, taken: Taken) -> lis
     inside = value_in(value)
     items = [inside] if isinstance(inside, dict) else inside
     if isinstance(items, list) and any(map(_holds_text, items)):
-        passages = [_passage(item, column, taken) for item in items]
+        passages = [_passage(item, column, result) for item in items]
     else:
         items = listed(value, column.between)
         passages = [{"text": text} for text in items]
@@ -97,7 +97,7 @@ def _holds_text(item: object) -> bool:
     return isinstance(item, dict) and any(key in item for key in TEXTS)
 
 
-def _passage(item: object, column: Column, taken: Taken) -> JsonObject:
+def _passage(item: object, column: Column, result: ImportResult) -> JsonObject:
     if not isinstance(item, dict):
         return {"text": item}
     metadata = item["metadata"] if isinstance(item.get("metadata"), dict) else {}
@@ -108,8 +108,8 @@ def _passage(item: object, column: Column, taken: Taken) -> JsonObject:
         "text": next((key for key in TEXTS if item.get(key)), ""),
         "title": "title" if item.get("title") else "",
     }
-    taken.drop(item, (*keys.values(), page, *(["metadata"] if metadata else [])), f"{column.name}.")
-    taken.drop(metadata, () if page in item else (page,), f"{column.name}.metadata.")
+    result.drop(item, (*keys.values(), page, *(["metadata"] if metadata else [])), f"{column.name}.")
+    result.drop(metadata, () if page in item else (page,), f"{column.name}.metadata.")
     passage = {ours: item[theirs] for ours, theirs in keys.items() if theirs}
     passage |= {"text": plain(passage["text"])} if "text" in passage else {}
     return passage | ({"page": pages[0]} if page else {})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from pytest_rageval.datasets.csv_rows import rows_of_csv
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
 from pytest_rageval.errors import DataError, found
 
@@ -36,7 +36,7 @@ def files_of(paths: Iterable[Path], pattern: str) -> list[Path]:
     return files
 
 
-def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+def read_rows(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
     """Yield ``file:line`` and the values of every row, and count it; record an unreadable row as skipped.
 
     A file with a suffix in `TABLES` is a table with a header; any other file is one JSON array of objects,
@@ -49,17 +49,17 @@ def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
     if kind == ".xlsx":
         from pytest_rageval.datasets.imports.spreadsheet import read_workbook
 
-        rows = _below_header(shown_path(path), read_workbook(path, taken), taken)
+        rows = _below_header(shown_path(path), read_workbook(path, result), result)
     elif kind in TABLES:
-        rows = _below_header(shown_path(path), iter(rows_of_csv(path)), taken)
+        rows = _below_header(shown_path(path), iter(rows_of_csv(path)), result)
     else:
-        rows = _json(path, taken)
+        rows = _json(path, result)
     for where, values in rows:
-        taken.rows += 1
+        result.rows += 1
         yield where, values
 
 
-def _json(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+def _json(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
     name, text = shown_path(path), read_text(path)
     if text.lstrip().startswith("["):
         yield from ((f"{name}:{line}", values) for line, values in read_records(path))
@@ -72,8 +72,8 @@ def _json(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
         try:
             values_of_line = read_line(record, name, line)
         except DataError as error:
-            taken.rows += 1
-            taken.leave(error.where, error.problem)
+            result.rows += 1
+            result.leave(error.where, error.problem)
             continue
         if values_of_line is not None:
             yield f"{name}:{line}", values_of_line
@@ -97,7 +97,7 @@ def _columns(text: str, name: str) -> list[JsonObject]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-def _below_header(name: str, table: Table, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+def _below_header(name: str, table: Table, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
     filled = ((line, [cell.strip() for cell in cells]) for line, cells in table if any(map(str.strip, cells)))
     head, header = next(filled, (1, []))
     if not header:
@@ -107,10 +107,10 @@ def _below_header(name: str, table: Table, taken: Taken) -> Iterator[tuple[str, 
         raise DataError(f"{name}:{head}", f"two columns are named {found(duplicate)}; rename or remove one")
     for line, cells in filled:
         if any(cells[len(header) :]):
-            taken.rows += 1
-            taken.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
+            result.rows += 1
+            result.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
             continue
         pairs = [(title, cell) for title, cell in zip(header, cells, strict=False) if cell]
         if any(not title for title, _ in pairs):
-            taken.fields["a column without a name"] += 1
+            result.fields["a column without a name"] += 1
         yield f"{name}:{line}", {title: cell for title, cell in pairs if title}

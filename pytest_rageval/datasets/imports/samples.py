@@ -15,7 +15,7 @@ from pytest_rageval.datasets.imports.gold import gold_of
 from pytest_rageval.datasets.imports.references import Column, named, passages_of
 from pytest_rageval.datasets.imports.rows import TABLES, read_rows
 from pytest_rageval.datasets.imports.shapes import COLUMNS, DEEPEVAL, METADATA, RAGAS, TABLE, Shape
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import KEYS
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject
@@ -48,7 +48,7 @@ class _Row:
     titles: Mapping[str, str] = field(default_factory=dict)
 
 
-def ragas(order: Order, taken: Taken) -> None:
+def ragas(order: Order, result: ImportResult) -> None:
     """Import RAGAS's single-turn samples, with the field names of its newer and older versions.
 
     ``reference`` (``ground_truth``, ``ground_truths``) are the answers, ``response`` (``answer``) is the system's
@@ -56,43 +56,43 @@ def ragas(order: Order, taken: Taken) -> None:
     without ids get ids from their content. If a row names their pages, as in ``source``, they are also quotes of its
     evidence.
     """
-    for row in _rows(order, taken):
-        _take(row, RAGAS, order, taken)
+    for row in _rows(order, result):
+        _take(row, RAGAS, order, result)
 
 
-def deepeval(order: Order, taken: Taken) -> None:
+def deepeval(order: Order, result: ImportResult) -> None:
     """Import DeepEval's single-turn goldens and test cases.
 
     ``expected_output`` is the gold answer, ``actual_output`` the system's answer, ``retrieval_context`` its ranking,
     and ``context`` the positive passages. With ``source_file``, these are also quotes of the evidence. DeepEval writes
     "|" between the texts in a cell of CSV.
     """
-    for row in _rows(order, taken):
-        _take(row, DEEPEVAL, order, taken)
+    for row in _rows(order, result):
+        _take(row, DEEPEVAL, order, result)
 
 
-def table(order: Order, taken: Taken) -> None:
+def table(order: Order, result: ImportResult) -> None:
     """Import questions and answers in tables or JSON; line breaks or " | " separate several answers in one cell.
 
     Fields have the names in `COLUMNS` or those of our own format; any other field is a facet. Earlier turns become
     ``history`` (see `conversation_of`), references become positive passages, counterfactual ones have that role.
     If messages end with a question without an answer, it is the question of the row.
     """
-    for row in _rows(order, taken):
-        ours = _ours(row, taken)
+    for row in _rows(order, result):
+        ours = _ours(row, result)
         if ours is not None:
-            _take(ours, TABLE, order, taken)
+            _take(ours, TABLE, order, result)
 
 
-def _rows(order: Order, taken: Taken) -> Iterator[_Row]:
+def _rows(order: Order, result: ImportResult) -> Iterator[_Row]:
     """Yield each row; its default id is its file's name and its number there."""
     for path in order.paths:
-        before = taken.rows
-        for where, values in read_rows(path, taken):
-            yield _Row(where, f"{path.stem}-{taken.rows - before}", values, path.suffix.lower() in TABLES)
+        before = result.rows
+        for where, values in read_rows(path, result):
+            yield _Row(where, f"{path.stem}-{result.rows - before}", values, path.suffix.lower() in TABLES)
 
 
-def _ours(row: _Row, taken: Taken) -> _Row | None:
+def _ours(row: _Row, result: ImportResult) -> _Row | None:
     """Return a row with our name for each known column; None if two fields of JSON mean the same.
 
     Raises:
@@ -109,26 +109,26 @@ def _ours(row: _Row, taken: Taken) -> _Row | None:
             both = f"{found(titles[name])} and {found(title)} mean the same"
             if row.in_table:
                 raise DataError(row.where, f"the columns {both}; rename one")
-            taken.leave(row.where, f"the fields {both}; remove one")
+            result.leave(row.where, f"the fields {both}; remove one")
             return None
         values[name], titles[name] = value, title
     return replace(row, values=values, titles=titles)
 
 
-def _take(row: _Row, shape: Shape, order: Order, taken: Taken) -> None:
+def _take(row: _Row, shape: Shape, order: Order, result: ImportResult) -> None:
     known, rest = _pick(row.values, shape)
     own = _own(rest) if shape is TABLE else {}
-    own |= _history(row, known, taken)
+    own |= _history(row, known, result)
     for ours in ("question", "answers"):
         if ours not in known and not (ours == "answers" and ("answerable" in known or "slots" in own)):
             names = COLUMNS[ours] if shape is TABLE else shape.names[ours]
-            taken.leave(row.where, f"the field {' or '.join(names[:2])} is missing or empty")
+            result.leave(row.where, f"the field {' or '.join(names[:2])} is missing or empty")
             return
     try:
         gold = _gold(row, known, shape, slots=order.slots)
-        passages = _references(row, known, shape, taken)
+        passages = _references(row, known, shape, result)
     except DataError as error:
-        taken.leave(error.where, error.problem)
+        result.leave(error.where, error.problem)
         return
     case: JsonObject = {"question": known["question"], **gold, **own}
     case |= {name: known[name] for name in ("language", "topic_1", "topic", "task") if name in known}
@@ -138,11 +138,11 @@ def _take(row: _Row, shape: Shape, order: Order, taken: Taken) -> None:
         case["passages"] = [*(held if isinstance(held, list) else ()), *passages]
     between = shape.between if row.in_table else None
     ids = listed(known["reference_ids"], between, numbers=True) if "reference_ids" in known else None
-    case |= labels_of(case.get("passages"), pages, ids, rest, taken, in_table=row.in_table)
-    case |= taken.facets(rest)
-    name = known["id"] if "id" in known else _content_id(case, taken) if order.content_ids else row.name
-    if taken.case(row.where, {"id": name, **case}):
-        _answer(row, name, known, shape, order, taken)
+    case |= labels_of(case.get("passages"), pages, ids, rest, result, in_table=row.in_table)
+    case |= result.facets(rest)
+    name = known["id"] if "id" in known else _content_id(case, result) if order.content_ids else row.name
+    if result.case(row.where, {"id": name, **case}):
+        _answer(row, name, known, shape, order, result)
 
 
 def _gold(row: _Row, known: JsonObject, shape: Shape, *, slots: bool) -> JsonObject:
@@ -169,51 +169,51 @@ def _own(rest: JsonObject) -> JsonObject:
     return own
 
 
-def _history(row: _Row, known: JsonObject, taken: Taken) -> JsonObject:
+def _history(row: _Row, known: JsonObject, result: ImportResult) -> JsonObject:
     """Return the earlier turns of a row; if it has no question, the last one of its messages becomes its question."""
     if "history" not in known:
         return {}
     title = row.titles.get("history", "history")
     conversation = conversation_of(known["history"])
     if conversation is None:
-        taken.fields[title] += 1
+        result.fields[title] += 1
         return {}
-    taken.fields.update({f"{title}.{name}": count for name, count in conversation.left.items()})
+    result.fields.update({f"{title}.{name}": count for name, count in conversation.left.items()})
     turns, last_question = conversation.turns, conversation.asked
     question = known.setdefault("question", last_question) if last_question else known.get("question")
     if last_question and last_question != question:
         turns = [*turns, {"question": last_question, "answer": ""}]
     elif not last_question and turns and turns[-1]["question"] == question:
-        taken.fields[f"{title}: an answer to the question of its row"] += 1
+        result.fields[f"{title}: an answer to the question of its row"] += 1
         turns = turns[:-1]
     return {"history": turns} if turns else {}
 
 
-def _references(row: _Row, known: JsonObject, shape: Shape, taken: Taken) -> list[JsonObject]:
+def _references(row: _Row, known: JsonObject, shape: Shape, result: ImportResult) -> list[JsonObject]:
     """Return the positive and the counterfactual passages of a row."""
     between = shape.between if row.in_table else None
     passages: list[JsonObject] = []
     for ours, role in (("reference", "positive"), ("counterfactual", "counterfactual")):
         if known.get(ours) not in EMPTY:
             ids = known.get("reference_ids") if ours == "reference" else None
-            of_role = passages_of(Column(row.where, _title(row, shape, ours), between, role), known[ours], ids, taken)
+            of_role = passages_of(Column(row.where, _title(row, shape, ours), between, role), known[ours], ids, result)
             passages += [{**passage, "role": role} for passage in of_role]
-    return taken.ranking(named(passages))
+    return result.ranking(named(passages))
 
 
-def _content_id(case: JsonObject, taken: Taken) -> str:
+def _content_id(case: JsonObject, result: ImportResult) -> str:
     """Return an id from the question with its history and gold; from the whole case if another case has that id."""
     identity = {name: case.get(name) for name in ("question", "history", "answers", "slots")}
     name = content_id(json.dumps(identity, ensure_ascii=False, sort_keys=True))
-    if taken.is_other(name, {"id": name, **case}):
+    if result.is_other(name, {"id": name, **case}):
         name = content_id(json.dumps(case, ensure_ascii=False, sort_keys=True))
     return name
 
 
-def _answer(row: _Row, name: object, known: JsonObject, shape: Shape, order: Order, taken: Taken) -> None:
+def _answer(row: _Row, name: object, known: JsonObject, shape: Shape, order: Order, result: ImportResult) -> None:
     """Import the system's answer of a row."""
     if "response" not in known:
-        taken.fields.update(name for name in shape.names.get("retrieved", ()) if row.values.get(name))
+        result.fields.update(name for name in shape.names.get("retrieved", ()) if row.values.get(name))
         return
     answer: JsonObject = {"id": name, "answer": known["response"]}
     if order.system or "system" in known:
@@ -222,12 +222,12 @@ def _answer(row: _Row, name: object, known: JsonObject, shape: Shape, order: Ord
         between = shape.between if row.in_table else None
         column = Column(row.where, _title(row, shape, "retrieved"), between)
         try:
-            ranking = passages_of(column, known.get("retrieved"), known.get("retrieved_ids"), taken)
+            ranking = passages_of(column, known.get("retrieved"), known.get("retrieved_ids"), result)
         except DataError as error:
-            taken.leave(error.where, f"its answer was left: {error.problem}")
+            result.leave(error.where, f"its answer was left: {error.problem}")
             return
-        answer["ranking"] = taken.ranking(ranking)
-    taken.answer(row.where, answer)
+        answer["ranking"] = result.ranking(ranking)
+    result.answer(row.where, answer)
 
 
 def _title(row: _Row, shape: Shape, ours: str) -> str:

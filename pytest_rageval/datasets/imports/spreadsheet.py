@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.datasets.imports.cells import plain
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, found
 from pytest_rageval.folders import regular
@@ -21,7 +21,7 @@ MOST_CELLS = 2_000_000
 """About 500 MB in memory."""
 
 
-def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
+def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of the first sheet with their numbers, from 1; note other sheets that are not empty.
 
     Cells become text as shown: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula as its last value.
@@ -54,7 +54,7 @@ def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
         raise DataError(name, f"{problem}, wanted at most {MOST_CELLS:,}; delete the far cells, or save it as CSV")
     for sheet in others:
         if _size(sheet) > MOST_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
-            taken.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
+            result.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
     for number, row in enumerate(first.iter_rows(), 1):
         yield number, [_text(cell) for cell in row]
 

@@ -13,7 +13,7 @@ from pytest_rageval.datasets.recorded import read_recorded
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError, found
 
-__all__ = ["NO_VALUE", "Order", "Taken"]
+__all__ = ["NO_VALUE", "ImportResult", "Order"]
 
 REPEATED = "repeated passages of a ranking"
 
@@ -40,7 +40,7 @@ class Order:
     content_ids: bool = False
 
 
-class Taken:
+class ImportResult:
     """Rows in our own formats, and what was skipped.
 
     Attributes:

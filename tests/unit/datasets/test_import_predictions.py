@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, Order, Taken, omnieval_predictions, rgb_predictions
+from pytest_rageval.datasets.imports import Importer, ImportResult, Order, omnieval_predictions, rgb_predictions
 from pytest_rageval.errors import DataError
 
 FUNDS = "投资 - 基金 - 抽取类问答.pred.jsonl"
@@ -24,8 +24,8 @@ LINE: dict[str, Any] = {
 }
 
 
-def took(importer: Importer, *paths: Path, system: str = "") -> Taken:
-    taken = Taken()
+def took(importer: Importer, *paths: Path, system: str = "") -> ImportResult:
+    taken = ImportResult()
     importer(Order(paths, system), taken)
     return taken
 

@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, Order, Taken
+from pytest_rageval.datasets.imports import Importer, ImportResult, Order
 from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.errors import DataError, MissingDependencyError
@@ -19,13 +19,15 @@ from pytest_rageval.errors import DataError, MissingDependencyError
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
 
-def took(importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False) -> Taken:
-    taken = Taken()
+def took(
+    importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False
+) -> ImportResult:
+    taken = ImportResult()
     importer(Order(paths, system, slots=slots, content_ids=content_ids), taken)
     return taken
 
 
-def took_rows(tmp_path: Path, *rows: dict[str, Any], slots: bool = False, content_ids: bool = False) -> Taken:
+def took_rows(tmp_path: Path, *rows: dict[str, Any], slots: bool = False, content_ids: bool = False) -> ImportResult:
     """Return what is taken of rows of JSON Lines, each a question with an answer unless it says otherwise."""
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps({"question": "Q?", "answer": "A", **row}) for row in rows), encoding="utf-8")
@@ -46,7 +48,7 @@ def imports(fixtures_dir: Path) -> Path:
     return fixtures_dir / "imports"
 
 
-def reasons(taken: Taken) -> list[tuple[str, str]]:
+def reasons(taken: ImportResult) -> list[tuple[str, str]]:
     return [(where.rpartition("/")[2], why) for where, why in taken.left]
 
 
