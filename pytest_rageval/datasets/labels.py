@@ -68,8 +68,8 @@ def read_labels(
         DataError: a row is invalid, its label is not declared, or one person labels one answer twice.
     """
     name = shown_path(path)
-    declared = _folded(worth)
-    own = {metric: _folded(worth_of(judge)) for metric, judge in (judges or {}).items()}
+    declared = _fold(worth)
+    own = {metric: _fold(worth_of(judge)) for metric, judge in (judges or {}).items()}
     seen: dict[object, int] = {}
     labels = []
     for line, record in read_sheet(path):
@@ -81,7 +81,7 @@ def read_labels(
     return tuple(labels)
 
 
-def _folded(worth: Worth) -> Worth:
+def _fold(worth: Worth) -> Worth:
     return Worth({fold_label(label): value for label, value in worth.values.items()}, worth.scale)
 
 

@@ -30,7 +30,7 @@ def load_run(path: Path) -> Run:
     """
     text = read_text(path)
     if text.lstrip()[:1] in ("{", "["):
-        return _recorded(path)
+        return _load_json(path)
     name = shown_path(path)
     rows: dict[str, dict[str, float]] = {}
     for where, query, document, score in _rows(text, name):
@@ -65,7 +65,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, str, str, float]]:
         yield where, query, document, score
 
 
-def _recorded(path: Path) -> Run:
+def _load_json(path: Path) -> Run:
     name = shown_path(path)
     run: Run = {}
     seen: dict[object, int] = {}

@@ -28,8 +28,8 @@ def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str | float | Non
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(_marked(columns))
-    writer.writerows(map(_marked, rows))
+    writer.writerow(_mark(columns))
+    writer.writerows(map(_mark, rows))
     return stream.getvalue()
 
 
@@ -57,13 +57,13 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
             if len(cells) != len(columns):
                 problem = f"found {len(cells)} cells, wanted {len(columns)}, as the first line has"
                 raise DataError(f"{name}:{line}", problem)
-            records.append((line, dict(zip(columns, map(_unmarked, cells), strict=True))))
+            records.append((line, dict(zip(columns, map(_unmark, cells), strict=True))))
     return records
 
 
-def _marked(row: Sequence[str | float | None]) -> list[str | float | None]:
+def _mark(row: Sequence[str | float | None]) -> list[str | float | None]:
     return [_MARK + cell if isinstance(cell, str) and cell.startswith(_DANGEROUS) else cell for cell in row]
 
 
-def _unmarked(cell: str) -> str:
+def _unmark(cell: str) -> str:
     return cell[1:] if cell.startswith(_MARK) and cell[1:].startswith(_DANGEROUS) else cell

@@ -105,22 +105,22 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        text = "\n".join(_decoded_lines(raw, name))
+        text = "\n".join(_decode_lines(raw, name))
     return text.removeprefix("\ufeff")
 
 
-def _decoded_lines(raw: bytes, name: str) -> Iterator[str]:
+def _decode_lines(raw: bytes, name: str) -> Iterator[str]:
     """Yield the lines of a file with invalid UTF-8; raise `DataError` at the first invalid line."""
     offset = 0
     for number, line in enumerate(raw.split(b"\n"), 1):
         text = ""
         with one_record:
-            text = _decoded(line, f"{name}:{number}", offset)
+            text = _decode_line(line, f"{name}:{number}", offset)
         yield text
         offset += len(line) + 1
 
 
-def _decoded(line: bytes, where: str, offset: int) -> str:
+def _decode_line(line: bytes, where: str, offset: int) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -51,28 +51,28 @@ class Conversations:
         self._tested: set[tuple[object, ...]] = set()
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:
-        """Return a case with its history and the answer to it, asked for in this thread.
+        """Return a case with its history, and its answer; ask in this thread.
 
         Raises:
-            CaseError: there is no answer to it, or to a turn before it.
+            CaseError: the system fails on it, or on an earlier turn.
         """
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
             answer = self._answers(turn.with_history(history), _why(turn))
             history = (*history, Turn(turn.instance.question, answer.text))
-        asked = self._anew(case.with_history(history))
-        return asked, self._answers(asked)
+        current = self._refresh(case.with_history(history))
+        return current, self._answers(current)
 
     async def ahead(self, case: Case) -> tuple[Case, Answer]:
-        """Return the same, asked for on the event loop."""
+        """Return the same; ask on the event loop."""
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
             answer = await self._answers.ahead(turn.with_history(history), _why(turn))
             history = (*history, Turn(turn.instance.question, answer.text))
-        asked = self._anew(case.with_history(history))
-        return asked, await self._answers.ahead(asked)
+        current = self._refresh(case.with_history(history))
+        return current, await self._answers.ahead(current)
 
-    def _anew(self, case: Case) -> Case:
+    def _refresh(self, case: Case) -> Case:
         """Return the case; if its test has used its answer before, remove the answer from the cache."""
         test = (case.id, *sorted(case.facets.items()))
         if test in self._tested:
@@ -90,7 +90,7 @@ class RecordedConversations:
         self._system = system
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:
-        """Return a case with its history and the answer to it.
+        """Return a case with its history, and its answer.
 
         Raises:
             CaseError: no answer is recorded for it or for an earlier turn.
@@ -102,8 +102,8 @@ class RecordedConversations:
                 problem = f"no answer of system {self._system!r} is recorded for {turn.id!r}, a turn before {case.id!r}"
                 raise CaseError("no_recorded_answer", f"{problem}; add one, or leave out history='own'")
             history = (*history, Turn(turn.instance.question, answer.text))
-        asked = replace(case.with_history(history), earlier=None)
-        return asked, self._answerer(asked)
+        current = replace(case.with_history(history), earlier=None)
+        return current, self._answerer(current)
 
     async def ahead(self, case: Case) -> tuple[Case, Answer]:
         """Return the same on the event loop."""

@@ -43,7 +43,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "facets": {plain_text(key): plain_text(value) for key, value in outcome.facets.items()},
         "system": outcome.system,
         "status": outcome.status,
-        "answer": None if outcome.answer is None else encode_answer(_shortened(outcome.answer)),
+        "answer": None if outcome.answer is None else encode_answer(_shorten(outcome.answer)),
         "scores": {name: encode_score(score) for name, score in outcome.scores.items()},
         "supplied": [plain_text(name) for name in outcome.supplied],
         "error": None if outcome.error is None else plain_text(outcome.error),
@@ -58,7 +58,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
     return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
 
 
-def _shortened(answer: Answer) -> Answer:
+def _shorten(answer: Answer) -> Answer:
     """Return the answer with its text cut to `MAX_ANSWER` characters and a note of how many are missing."""
     excess = len(answer.text) - MAX_ANSWER
     if excess <= 0:

@@ -36,10 +36,10 @@ def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[st
     if not rounds:
         problem = "history 'own' has no effect: no record has the facets dialogue and round"
         raise SettingError(f"{where}: {problem}; leave it out, or add them")
-    return [(name, _linked(case, rounds[_place(case)]) if "dialogue" in case.facets else case) for name, case in cases]
+    return [(name, _link(case, rounds[_place(case)]) if "dialogue" in case.facets else case) for name, case in cases]
 
 
-def _linked(case: Case, turns: dict[int, Case]) -> Case:
+def _link(case: Case, turns: dict[int, Case]) -> Case:
     last = _round(case)
     for number in range(1, last):
         if number not in turns:

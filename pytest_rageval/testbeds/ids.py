@@ -28,7 +28,7 @@ def safe(name: str) -> str:
     of the whole name keep changed ids unique.
     """
     text = _in_english(name)
-    return text if 1 <= len(text) <= LIMIT and not _UNSAFE.search(text) else _hashed(name, 6)
+    return text if 1 <= len(text) <= LIMIT and not _UNSAFE.search(text) else _with_hash(name, 6)
 
 
 def unique_ids(names: Iterable[str]) -> list[str]:
@@ -38,13 +38,13 @@ def unique_ids(names: Iterable[str]) -> list[str]:
     for name in names:
         plain = safe(name)
         if plain in used:
-            plain = _hashed(name, 32)
+            plain = _with_hash(name, 32)
         used.add(plain)
         ids.append(plain)
     return ids
 
 
-def _hashed(name: str, digits: int) -> str:
+def _with_hash(name: str, digits: int) -> str:
     return f"{_UNSAFE.sub('_', _in_english(name)[: LIMIT - 1 - digits])}~{digest(name).hex()[:digits]}"
 
 

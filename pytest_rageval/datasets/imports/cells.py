@@ -32,7 +32,7 @@ def listed(value: object, between: str | None = None, *, numbers: bool = False) 
         return []
     if not isinstance(value, str):
         return [plain(value)]
-    printed = _printed(value.strip()) if between is not None and value.strip().startswith("[") else None
+    printed = _parse_printed(value.strip()) if between is not None and value.strip().startswith("[") else None
     if printed is not None and (numbers or all(map(_is_text, printed))):
         return [plain(item) for item in printed]
     texts = re.split(between, value) if between else [value]
@@ -63,7 +63,7 @@ def _is_text(item: object) -> bool:
     return isinstance(item, str) or (isinstance(item, list) and all(isinstance(each, str) for each in item))
 
 
-def _printed(text: str) -> list[object] | None:
+def _parse_printed(text: str) -> list[object] | None:
     """Return the items of a list in JSON, Python or numpy notation; None if ``text`` is not a list.
 
     numpy prints no commas between strings, and Python would join such strings into one.

@@ -42,7 +42,7 @@ def labels_of(
         pages: id of a passage -> the page that it names.
         ids: the ids that the row judges relevant, or None.
         fields: its other fields; the one whose pages are used is removed.
-        result: counts what is left.
+        result: counts skipped fields.
         in_table: whether these are cells of a table, with pages in lines or between "|".
     """
     objects = [each for each in passages if isinstance(each, dict)] if isinstance(passages, list) else []
@@ -81,7 +81,7 @@ def _of_row(count: int, fields: JsonObject, result: ImportResult, *, in_table: b
     if not name or not count:
         return []
     if len(pages) not in (1, count):
-        if isinstance(fields[name], str):  # a list is no facet, and is counted as left by its name
+        if isinstance(fields[name], str):  # a list cannot be a facet and is already counted by its name
             result.fields[f"{name}: not one page for each reference"] += 1
         return []
     del fields[name]
