@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from pytest_rageval.datasets import imports, jsonl
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import Order, ImportResult
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe
@@ -45,7 +45,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     if (order.slots or order.content_ids) and form not in SAMPLES:
         option = "--slots" if order.slots else "--ids content"
         raise SettingError(f"{option} is for {', '.join(SAMPLES)}, not for {form}; leave it out")
-    imported = Taken()
+    imported = ImportResult()
     importers.get(form)(order, imported)
     if not imported.cases and not imported.scores:
         first = ": ".join(imported.left[0]) if imported.left else "the sources have no row"
@@ -61,7 +61,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     return int(imported.lost)
 
 
-def _targets(imported: Taken, out: Path | None) -> list[Target]:
+def _targets(imported: ImportResult, out: Path | None) -> list[Target]:
     if imported.scores:
         return [("scores", out or Path("scores.jsonl"), imported.scores, read_records)]
     path = out or Path("cases.jsonl")
@@ -90,7 +90,7 @@ def _write(targets: list[Target]) -> None:
         raise SettingError(f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}") from None
 
 
-def _remarks(imported: Taken) -> Iterator[str]:
+def _remarks(imported: ImportResult) -> Iterator[str]:
     yield from map(ascii_safe, imported.notes)
     unscored = Counter((str(row["metric"]), row["reason"]) for row in imported.scores if "reason" in row)
     for (metric, reason), count in unscored.items():

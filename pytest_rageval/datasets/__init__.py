@@ -1,4 +1,4 @@
-"""Records on disk -> instances: one module a format, imported when it is first asked for."""
+"""Datasets: load records from disk as instances. Each format has a module, imported on use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytest_rageval.model.case import Instance
 __all__ = ["BUILTIN", "Loader"]
 
 Loader = Callable[[Path], tuple[Instance, ...]]
-"""Reads one file; every fault in it is a `DataError` that names the file and the line.
+"""Reads one file; raises `DataError` with the file and the line for every fault.
 
-One that reads other files than the path it is given has the method ``files(path)``, which returns them; one for which
-some of what it reads is no instance has ``left_out(path)``, which yields ``file:line`` and what is there; one whose
-records have been answered already has ``answers(path)``: these are scored instead of a system's.
+A loader may have three more methods. ``files(path)`` returns the files it reads, if they differ from the path.
+``left_out(path)`` yields ``file:line`` and a description of each record that is not an instance. ``answers(path)``
+returns recorded answers, which are scored instead of a system's.
 """
 
 BUILTIN: dict[str, str] = {
@@ -23,7 +23,7 @@ BUILTIN: dict[str, str] = {
     "kilt": "pytest_rageval.datasets.kilt:load",
     "labelled": "pytest_rageval.datasets.labelled:load",
     "omnieval": "pytest_rageval.datasets.omnieval:load",
-    "ralle": "pytest_rageval.datasets.kilt:load",  # what RaLLe asks is KILT's files, as they are
+    "ralle": "pytest_rageval.datasets.kilt:load",  # RaLLe uses KILT's files unchanged
     "rgb": "pytest_rageval.datasets.rgb:load",
 }
 """Format name -> ``"module:attribute"`` of its loader."""

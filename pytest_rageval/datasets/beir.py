@@ -1,4 +1,4 @@
-"""BEIR: a folder with ``queries.jsonl``, and ``qrels/test.tsv`` or other splits that judge the queries."""
+"""Load a BEIR folder: ``queries.jsonl``, and ``qrels/test.tsv`` or another split."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KEYS = ("_id", "language", "metadata", "text")
 
 
 class Beir:
-    """Loads the queries that a split judges; the path is the folder, or the file of a split other than test."""
+    """Loads the queries that a split judges; the path is the folder (split test), or the file of a split."""
 
     def files(self, path: Path) -> tuple[Path, Path]:
-        """Return the files of the queries and of the split; one that is not there is a `DataError`."""
+        """Return the files of the queries and of the split; raise `DataError` if one is missing."""
         folder, split = (path, path / "qrels" / "test.tsv") if path.is_dir() else (path.absolute().parent.parent, path)
         queries = folder / "queries.jsonl"
         if not queries.exists():
@@ -33,10 +33,10 @@ class Beir:
         return queries, split
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
-        """Return an instance for each query that the split judges, in the order of the queries; it has no gold answer.
+        """Return an instance without a gold answer for each query that the split judges, in the order of the queries.
 
-        An instance's id is the query's, its facet ``dataset`` the folder's name. ``metadata`` is not read. A judged
-        query that is not there, or a record that is not as the format promises, is a `DataError`.
+        An instance's id is the query's, its facet ``dataset`` is the folder's name. ``metadata`` is ignored. A missing
+        judged query or an invalid record raises `DataError`.
         """
         queries, split = self.files(path)
         qrels = read_qrels(split)

@@ -1,4 +1,4 @@
-"""The rows of a CSV file, as spreadsheets of several countries write it."""
+"""Read the rows of a CSV file with commas, semicolons or tabs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ __all__ = ["rows_of_csv"]
 
 DELIMITERS = ",;\t"
 LONGEST_CELL = 2**31 - 1
-"""A cell may hold many passages; this is the most that fits where C's long has 32 bits."""
+"""The largest limit that fits a C long of 32 bits, because a cell may hold many passages."""
 
 
 def rows_of_csv(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not blank, with the line (from 1) that each begins in; commas, semicolons or tabs part.
+    """Return the rows that are not blank, each with the number of its first line, from 1.
+
+    The first line decides the delimiter: comma, semicolon or tab.
 
     Raises:
-        DataError: the file cannot be read, or is no CSV.
+        DataError: the file cannot be read, or is not CSV.
     """
     name, text = shown_path(path), read_text(path)
     delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)

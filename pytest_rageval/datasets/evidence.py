@@ -1,4 +1,4 @@
-"""The key ``evidence`` of a record: quotes or spans of documents, as one list or as a list of alternatives."""
+"""Parse the key ``evidence`` of a record: quotes or spans, as one list or as alternatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WANTED = "a list of objects with page and quote or span, or a list of such lists
 
 
 def evidence_in(record: Fields) -> Evidence:
-    """Return the alternatives of a record's evidence; none where it states none.
+    """Return the alternatives of a record's evidence; empty if it has none.
 
     Raises:
         DataError: the evidence is malformed.

@@ -1,4 +1,4 @@
-"""Typed getters over the fields of one record: the value wanted, or a `DataError` that says what is wrong."""
+"""Typed getters for the fields of a record: return a valid value or raise `DataError`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ RESERVED = frozenset({
     "ability", "correct_rate", "correct_realised", "dataset", "noise_rate", "noise_realised", "passages", "system",
     MIN_N,
 })  # fmt: skip
-"""The facets that the plugin sets itself, and a word of gates; no marker may set them, and records only `RATES`."""
+"""The facets that the plugin sets, and a key of gates. A marker may set none of them, and a record only `RATES`."""
 
 RATES = frozenset({"correct_rate", "noise_rate"})
-"""What a record may say of its passages: the share of them that is noise, or correct. An ability sets its own."""
+"""The shares of noise and of correct passages, which a record may state of its passages; an ability sets its own."""
 
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
 
@@ -35,7 +35,7 @@ class Fields:
     Attributes:
         where: ``file:line`` of the record.
         values: its keys and values.
-        prefix: the way from the record to this object in a message, as "passages[2].".
+        prefix: the path from the record to this object for messages, such as "passages[2].".
     """
 
     where: str
@@ -46,20 +46,20 @@ class Fields:
         return name in self.values
 
     def error(self, name: str, wanted: str) -> DataError:
-        """Return the error of a field that is missing or not what is ``wanted``."""
+        """Return the error for a field that is missing or not ``wanted``."""
         if name not in self.values:
             problem = f"the field {ascii_safe(self.prefix + name)} is missing, wanted {wanted}{self.near(name)}"
             return DataError(self.where, problem)
         return self.wrong(name, self.values[name], wanted)
 
     def near(self, *missing: str) -> str:
-        """Return the end of a message: the key that comes near one that is missing, or nothing."""
+        """Return a hint for the end of a message: the key closest to a missing one, or ""."""
         keys = {key.lower(): key for key in self.values}
         close = [keys[key] for name in missing for key in get_close_matches(name, keys, n=1, cutoff=0.75)]
         return f"; the key {found(close[0])} comes near" if close else ""
 
     def wrong(self, name: str, value: object, wanted: str) -> DataError:
-        """Return the error of a ``value`` at ``name`` that is not what is ``wanted``."""
+        """Return the error for a ``value`` at ``name`` that is not ``wanted``."""
         return DataError(self.where, f"{ascii_safe(self.prefix + name)}: found {json_kind(value)}, wanted {wanted}")
 
     def only(self, known: Collection[str]) -> None:
@@ -70,7 +70,7 @@ class Fields:
                 raise DataError(self.where, problem)
 
     def identifier(self, name: str) -> str:
-        """Return a required id, a string that is not blank or an integer, as a string."""
+        """Return a required id as a string; it is an integer or a string that is not blank."""
         value = self.values.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
@@ -86,7 +86,7 @@ class Fields:
         raise self.error(name, "a string that is not empty")
 
     def language(self, name: str, default: str) -> str:
-        """Return the primary part of a language tag, "zh" of "zh-CN", or ``default`` when the field is absent."""
+        """Return the primary part of a language tag ("zh" of "zh-CN"), or ``default`` if the field is absent."""
         if name not in self.values:
             return default
         primary = re.split("[-_]", self.text(name).strip().lower(), maxsplit=1)[0]
@@ -102,7 +102,7 @@ class Fields:
         raise self.error(name, "a string")
 
     def flag(self, name: str) -> bool | None:
-        """Return true or false, or None when the field is absent."""
+        """Return true or false; None if the field is absent."""
         value = self.values.get(name)
         if isinstance(value, bool):
             return value
@@ -111,7 +111,7 @@ class Fields:
         raise self.error(name, "true or false")
 
     def count(self, name: str, least: int = 0) -> int | None:
-        """Return an integer of at least ``least``, or None when the field is absent."""
+        """Return an integer of at least ``least``; None if the field is absent."""
         value = self.values.get(name)
         if name not in self.values:
             return None
@@ -127,7 +127,7 @@ class Fields:
         raise self.error(name, "an integer")
 
     def amount(self, name: str, least: float = -sys.float_info.max) -> float | None:
-        """Return a finite number of at least ``least``, or None when the field is absent."""
+        """Return a finite number of at least ``least``; None if the field is absent."""
         value = self.values.get(name)
         if name not in self.values:
             return None
@@ -140,7 +140,7 @@ class Fields:
         return replace(self, values={name: value for name, value in self.values.items() if value is not None})
 
     def items(self, name: str, wanted: str) -> list[object]:
-        """Return a list, or an empty one when the field is absent."""
+        """Return a list; an empty one if the field is absent."""
         value = self.values.get(name, [])
         if isinstance(value, list):
             return value
@@ -158,7 +158,7 @@ class Fields:
         return Fields(self.where, value, f"{self.prefix}{name}.")
 
     def aliases(self, name: str) -> tuple[str, ...]:
-        """Return the aliases of one slot: a string, or a list of at least one; none of them blank."""
+        """Return the aliases of one slot: a string, or a list of at least one; none is blank."""
         if name not in self.values:
             raise self.error(name, "a string or a list of strings")
         return self._slot(name, self.values[name])
@@ -181,7 +181,7 @@ class Fields:
         return tuple(value)
 
     def facets(self, known: Collection[str]) -> dict[str, str]:
-        """Return every key that is not ``known`` as a facet; each must be a string, number or boolean."""
+        """Return every key that is not ``known`` as a facet; its value must be a string, number or boolean."""
         texts = {}
         for name, value in self.values.items():
             if name in known:
@@ -207,7 +207,7 @@ class Fields:
 
 
 def claim(seen: dict[object, int], key: object, what: str, name: str, line: int) -> None:
-    """Note that ``key`` is used in ``line`` of the file ``name``; refuse it when it was used before."""
+    """Store in ``seen`` that ``line`` of the file ``name`` uses ``key``; refuse a duplicate."""
     if key in seen:
         raise DataError(f"{name}:{line}", f"{what} stands in line {seen[key]} already, wanted each once")
     seen[key] = line

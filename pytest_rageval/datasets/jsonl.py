@@ -1,4 +1,4 @@
-"""Our own format: one JSON object a line, with either ``answers`` or ``slots``; unknown keys become facets."""
+"""Load our own format: JSON Lines with ``answers`` or ``slots``; unknown keys become facets."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ KEYS = (
     "answerable", "answers", "evidence", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels",
     "question", "slots",
 )  # fmt: skip
-"""What the format knows; any other key is a facet."""
+"""The keys of the format; any other key is a facet."""
 
 
 def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of a file in our own format; an instance's id is the record's id.
 
     The facet ``dataset`` is the file's name without ``.jsonl``, ``.json`` or ``.rag.jsonl``.
-    A record that is not as the format promises is a `DataError`.
+    An invalid record raises `DataError`.
     """
     name = shown_path(path)
     dataset = path.stem.removesuffix(".rag")
@@ -43,7 +43,7 @@ def load(path: Path) -> tuple[Instance, ...]:
 
 
 def read_instance(record: Fields, dataset: str) -> Instance:
-    """Return the instance of one record in our own format; a record that is not so is a `DataError`."""
+    """Return the instance of one record in our own format; raise `DataError` for an invalid record."""
     if "id" not in record:
         hint = "; `rageval import jsonl FILE --ids content` gives every record one"
         problem = record.error("id", "an integer or a string that is not empty").problem
@@ -89,7 +89,7 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
 
 
 def _fake(record: Fields) -> Gold:
-    """Return the false answers, in the form that the record's gold has: slots, or the aliases of one."""
+    """Return the false answers, in the form of the record's gold: slots, or the aliases of one slot."""
     if "fake_answers" not in record:
         return ()
     value = record.values["fake_answers"]

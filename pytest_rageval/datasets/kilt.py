@@ -1,4 +1,4 @@
-"""KILT's files, and RaLLe's of the same form: questions with answers, and for each of them the pages that prove it."""
+"""Load KILT's files, which RaLLe also uses: questions, answers and their evidence pages."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ TASK_OF = {
     "hotpotqa": "open_domain_qa", "nq": "open_domain_qa", "structured_zeroshot": "slot_filling", "trex": "slot_filling",
     "triviaqa": "open_domain_qa", "wned": "entity_linking", "wow": "dialogue",
 }  # fmt: skip
-"""KILT's datasets, by the names of their files, and the task of each."""
+"""KILT's datasets by file name -> their tasks."""
 
 _PUBLISHED = re.compile(r"(\w+)-(?:train|dev|test)\w*-kilt")
-"""The name of a published file: ``nq-dev-kilt``, ``triviaqa-dev_id-kilt``."""
+"""The name of a published file, such as ``nq-dev-kilt`` or ``triviaqa-dev_id-kilt``."""
 
 Evidence = tuple[tuple[str, ...], ...]
 
@@ -32,10 +32,10 @@ Evidence = tuple[tuple[str, ...], ...]
 def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of a KILT file; an instance's id is the record's id.
 
-    Any of the answers of a record is right. Each output with a provenance is one evidence set, of the pages it names by
-    ``wikipedia_id``; where in a page the evidence stands is not read, nor is ``meta``. The facet ``task`` is set in
-    files that are named as KILT publishes them. A record without an answer or without evidence leaves unscored what
-    needs them; one without both, or that is not as the format promises, is a `DataError`.
+    Any answer of a record is right. Each output with a provenance is one evidence set: the pages that it names by
+    ``wikipedia_id``. The place of the evidence in a page and ``meta`` are ignored. The facet ``task`` is set if the
+    file has a name as KILT publishes it. Without an answer or without evidence, the metrics that need them are
+    unscored. A record without both, or an invalid record, raises `DataError`.
 
     Source: KILT (Petroni et al., NAACL 2021); RaLLe (Hoshi et al., EMNLP 2023) reads the same.
     """
@@ -73,7 +73,7 @@ def _instance(record: Fields, facets: dict[str, str]) -> Instance:
 
 
 def _outputs(record: Fields) -> tuple[tuple[str, ...], Evidence]:
-    """Return the answers, each once, and the evidence sets; one that names no page is never found, as in KILT."""
+    """Return the distinct answers, and the evidence sets; a set without a page can never be retrieved, as in KILT."""
     wanted = "a list of objects with answer and provenance"
     if "output" not in record:
         raise record.error("output", wanted)

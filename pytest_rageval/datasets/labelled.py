@@ -1,4 +1,4 @@
-"""Answers that people labelled, as a dataset: what was asked, and what was answered."""
+"""Load a labelling sheet as a dataset with recorded answers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ __all__ = ["Sheet", "load"]
 class Sheet:
     """Loads the labelling sheet that ``rageval agreement --sample`` writes, CSV or JSON Lines.
 
-    Rows of one id are one instance: its ``question``, its ``gold``, a line a slot with " | " between aliases, its
-    ``passages``, parted by blank lines, its ``history``, and the ``facets`` that it had, as a JSON object. Their
-    answers are scored instead of a system's, each under the ``system`` of its row. Rows without a label are left out;
-    what people said is not looked at here.
+    Rows with the same id are one instance, with these columns: ``question``; ``gold``, one slot per line with " | "
+    between aliases; ``passages``, with blank lines between them; ``history``; and ``facets``, a JSON object. The
+    answers are scored instead of a system's, each under the ``system`` of its row. Rows without a label are omitted;
+    the labels themselves are not read.
     """
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
         """Return the instances of a sheet, each once, in its order.
 
         Raises:
-            DataError: the sheet cannot be read, a row lacks what it needs, or two rows of one id ask different things.
+            DataError: the sheet cannot be read, a row lacks a required field, or two rows with the same id have
+                different questions.
         """
         instances: dict[str, Instance] = {}
         for record in _labelled(path):
@@ -48,7 +49,7 @@ class Sheet:
         """Return the answers of a sheet, each once.
 
         Raises:
-            DataError: likewise, or one system gives two answers to a case.
+            DataError: the sheet or a row is invalid, or one system gives two answers to a case.
         """
         answers: dict[tuple[str, str], tuple[Recorded, str]] = {}
         for record in _labelled(path):
@@ -61,7 +62,7 @@ class Sheet:
         return tuple(row for row, _ in answers.values())
 
     def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
-        """Yield where a row has no label yet."""
+        """Yield ``file:line`` and a description of each row without a label."""
         for record in _rows(path):
             if not _is_labelled(record):
                 yield record.where, f"{found(record.identifier('id'))}, whose answer has no label yet"

@@ -1,4 +1,4 @@
-"""People's labels of answers: JSON Lines, or the labelling sheet that they filled."""
+"""Read people's labels of answers: JSON Lines, or a labelling sheet."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What one person says of one answer.
+    """One person's label of one answer.
 
     Attributes:
-        id: the id of the case that was answered.
-        value: the label's value in 0..1; None where nobody has filled it in yet, or where the label is worth none.
-        text: the label as it was written.
-        system: the name of the system that answered, or "" when the label does not say.
-        answer: the answer that was labelled; None when the label does not say.
-        metric: the metric that the label is of, or "" for any.
-        rater: who labelled, or "".
+        id: the id of the case.
+        value: the label's value in 0..1; None if the label is blank or has no value.
+        text: the label as the person wrote it.
+        system: the name of the system that answered, or "" if unknown.
+        answer: the labelled answer; None if unknown.
+        metric: the metric of the label, or "" for any.
+        rater: the person, or "".
         where: ``file:line`` of the label.
     """
 
@@ -52,24 +52,24 @@ def read_labels(
     worth: Worth = NUMBERS,
     judges: Mapping[str, Judge] | None = None,
 ) -> tuple[Label, ...]:
-    """Return the labels of a file of JSON Lines, of one JSON array, or of CSV where its name ends in ``.csv``.
+    """Return the labels of a file: JSON Lines, one JSON array, or CSV (``.csv``).
 
-    Keys: ``id``, ``label`` and, where known, ``system``, ``answer``, ``metric`` and ``rater``; others, as what a sheet
-    shows to people, are not looked at. A label is a number in 0..1 or true or false, unless it is declared otherwise;
-    a row whose label is blank or null has the value None.
+    Keys: ``id``, ``label`` and, if known, ``system``, ``answer``, ``metric`` and ``rater``. Other keys, such as the
+    texts that a sheet shows to people, are ignored. A label is a number in 0..1, true or false, unless ``worth`` or a
+    judge declares others. A row with a blank or null label has the value None.
 
     Args:
         path: the file.
-        worth: what labels are worth; words are compared without case.
-        judges: metric -> its judge, whose scale or words people have used instead, beside words also numbers in 0..1;
-            "" is of labels without a metric.
+        worth: the values of labels; words are compared without case.
+        judges: metric -> the judge whose scale or words people used instead; numbers in 0..1 are allowed with words.
+            The key "" is for labels without a metric.
 
     Raises:
-        DataError: a row is not so, its label is none that was declared, or one person labels one answer twice.
+        DataError: a row is invalid, its label is not declared, or one person labels one answer twice.
     """
     name = shown_path(path)
-    declared = _folded(worth)
-    own = {metric: _folded(worth_of(judge)) for metric, judge in (judges or {}).items()}
+    declared = _fold(worth)
+    own = {metric: _fold(worth_of(judge)) for metric, judge in (judges or {}).items()}
     seen: dict[object, int] = {}
     labels = []
     for line, record in read_sheet(path):
@@ -81,15 +81,15 @@ def read_labels(
     return tuple(labels)
 
 
-def _folded(worth: Worth) -> Worth:
+def _fold(worth: Worth) -> Worth:
     return Worth({fold_label(label): value for label, value in worth.values.items()}, worth.scale)
 
 
 def _label(record: Fields, worth: Worth, *, own: bool) -> Label:
-    given = record.values.get("label", ...)
-    if not (given is None or isinstance(given, (str, int, float))):
+    raw = record.values.get("label", ...)
+    if not (raw is None or isinstance(raw, (str, int, float))):
         raise record.error("label", "a label: a number, a string, true or false, or null where there is none yet")
-    text = "" if given is None else facet_text(given).strip()
+    text = "" if raw is None else facet_text(raw).strip()
     record = record.without_nulls()
     return Label(
         id=record.identifier("id").strip(),
@@ -104,7 +104,7 @@ def _label(record: Fields, worth: Worth, *, own: bool) -> Label:
 
 
 def _value(record: Fields, text: str, worth: Worth, *, own: bool) -> float | None:
-    """Return what a label is worth, in 0..1; None for one that is worth none. ``own`` says that a judge has them so."""
+    """Return the value of a label in 0..1; None if it has no value. ``own``: a judge declares the values."""
     number = float(text) if _NUMBER.fullmatch(text) else None
     share = _TRUTH.get(text.lower(), number)
     label: str | float = text if share is None else share

@@ -1,4 +1,4 @@
-"""OmniEval's tree of files: one a topic and task, of questions or of conversations."""
+"""Load OmniEval's tree: one file per topic and task, with questions or conversations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TASK_OF = {
     "长答案形式问答": "long_form_qa",
     "多轮对话能力": "conversational_qa",
 }
-"""OmniEval's names of its tasks, which its files bear, and ours."""
+"""OmniEval's names of tasks, as in its file names -> our names."""
 
 TREE = "<level 1>/<level 2>/<task>.jsonl"
 
@@ -41,15 +41,15 @@ class OmniEval:
     def __call__(self, path: Path) -> tuple[Instance, ...]:
         """Return the instances of a tree, or of one file.
 
-        A file is JSON Lines: a record, or a list of records that are the turns of one conversation. Each turn is an
-        instance with the turns before it as its history, answered by the first spelling of their gold answers. The
-        facets ``topic_1``, ``topic`` (level 2) and ``task`` are what the tree says, or ``topic_name`` and ``task_name``
-        where one file is named; a topic name of three parts begins with the ``domain``. Turns have the facets
-        ``dialogue`` and ``round``. A record without an id is named by its place: ``<level 1>-<level 2>-<task>-<line>``,
-        a turn by its dialogue's id and its round, from 1. All spellings in ``answer`` are aliases of one slot, the
-        chunks in ``relevant_node`` have grade 1, and the passages in ``relevant_passage`` are its positive ones.
+        A file is JSON Lines: each line is a record, or a list of records that are the turns of one conversation. Each
+        turn is an instance; its history is the earlier turns with the first alias of their gold answers. The facets
+        ``topic_1``, ``topic`` (level 2) and ``task`` come from the tree; for a single file they come from
+        ``topic_name`` and ``task_name``. A topic name of three parts begins with the ``domain``. Turns have the facets
+        ``dialogue`` and ``round``. The id of a record without one is ``<level 1>-<level 2>-<task>-<line>``; the id of a
+        turn is its dialogue's id and its round, from 1. All spellings in ``answer`` are aliases of one slot, the chunks
+        in ``relevant_node`` have grade 1, and the passages in ``relevant_passage`` are positive.
 
-        A record that is not as the format promises is a `DataError`, and so is a file that lies elsewhere in the tree.
+        An invalid record, or a file at another level of the tree, raises `DataError`.
 
         Source: OmniEval (Wang et al., 2024).
         """
@@ -63,7 +63,7 @@ class OmniEval:
         return tuple(replace(each, facets={"dataset": path.stem, **each.facets}) for each in instances.values())
 
     def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
-        """Yield where a conversation has no turns, and so says; its makers leave an empty list where they drop all."""
+        """Yield ``file:line`` of each conversation without turns; OmniEval writes [] if it drops all turns."""
         for file, _ in _files(path):
             text = read_text(file)
             for match in _NO_TURNS.finditer(text):
@@ -78,7 +78,7 @@ def _claim(instances: dict[str, Instance], instance: Instance) -> None:
 
 
 def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield the files with their two levels, or the one file with none."""
+    """Yield each file of a tree with its two levels, or a single file without levels."""
     if not path.is_dir():
         yield path, ()
         return
@@ -97,7 +97,7 @@ def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
 def _group(
     turns: list[JsonObject] | JsonObject, where: str, stem: str, levels: tuple[str, ...], line: int
 ) -> Iterator[Instance]:
-    """Yield the instance of a record, or those of the turns of a conversation."""
+    """Yield the instance of a record, or of each turn of a conversation."""
     if not isinstance(turns, list):
         yield _instance(Fields(where, turns), stem, levels, line)
         return
@@ -142,7 +142,7 @@ def _name(record: Fields, stem: str, levels: tuple[str, ...], line: int) -> str:
 
 
 def _names(record: Fields, stem: str, levels: tuple[str, ...]) -> dict[str, str]:
-    """Return the facets that say where in the matrix a record belongs."""
+    """Return the facets of a record's place in the matrix of topics and tasks."""
     task = record.string("task_name", stem) if not levels else stem
     parts = [part.strip() for part in record.string("topic_name", "").split(" - ")]
     if not levels and len(parts) > 1:
@@ -154,7 +154,7 @@ def _names(record: Fields, stem: str, levels: tuple[str, ...]) -> dict[str, str]
 
 
 def _texts(record: Fields, field: str) -> tuple[str, ...]:
-    """Return the strings of a field that is one, or a list of some."""
+    """Return the strings of a field that holds a string or a list of strings."""
     value = record.values.get(field, [])
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
@@ -166,9 +166,10 @@ def _texts(record: Fields, field: str) -> tuple[str, ...]:
 
 
 def _passages(texts: tuple[str, ...], nodes: tuple[str, ...]) -> tuple[Passage, ...] | None:
-    """Return the distinct passages that a record was made from.
+    """Return the distinct passages of a record, with their chunk's id as their page.
 
-    Each is of the chunk at its place where there are as many, and all are of the one where there is but one.
+    A single chunk is the page of all passages. As many chunks as passages are their pages in order. Otherwise the pages
+    are unknown.
     """
     chunks = nodes * len(texts) if len(nodes) == 1 else nodes
     pages = chunks if len(chunks) == len(texts) else ("",) * len(texts)

@@ -1,4 +1,4 @@
-"""Judgements in a file of their own: TREC's qrels, or BEIR's with their header."""
+"""Read relevance judgements from a file: TREC's qrels, or BEIR's with their header."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _GRADE = re.compile("[+-]?[0-9]{1,9}")
 def read_qrels(path: Path) -> Qrels:
     """Return the judgements of a file, at least one.
 
-    A line is ``query iteration document grade`` between white space, as trec_eval reads it; where the first is BEIR's
-    header ``query-id corpus-id score``, these three between tabs. A grade below 1 is not relevant. A line that is not
-    so, or that grades a document anew and otherwise, is a `DataError`.
+    A line is ``query iteration document grade``, separated by white space, as in trec_eval. If the first line is BEIR's
+    header ``query-id corpus-id score``, the lines have these three columns, separated by tabs. A grade below 1 is not
+    relevant. An invalid line, or a second grade for a document that differs, raises `DataError`.
     """
     name = shown_path(path)
     beir: bool | None = None

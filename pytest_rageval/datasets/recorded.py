@@ -1,4 +1,4 @@
-"""Recorded answers: what a system said elsewhere, to be scored here."""
+"""Load recorded answers: a system gave them elsewhere, and they are scored here."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Recorded:
 
     Attributes:
         id: the id of the case it answers.
-        system: the name of the system that gave it, or "" when the row does not say.
+        system: the name of the system that gave it, or "" if unknown.
         answer: the answer.
-        where: facets that narrow which cases of that id the row answers, as {"noise_rate": "0.4"}.
+        where: facets that restrict the row to some cases with that id, such as {"noise_rate": "0.4"}.
     """
 
     id: str
@@ -39,8 +39,8 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the recorded answers of a file of JSON Lines or one JSON array.
 
     Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
-    ``score``, ``text``, ``title``, ``page``) and ``usage``; any other key narrows the cases that the row answers.
-    A row that is not so, or that answers again what another row answers, is a `DataError`.
+    ``score``, ``text``, ``title``, ``page``) and ``usage``. Any other key restricts the row to cases with this facet.
+    An invalid or duplicate row raises `DataError`.
     """
     name = shown_path(path)
     seen: dict[object, int] = {}
@@ -54,7 +54,7 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
 
 
 def read_recorded(record: Fields) -> Recorded:
-    """Return the recorded answer of one record; a record that is not so is a `DataError`."""
+    """Return the recorded answer of one record; raise `DataError` for an invalid record."""
     answer = Answer(
         text=record.string("answer"),
         ranking=ranking_in(record),
@@ -75,7 +75,7 @@ def _narrowing(record: Fields) -> dict[str, str]:
 
 
 def ranking_in(record: Fields) -> Ranking | None:
-    """Return the ``ranking`` of a record, or None when it has none."""
+    """Return the ``ranking`` of a record; None if it has none."""
     if "ranking" not in record:
         return None
     items = []

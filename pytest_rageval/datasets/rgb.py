@@ -1,7 +1,7 @@
-"""RGB's files: base, refine, integration and counterfactual records, in English and Chinese.
+"""Load RGB's base, refine, integration and counterfactual files, in English and Chinese.
 
 Schema of Chen et al., "Benchmarking Large Language Models in Retrieval-Augmented Generation", AAAI 2024;
-its data is CC BY-NC-SA 4.0 and not part of this package. What a record is, its keys tell, not the file's name.
+its data is CC BY-NC-SA 4.0 and not part of this package. The keys of a record decide its kind, not the file's name.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of one RGB file; an instance's id is ``<file stem>-<id>``.
 
     Passages get the ids p0 p1 ... (positive), n0 ... (negative), w0 ... (positive_wrong) and, in integration
-    records, ``p<group>.<index>``; the page of each is the id of its content, by which a corpus knows it.
-    ``asnwer1``, ``answer1`` and ``answer2`` are not used, as in RGB's own evaluation.
-    A record that is not as the format promises is a `DataError`.
+    records, ``p<group>.<index>``. The page of each is the id of its content, which is its document's id in a corpus.
+    ``asnwer1``, ``answer1`` and ``answer2`` are ignored, as in RGB's own evaluation.
+    An invalid record raises `DataError`.
     """
     name = shown_path(path)
     seen: dict[object, int] = {}
@@ -47,7 +47,7 @@ def load(path: Path) -> tuple[Instance, ...]:
 
 
 def content_id(text: str) -> str:
-    """Return the id of a passage wherever it stands: the first 12 hexadecimal digits of its text's sha256."""
+    """Return the id of a passage's content: the first 12 hexadecimal digits of its text's sha256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -55,8 +55,8 @@ def _instance(record: Fields, dataset: str) -> Instance:
     name = record.identifier("id")
     question = record.text("query")
     prefix = _LANGUAGE.match(dataset)
-    named = prefix[1] if prefix else detect_language(question)
-    language = record.language("language", named)
+    default = prefix[1] if prefix else detect_language(question)
+    language = record.language("language", default)
     return Instance(
         id=f"{dataset}-{name}",
         question=question,
@@ -74,7 +74,7 @@ def _is_counterfactual(record: Fields) -> bool:
 
 
 def _slots(record: Fields, field: str) -> Gold:
-    """Return the slots of an answer: a string is one, a list holds one in each item, an inner list aliases."""
+    """Return the slots of an answer: a string is one slot, each item of a list is a slot, an inner list has aliases."""
     return record.slots(field) if isinstance(record.values.get(field), list) else (record.aliases(field),)
 
 

@@ -1,4 +1,4 @@
-"""Rankings in a file: a run as trec_eval reads it, or rankings recorded as JSON."""
+"""Load rankings from a file: a run in trec_eval's format, or rankings in JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 __all__ = ["Run", "load_run"]
 
 Run = dict[tuple[str, str], Ranking]
-"""Rankings by what they are found by: ``("id", the case's)`` or ``("question", its text)``."""
+"""Rankings by key: ``("id", case id)`` or ``("question", question)``."""
 
 WANTED = "6 (query Q0 document rank score run)"
 
@@ -23,21 +23,21 @@ WANTED = "6 (query Q0 document rank score run)"
 def load_run(path: Path) -> Run:
     """Return the rankings of a file, at least one.
 
-    Where the file begins with ``{`` or ``[`` it has JSON objects with ``id`` or ``question`` and ``ranking``, an empty
-    list or objects with ``id``, ``score``, ``text``; as in a file of recorded answers, other keys are not read. Any
-    other has lines ``query Q0 document rank score run`` between white space; of these, Q0, rank and run are not read.
-    A line that is not so, or that ranks anew what is ranked already, is a `DataError`.
+    A file that begins with ``{`` or ``[`` has JSON objects with ``id`` or ``question``, and ``ranking``: a list, which
+    may be empty, of objects with ``id``, ``score``, ``text``. Other keys are ignored. Any other file has lines ``query
+    Q0 document rank score run``, separated by white space; Q0, rank and run are ignored. An invalid line, or one that
+    ranks a document again, raises `DataError`.
     """
     text = read_text(path)
     if text.lstrip()[:1] in ("{", "["):
-        return _recorded(path)
+        return _load_json(path)
     name = shown_path(path)
     rows: dict[str, dict[str, float]] = {}
     for where, query, document, score in _rows(text, name):
         scores = rows.setdefault(query, {})
         if document in scores:
-            twice = f"the document {found(document)} is ranked for the query {found(query)} already, wanted each once"
-            raise DataError(where, twice)
+            problem = f"the document {found(document)} is ranked for the query {found(query)} already, wanted each once"
+            raise DataError(where, problem)
         scores[document] = score
     if not rows:
         raise DataError(f"{name}:1", "the file holds no ranking; it needs at least one")
@@ -55,17 +55,17 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, str, str, float]]:
         where = f"{name}:{line}"
         if len(columns) != 6:
             raise DataError(where, f"found {len(columns)} columns in {found(row.strip())}, wanted {WANTED}")
-        query, _, document, _, told, _ = columns
+        query, _, document, _, score_text, _ = columns
         try:
-            score = float(told)
+            score = float(score_text)
         except ValueError:
             score = math.nan
         if not math.isfinite(score):
-            raise DataError(where, f"score: found {found(told)}, wanted a finite number")
+            raise DataError(where, f"score: found {found(score_text)}, wanted a finite number")
         yield where, query, document, score
 
 
-def _recorded(path: Path) -> Run:
+def _load_json(path: Path) -> Run:
     name = shown_path(path)
     run: Run = {}
     seen: dict[object, int] = {}
@@ -76,15 +76,15 @@ def _recorded(path: Path) -> Run:
         ranking = ranking_in(fields)
         if ranking is None:
             raise fields.error("ranking", "a list of objects with id, score and text")
-        _refuse_twice(ranking, fields)
+        _refuse_duplicates(ranking, fields)
         run[key] = ranking
     return run
 
 
-def _refuse_twice(ranking: Ranking, fields: Fields) -> None:
+def _refuse_duplicates(ranking: Ranking, fields: Fields) -> None:
     first: dict[str, int] = {}
     for place, document in enumerate(ranking.doc_ids):
         if document in first:
-            twice = f"the document {found(document)} stands at ranking[{first[document]}] already, wanted each once"
-            raise DataError(fields.where, f"ranking[{place}]: {twice}")
+            problem = f"the document {found(document)} stands at ranking[{first[document]}] already, wanted each once"
+            raise DataError(fields.where, f"ranking[{place}]: {problem}")
         first[document] = place

@@ -1,4 +1,4 @@
-"""Tables of texts as CSV that spreadsheets open: no cell is taken for a formula, and what was written is read."""
+"""Write and read CSV for spreadsheets without formula injection."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from pytest_rageval.errors import DataError, found
 __all__ = ["read_sheet", "sheet_text"]
 
 _MARK = "'"
-_DANGEROUS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n", _MARK)  # also in the full width of East Asia
-"""What a cell may not begin with: spreadsheets would run it, trim it, or take our mark for their own."""
+_DANGEROUS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n", _MARK)  # also the full-width forms of East Asia
+"""Characters that a cell may not begin with: spreadsheets would run or trim it, or remove the apostrophe."""
 
 
 def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
-    """Return a table as CSV; a text that a spreadsheet could take for a formula gets an apostrophe in front.
+    """Return a table as CSV, with an apostrophe before a text that a spreadsheet could run as a formula.
 
-    A number stands as it is, also below zero, and None is an empty cell.
+    Numbers stay unchanged, even below zero, and None is an empty cell.
 
     Source: OWASP, "CSV Injection".
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(_marked(columns))
-    writer.writerows(map(_marked, rows))
+    writer.writerow(_mark(columns))
+    writer.writerows(map(_mark, rows))
     return stream.getvalue()
 
 
 def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
-    """Return the rows of a sheet as records, with the line (from 1) that each begins in.
+    """Return the rows of a sheet as records, each with the number of its first line, from 1.
 
-    Where the file's name ends in ``.csv`` its first line names the columns, and the apostrophe that `sheet_text` puts
-    before a cell is taken away; any other file is JSON Lines, or one JSON array.
+    In a ``.csv`` file the first line names the columns, and apostrophes of `sheet_text` are removed; any other file is
+    JSON Lines, or one JSON array.
 
     Raises:
-        DataError: the file cannot be read, has a column twice or no row, or a row has other columns than the first.
+        DataError: the file cannot be read, has a duplicate column or no row, or a row has another number of cells.
     """
     if path.suffix.lower() != ".csv":
         return read_records(path)
@@ -57,13 +57,13 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
             if len(cells) != len(columns):
                 problem = f"found {len(cells)} cells, wanted {len(columns)}, as the first line has"
                 raise DataError(f"{name}:{line}", problem)
-            records.append((line, dict(zip(columns, map(_unmarked, cells), strict=True))))
+            records.append((line, dict(zip(columns, map(_unmark, cells), strict=True))))
     return records
 
 
-def _marked(row: Sequence[str | float | None]) -> list[str | float | None]:
+def _mark(row: Sequence[str | float | None]) -> list[str | float | None]:
     return [_MARK + cell if isinstance(cell, str) and cell.startswith(_DANGEROUS) else cell for cell in row]
 
 
-def _unmarked(cell: str) -> str:
+def _unmark(cell: str) -> str:
     return cell[1:] if cell.startswith(_MARK) and cell[1:].startswith(_DANGEROUS) else cell

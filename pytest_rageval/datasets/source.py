@@ -1,4 +1,4 @@
-"""A data file, JSON Lines or one JSON array, read once into its records and the lines they start on."""
+"""Read a data file (JSON Lines or one JSON array) into records with their line numbers."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _NUL = r"\u0000"
 
 
 class _RefusedError(ValueError):
-    """JSON that Python would read but whose meaning is not certain."""
+    """Raised for JSON that Python accepts but whose meaning is uncertain."""
 
 
 def read_records(path: Path) -> list[tuple[int, JsonObject]]:
     """Return the records of ``path`` with the line (from 1) each starts on; at least one.
 
-    JSON Lines and a JSON array of objects are told apart by the first character that is not blank.
-    A byte-order mark, CRLF and blank lines are accepted; anything else that is not plain UTF-8 JSON
-    objects is a `DataError`, and so are duplicate keys, NaN, Infinity, lone surrogates and NUL characters.
+    The first character that is not blank decides between JSON Lines and a JSON array of objects.
+    A byte-order mark, CRLF and blank lines are accepted. Anything else that is not plain UTF-8 JSON objects raises
+    `DataError`, and so do duplicate keys, NaN, Infinity, lone surrogates and NUL characters.
     """
     name = shown_path(path)
     text = read_text(path)
@@ -60,24 +60,24 @@ def _bytes(path: Path, modified: int, size: int) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes; the last file is remembered, so that who digests what was just loaded reads it once."""
+    """Return a file's bytes; cache the last file, because a digest often follows a load."""
     stat = regular(path).stat()
     return _bytes(path.absolute(), stat.st_mtime_ns, stat.st_size)
 
 
 def shown_path(path: Path) -> str:
-    """Return ``path`` for a message: relative when it lies below the current directory, and inert."""
+    """Return ``path`` for a message: relative if it is below the current directory, and safe to print."""
     with suppress(ValueError, OSError):
         path = path.relative_to(Path.cwd())
     return ascii_safe(str(path))
 
 
 def place_below(rootdir: Path, started: Path, place: str) -> str:
-    """Return a ``file:line`` from the rootdir on; "" for a file elsewhere.
+    """Return a ``file:line`` relative to the rootdir; "" for a file elsewhere.
 
     Args:
         rootdir: the folder that the result is relative to.
-        started: the folder that ``place`` is relative to, as `shown_path` makes it.
+        started: the folder that ``place`` is relative to: the current directory when `shown_path` made it.
         place: ``file:line``.
     """
     name, _, line = place.rpartition(":")
@@ -88,7 +88,7 @@ def place_below(rootdir: Path, started: Path, place: str) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8, without a byte-order mark; what is not such text is a `DataError`."""
+    """Return the text of a UTF-8 file without its byte-order mark; raise `DataError` for anything else."""
     name = shown_path(path)
     if path.is_dir():
         raise DataError(name, "is a directory; name a file in it")
@@ -105,22 +105,22 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        text = "\n".join(_decoded_lines(raw, name))
+        text = "\n".join(_decode_lines(raw, name))
     return text.removeprefix("\ufeff")
 
 
-def _decoded_lines(raw: bytes, name: str) -> Iterator[str]:
-    """Yield the lines of a file that is not all text in UTF-8; the first that is not is a `DataError`."""
+def _decode_lines(raw: bytes, name: str) -> Iterator[str]:
+    """Yield the lines of a file with invalid UTF-8; raise `DataError` at the first invalid line."""
     offset = 0
     for number, line in enumerate(raw.split(b"\n"), 1):
         text = ""
         with one_record:
-            text = _decoded(line, f"{name}:{number}", offset)
+            text = _decode_line(line, f"{name}:{number}", offset)
         yield text
         offset += len(line) + 1
 
 
-def _decoded(line: bytes, where: str, offset: int) -> str:
+def _decode_line(line: bytes, where: str, offset: int) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -132,9 +132,9 @@ def _decoded(line: bytes, where: str, offset: int) -> str:
 
 
 def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]]]:
-    """Yield the lines of a file of JSON Lines with their numbers: records, and lists of records that belong together.
+    """Yield the numbered lines of a JSON Lines file: records, and lists of records that belong together.
 
-    What is not accepted is as in `read_records`.
+    Raises `DataError` for the same faults as `read_records`.
     """
     name = shown_path(path)
     empty = True
@@ -153,13 +153,13 @@ def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]
 
 
 def read_line(text: str, name: str, line: int) -> JsonObject | None:
-    """Return the record of one line of JSON Lines, or None for a blank line; ``name`` is the file's, for messages."""
+    """Return the record of one line of JSON Lines; None for a blank line. Messages name the file by ``name``."""
     value = _line(text, name, line)
     return None if value is None else _object(value, f"{name}:{line}")
 
 
 def _line(text: str, name: str, line: int) -> object:
-    """Return the value of one line, which is no null, or None for a blank line."""
+    """Return the value of one line, never null; None for a blank line."""
     start, _ = _skip_space(text, 0, line)
     if start == len(text):
         return None
@@ -211,7 +211,7 @@ def _skip_space(text: str, at: int, line: int) -> tuple[int, int]:
 
 
 def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[object, int]:
-    """Return the JSON value that starts at ``start``, in ``line``, and where it ends."""
+    """Return the JSON value that starts at ``start``, in ``line``, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
         if _SURROGATE.search(text, start, end):
@@ -238,9 +238,9 @@ def _refuse_nul(value: object, place: str = "") -> None:
     """Refuse a JSON value with a NUL character in one of its strings or keys."""
     if isinstance(value, dict):
         for key, item in value.items():
-            way = f"{place}.{key}" if place else key
-            _refuse_nul(key, way)
-            _refuse_nul(item, way)
+            path = f"{place}.{key}" if place else key
+            _refuse_nul(key, path)
+            _refuse_nul(item, path)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             _refuse_nul(item, f"{place}[{index}]")
@@ -255,7 +255,7 @@ def _object(value: object, where: str) -> JsonObject:
 
 
 def json_kind(value: object) -> str:
-    """Return a short picture of a JSON value for an error message."""
+    """Return a short description of a JSON value for an error message."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, list):
@@ -266,12 +266,12 @@ def json_kind(value: object) -> str:
 def _unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
     record = dict(pairs)
     if len(record) != len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _RefusedError(f"the key {found(twice)} stands twice in one object, wanted it once")
+        duplicate = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise _RefusedError(f"the key {found(duplicate)} stands twice in one object, wanted it once")
     return record
 
 
-def _no_constant(name: str) -> object:
+def _refuse_constant(name: str) -> object:
     raise _RefusedError(f"found {name}, which is not JSON, wanted a finite number")
 
 
@@ -282,4 +282,4 @@ def _finite(text: str) -> float:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite)

@@ -1,4 +1,4 @@
-"""OmniEval's names of its topics, as its trees bear them, and in English."""
+"""OmniEval's topics, in Chinese (as in its file trees) and in English."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["TOPICS", "Topic"]
 
 
 class Topic(NamedTuple):
-    """A topic of the second level below one of the first, in Chinese and in English."""
+    """A topic of the first level and one below it, in Chinese and in English."""
 
     zh_1: str
     zh: str
@@ -34,4 +34,4 @@ TOPICS = (
     Topic("监管与合规", "合规审计", "Regulation & compliance", "Compliance audit"),
     Topic("监管与合规", "监管报告", "Regulation & compliance", "Regulatory reporting"),
 )
-"""The sixteen topics; nothing hangs on them, a tree may have any."""
+"""The sixteen published topics; a tree may have any others."""

@@ -1,1 +1,1 @@
-"""Runs cases: asks the system, scores the answer, and turns whatever happens into an outcome."""
+"""Run cases: ask the system, score the answer, and return an outcome or an error."""

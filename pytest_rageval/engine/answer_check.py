@@ -1,4 +1,4 @@
-"""Whether the parts of an answer are of the types they are declared as, which Python itself does not check."""
+"""Check at run time that the fields of an answer have their declared types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_parts"]
 
 
 def check_parts(answer: Answer, name: str) -> None:
-    """Raise `SystemContractError` when ``answer``, of the system ``name``, has a part no report could hold."""
+    """Raise `SystemContractError` if a field of the system's ``answer`` has a type that no report can hold."""
     for part, value, wanted in _wrong(answer):
         raise SystemContractError(
             f"rag_system {name!r} returned an Answer whose {part} is {found(value)}; it must be {wanted} or left out"

@@ -1,4 +1,4 @@
-"""Where an answer comes from: a system that is called, here or ahead of its test, or a file of recorded answers."""
+"""Answer cases by calling a system, in its test or ahead of it."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ __all__ = ["Answerer", "SystemAnswerer"]
 
 
 class Answerer(Protocol):
-    """Where an answer comes from."""
+    """A source of answers: a system, or a file of recorded answers."""
 
     @property
     def overlaps(self) -> bool:
-        """Whether its answers may come ahead of their tests, several at a time."""
+        """Whether it may answer ahead of the tests, several cases at a time."""
         ...
 
     @property
     def light(self) -> bool:
-        """Whether it may be asked on the event loop, as it runs no code of a user's and takes no time to speak of."""
+        """Whether it may run on the event loop, because it is fast and runs no user's code."""
         ...
 
     def __call__(self, case: Case, /) -> Answer:
-        """Return the answer to ``case``; raise `CaseError` when there is none."""
+        """Return the answer to ``case``; raise `CaseError` if there is none."""
         ...
 
     async def ahead(self, case: Case, /) -> Answer:
@@ -52,17 +52,17 @@ class Answerer(Protocol):
 
 
 class SystemAnswerer:
-    """Answers by calling a system, awaits what it returns if need be, and notes the time it took.
+    """Calls a system, awaits its result if necessary, and measures its time.
 
-    Raises `SystemContractError` when the system does not return ``str | Answer``, and `CaseError`
-    of kind "system_error" when it raises.
+    Raises `SystemContractError` if the system does not return ``str | Answer``, and `CaseError`
+    of kind "system_error" if it raises.
 
     Attributes:
         system: the system under test.
         name: its name.
-        light: whether it is the embedded reader, which may be asked on the event loop.
-        budget: counts the costs that answers report; None if the calls are counted when they are made.
-        origin: what the system is made from, the same in all processes; "" writes nothing to the journal.
+        light: whether it is the embedded reader, which may run on the event loop.
+        budget: counts the costs that answers report; None if each call is counted when it is made.
+        origin: identifies the system's fixtures and options in all processes; "" writes nothing to the journal.
     """
 
     def __init__(
@@ -89,44 +89,44 @@ class SystemAnswerer:
 
     @property
     def waits(self) -> bool:
-        """Whether it is a coroutine function, on a loop where others run while it waits."""
+        """Whether it is a coroutine function, and other coroutines can run while it waits."""
         return self._async and self._loop.waits
 
     @property
     def overlaps(self) -> bool:
-        """Whether it is a coroutine function that waits, or a sync system of which several may run at a time."""
+        """Whether several calls may run at a time: of an async system that waits, or of a sync one in threads."""
         if not self._loop.waits:
             return False
         return self._async or (self._bound is not None and self._bound.most > 1 and not self.light)
 
     @property
     def hint(self) -> str | None:
-        """What to change if the system is async, but blocks the event loop for most of its time."""
-        if not self._blocking.found or self._bound is None or self._bound.most == 1:
+        """Advice if the system is async but blocks the event loop for most of its time; else None."""
+        if not self._blocking.is_blocking or self._bound is None or self._bound.most == 1:
             return None
         problem = "is async but blocks its event loop for most of its time, so its answers do not overlap"
         return f"system {self.name!r} {problem}; await an async client, or use def and --rag-concurrency"
 
     def __call__(self, case: Case, /) -> Answer:
-        """Return the system's answer to ``case``, asked in this thread."""
+        """Return the system's answer to ``case``; ask in this thread."""
         with SystemCall(journaled=self._journaled) as call:
             if call.answer is not None:
                 return call.answer
-            with self._told(case):
+            with self._answering(case):
                 call.start()
                 start = time.perf_counter()
-                value: object = self._called(case)
+                value: object = self._call(case)
                 if inspect.isawaitable(value):
                     value = self._loop.run(value)
                 seconds = time.perf_counter() - start
             return call.end(self._answer(value, seconds))
 
     async def ahead(self, case: Case, /) -> Answer:
-        """Return the system's answer to ``case``, when there is a slot for it."""
+        """Return the system's answer to ``case``; wait for a free slot first."""
         with SystemCall(journaled=self._journaled) as call:
             if call.answer is not None:
                 return call.answer
-            with self._told(case):
+            with self._answering(case):
                 if self.light or self._bound is None:
                     call.start()
                     value, seconds = await self._timed(case)
@@ -137,14 +137,14 @@ class SystemAnswerer:
                         value, seconds = await asking
             return call.end(self._answer(value, seconds))
 
-    def _called(self, case: Case) -> object:
+    def _call(self, case: Case) -> object:
         if self.budget is not None:
             self.budget.check()
         return self.system(case.query)
 
     async def _timed(self, case: Case) -> tuple[object, float]:
         start = time.perf_counter()
-        value: object = self._called(case)
+        value: object = self._call(case)
         if inspect.iscoroutine(value):
             value = await Timed(value, self._blocking)
         elif inspect.isawaitable(value):
@@ -154,7 +154,7 @@ class SystemAnswerer:
     async def _in_thread(self, case: Case, threads: Threads) -> tuple[object, float]:
         def call() -> tuple[object, float]:
             start = time.perf_counter()
-            return self._called(case), time.perf_counter() - start
+            return self._call(case), time.perf_counter() - start
 
         value, seconds = await threads.run(call)
         if inspect.isawaitable(value):
@@ -164,8 +164,8 @@ class SystemAnswerer:
         return value, seconds
 
     @contextmanager
-    def _told(self, case: Case) -> Iterator[None]:
-        """Say which case is being answered, and turn what the system raises into a `CaseError` that names both."""
+    def _answering(self, case: Case) -> Iterator[None]:
+        """Set `CASE_IDS`, and turn the system's exceptions into a `CaseError` that names system and case."""
         outer = CASE_IDS.set((case.id, case.instance.id))
         try:
             yield
@@ -184,20 +184,20 @@ class SystemAnswerer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
         meter = current().meter
-        asked, asked_model = meter.calls.exact, meter.asked_model
+        calls, asked_model = meter.calls.exact, meter.asked_model
         usage = answer.usage or Usage()
         if not asked_model:
             charge(usage)
             if self.budget is not None and usage.cost_usd:
                 self.budget.spend(usage.cost_usd)
-        if asked_model and usage.prompt_tokens is usage.completion_tokens is None:  # the session's models know it
+        if asked_model and usage.prompt_tokens is usage.completion_tokens is None:  # known from the session's models
             usage = replace(
                 usage,
-                prompt_tokens=asked.prompt_tokens,
-                completion_tokens=asked.completion_tokens,
-                cost_usd=asked.cost_usd if usage.cost_usd is None else usage.cost_usd,
+                prompt_tokens=calls.prompt_tokens,
+                completion_tokens=calls.completion_tokens,
+                cost_usd=calls.cost_usd if usage.cost_usd is None else usage.cost_usd,
             )
-        if usage.latency_s is None and not meter.replayed:  # how long a replay takes is nobody's latency
+        if usage.latency_s is None and not meter.replayed:  # the time of a replay is not a latency
             usage = replace(usage, latency_s=seconds)
         return answer if usage is answer.usage else replace(answer, usage=usage)
 
@@ -205,7 +205,7 @@ class SystemAnswerer:
 def _goes_through(error: BaseException) -> bool:
     """Return whether an exception is not a fault of the system: an interrupt, a closed coroutine, or pytest's own.
 
-    pytest's skip and fail are known by their module, because nothing below the hooks imports pytest.
+    The module of pytest's skip and fail identifies them, because nothing below the hooks may import pytest.
     """
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
         return True

@@ -1,4 +1,4 @@
-"""Everything that a case has to ask: its system, the judges of its metrics, the model without the passages."""
+"""Ask everything that a case needs: system, judges, closed-book model, embeddings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.conversations import Conversing
 from pytest_rageval.engine.document_answers import Reading, Readings
 from pytest_rageval.engine.journaled_calls import judging
-from pytest_rageval.engine.judge_votes import verdict_of, voted
+from pytest_rageval.engine.judge_votes import panel_verdict, verdict_of
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.engine.vectors import Vectors
@@ -43,14 +43,14 @@ _NOBODY: Mapping[str, ChatModel | None] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A case with everything that names it in the session.
+    """A case with its names in the session, and its metrics.
 
     Attributes:
         nodeid: the test item's node id.
         testbed: the node id of its function or suite entry.
         system: the name of the system that answers.
-        case: what is asked.
-        metrics: what the answer is scored by.
+        case: the case.
+        metrics: the metrics that score the answer.
     """
 
     nodeid: str
@@ -62,13 +62,13 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was asked about an answer, as its metrics need it.
+    """The replies about an answer that its metrics need.
 
     Attributes:
         verdicts: name of a judge -> its verdict.
         closed_book: the model's answer to the question alone.
-        readings: id of each retrieved document -> what the system answers from it alone; None where that was not asked.
-        vectors: text -> its embedding, of what its metrics compare.
+        readings: id of each retrieved document -> the system's answer from it alone; None if not asked.
+        vectors: text -> its embedding, for the texts that its metrics compare.
     """
 
     verdicts: Mapping[str, Verdict] = field(default_factory=lambda: _NO_VERDICTS)
@@ -79,15 +79,15 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of asking; scoring it needs no model any more.
+    """The result of asking; scoring it needs no model.
 
     Attributes:
         answer: the system's answer, if it gave one.
-        error: why there is no answer, or not all that its metrics need.
-        examined: what was asked about the answer.
-        calls: what models were asked; None when the session has no model.
+        error: why the answer, or a reply that its metrics need, is missing.
+        examined: the replies about the answer.
+        calls: the model calls; None if the session has no model.
         recordings: keys of the recordings that were read or written.
-        case: the case as it was asked, where its history is what the system has said before; None elsewhere.
+        case: the case with the system's own answers as its history; None if its history is the record's.
     """
 
     answer: Answer | None = None
@@ -100,24 +100,24 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Who answers a case, and who judges the answer.
+    """The system and the judges for a case.
 
     Attributes:
         answerer: gives the answer.
-        loop: where coroutines run.
+        loop: runs coroutines.
         markers: for the judges' samples.
         judge: the model that judges ask; None makes judged metrics unscored.
-        closed_book: the model without passages; None when there is no model.
-        readings: gives what the system answers from single documents; None when there is no system.
-        vectors: gives the embeddings of texts; None when there is no embedding model.
-        conversations: gives the answers to turns that follow the system's own answers; None when there is no system.
-        cassettes: where a user's own functions are recorded; None when nothing is.
-        metered: whether the session has models, so that what they were asked is told of every case.
-        replays: whether models are never asked, only their recordings read.
-        journal: where the calls of each case are written; None writes nothing.
-        loading: the thread that imports the models' library; its seconds are no answer's latency.
-        panels: name of a judge -> who is asked for its verdicts instead of ``judge``.
-        panelists: name of a panel's model -> the model; of None nothing can be read.
+        closed_book: the model without passages; None if there is no model.
+        readings: gives the system's answers from single documents; None if there is no system.
+        vectors: gives the embeddings of texts; None if there is no embedding model.
+        conversations: gives the answers to turns that follow the system's own answers; None if there is no system.
+        cassettes: records a user's own functions; None if nothing is recorded.
+        metered: whether the session has models; every case then reports its calls.
+        replays: whether replies come only from recordings, and no model is asked.
+        journal: receives the calls of each case; None writes nothing.
+        loading: the thread that imports the models' library; its time must not count as latency.
+        panels: name of a judge -> the panel that votes instead of ``judge``.
+        panelists: name of a panel's model -> the model; None if it is unavailable.
     """
 
     answerer: Answerer
@@ -137,11 +137,11 @@ class Desk:
     panelists: Mapping[str, ChatModel | None] = field(default_factory=lambda: _NOBODY)
 
     def goes_ahead(self, task: Task) -> bool:
-        """Return whether a task may be asked ahead of its test: something in it can overlap."""
+        """Return whether a task may be asked ahead of its test: parts of it can overlap with other tasks."""
         return self.answerer.overlaps or (self.answerer.light and self._needs_models(task))
 
     def ask(self, task: Task, meter: Meter) -> Asked:
-        """Ask in this thread, so that a sync system runs where its test does, and charge ``meter``."""
+        """Ask in this thread, where the test of a sync system runs, and charge ``meter``."""
         case, answer, examined, fault = None, None, Examined(), None
         if self.loading is not None:
             self.loading.join()
@@ -177,7 +177,7 @@ class Desk:
         return self._asked(meter, answer, fault, examined, case)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Examined:
-        """Return what the metrics of ``task`` need to know of an answer, and charge ``meter``."""
+        """Return the replies about an answer that the metrics of ``task`` need, and charge ``meter``."""
         outer = SCOPE.set(self.scope(task.case, meter, task.nodeid))
         try:
             return self._examined(task, answer)
@@ -185,7 +185,7 @@ class Desk:
             SCOPE.reset(outer)
 
     def scope(self, case: Case, meter: Meter, nodeid: str = "") -> Scope:
-        """Return on whose behalf models are asked: a case's, whose calls are charged to ``meter``.
+        """Return the scope of a case's model calls, which are charged to ``meter``.
 
         Calls are written to the journal if ``nodeid`` names the case's test.
         """
@@ -198,7 +198,7 @@ class Desk:
         await asyncio.to_thread(loading.join)
 
     def _loop_of(self, task: Task) -> LoopThread | NoLoop:
-        """Return where a task's judges run; what only reads recordings needs no event loop."""
+        """Return the loop for a task's judges; judges that only replay recordings need no event loop."""
         prompted = all(hasattr(judge, "messages") for judge in _judges(task))
         return NoLoop() if self.replays and prompted else self.loop
 
@@ -206,7 +206,7 @@ class Desk:
         return any(metric.judge is not None or metric.closed_book or metric.texts for metric in task.metrics)
 
     def _examined(self, task: Task, answer: Answer) -> Examined:
-        """Return what is asked about an answer; a sync system is asked in this thread for its readings, too."""
+        """Return the replies about an answer; ask a sync system for its readings in this thread."""
         readings = None
         if self.readings is not None and answer.ranking is not None and _wants_readings(task):
             if self.readings.overlap:
@@ -225,10 +225,9 @@ class Desk:
         return replace(await self._judged(task, answer), readings=readings)
 
     async def _judged(self, task: Task, answer: Answer) -> Examined:
-        """Return the judges' verdicts, the closed-book answer and the embeddings.
+        """Return the judges' verdicts, the closed-book answer and the embeddings; nothing for an ungenerated answer.
 
-        They are asked for one after the other: cases overlap, and where one fails no other is left under way.
-        None is asked of an answer that was not generated.
+        They are asked one after the other: cases already overlap, and a failure then leaves no other call in flight.
         """
         if not answer.generated or not self._needs_models(task):
             return Examined()
@@ -240,7 +239,7 @@ class Desk:
         for judge in _judges(task):
             panel = self.panels.get(judge.name)
             if panel is not None:
-                verdicts[judge.name] = await voted(judge, panel, self.panelists, sample)
+                verdicts[judge.name] = await panel_verdict(judge, panel, self.panelists, sample)
             elif self.judge is not None or not getattr(judge, "needs_model", True):
                 verdicts[judge.name] = await verdict_of(judge, self.judge, sample)
         alone = None
@@ -262,8 +261,7 @@ class Desk:
         self, meter: Meter, answer: Answer | None, error: CaseError | None, examined: Examined, case: Case | None
     ) -> Asked:
         calls = meter.calls
-        told = calls if self.metered or calls.calls else None
-        return Asked(answer, error, examined, told, meter.keys, case)
+        return Asked(answer, error, examined, calls if self.metered or calls.calls else None, meter.keys, case)
 
 
 def _wants_readings(task: Task) -> bool:

@@ -1,4 +1,4 @@
-"""How long a coroutine blocks its event loop: time in its own steps during which the thread does not compute."""
+"""Measure how long a coroutine blocks its event loop: time in its steps without CPU use."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Blocking", "Timed"]
 T = TypeVar("T")
 
 SHARE = 0.5
-"""Share of the time with a call in flight from which on a system is said to block."""
+"""Least share of blocked time, of the time with a call in flight, for which a system is reported."""
 
 LEAST_S, LEAST_CALL_S = 0.5, 0.02
-"""Seconds, in all and on average, below which nothing is said: waiting for the interpreter's lock counts, too."""
+"""Least blocked seconds for a report, in total and per call: waiting for the interpreter's lock counts too."""
 
 
 class Blocking:
-    """The calls of one async system: how many, how long any was in flight, and for how long they blocked."""
+    """The calls of one async system: their number, the time with any in flight, and the blocked time."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -40,7 +40,7 @@ class Blocking:
             self.seconds += time.perf_counter() - self._since
 
     @property
-    def found(self) -> bool:
+    def is_blocking(self) -> bool:
         """Whether the system blocks the loop for most of its time."""
         enough = self.blocked_s >= max(LEAST_S, LEAST_CALL_S * self.calls)
         return enough and self.blocked_s >= SHARE * self.seconds
@@ -54,7 +54,7 @@ class Timed(Generic[T]):
         self._blocking = blocking
 
     def __await__(self) -> Generator[Any, Any, T]:
-        """Run the coroutine step by step; what is sent or thrown in goes to it."""
+        """Run the coroutine step by step, and pass on values and exceptions that are sent in."""
         step: Callable[[Any], Any] = self._coroutine.send
         value: Any = None
         self._blocking.begin()
@@ -70,7 +70,7 @@ class Timed(Generic[T]):
                     self._blocking.blocked_s += time.perf_counter() - wall - (time.thread_time() - cpu)
                 try:
                     value, step = (yield waits_for), self._coroutine.send
-                except BaseException as error:  # as of a cancelled task
+                except BaseException as error:  # for example of a cancelled task
                     value, step = error, self._coroutine.throw
         finally:
             self._blocking.end()

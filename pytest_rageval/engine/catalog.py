@@ -1,4 +1,4 @@
-"""Everything that has a name: what is built in, and what users register beside it."""
+"""The registries of a session: built-in and user-defined metrics, systems, judges, formats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Catalog:
         metrics: metric name -> `Metric`.
         retrievers: name -> factory (``RetrieverParts -> Retriever``).
         systems: name -> factory (``SystemParts -> System``).
-        judges: name -> `PromptedJudge`, `FunctionJudge` or function; each is a metric of its name, too.
+        judges: name -> `PromptedJudge`, `FunctionJudge` or function; each is also a metric with this name.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Catalog:
 
 
 class _Judges(Registry[object]):
-    """Judges; who registers one has registered the metric that asks it."""
+    """The registry of judges; registering a judge also registers its metric."""
 
     def __init__(self, metrics: Registry[Metric]) -> None:
         super().__init__("judge")

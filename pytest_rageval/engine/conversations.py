@@ -1,4 +1,4 @@
-"""Conversations that go on from what the system itself has said or is recorded to have said, not from gold answers."""
+"""Answer turns of a conversation after the system's own answers, not the gold ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.once_cache import Remembered
+from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.errors import CaseError, found
@@ -18,27 +18,27 @@ __all__ = ["Conversations", "Conversing", "RecordedConversations"]
 
 
 class Conversing(Protocol):
-    """Answers a turn after the system's own answers to the turns before it."""
+    """Answers a turn after the system's own answers to the earlier turns."""
 
     def __call__(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return a case with its history and the answer to it, asked for in this thread; else raise `CaseError`."""
+        """Return a case with its history, and its answer; ask in this thread. Raise `CaseError` if that fails."""
         ...
 
     async def ahead(self, case: Case, /) -> tuple[Case, Answer]:
-        """Return the same, asked for on the event loop."""
+        """Return the same; ask on the event loop."""
         ...
 
 
 class Conversations:
-    """Answers a turn after the system's own answers to the turns before it.
+    """Answers a turn after the system's own answers to the earlier turns.
 
-    Those are asked for where they have not been given yet, whichever test comes first and in whichever process; each is
-    asked for once. Each turn's own test takes the answer that later turns were given; run again, it asks anew.
+    Asks for missing answers to earlier turns, once in all processes and in any order of tests. The test of an earlier
+    turn uses the answer in later turns' histories; if the test runs again, it asks again.
 
     Args:
         answerer: asks the system.
-        shared: where the processes of the session leave their answers for each other; None where there is but one.
-        known: what the system answered in another session that this one goes on with: the turn, its repeat, the answer.
+        shared: answers that the processes of the session share; None if there is only one process.
+        known: (turn, repeat, answer) of an earlier session that this one resumes.
     """
 
     def __init__(
@@ -47,33 +47,33 @@ class Conversations:
         shared: SharedAnswers | None = None,
         known: Iterable[tuple[Case, int, Answer]] = (),
     ) -> None:
-        self._answers = Remembered(answerer, shared, known)
+        self._answers = OnceCache(answerer, shared, known)
         self._tested: set[tuple[object, ...]] = set()
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:
-        """Return a case with its history and the answer to it, asked for in this thread.
+        """Return a case with its history, and its answer; ask in this thread.
 
         Raises:
-            CaseError: there is no answer to it, or to a turn before it.
+            CaseError: the system fails on it, or on an earlier turn.
         """
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
             answer = self._answers(turn.with_history(history), _why(turn))
             history = (*history, Turn(turn.instance.question, answer.text))
-        asked = self._anew(case.with_history(history))
-        return asked, self._answers(asked)
+        current = self._refresh(case.with_history(history))
+        return current, self._answers(current)
 
     async def ahead(self, case: Case) -> tuple[Case, Answer]:
-        """Return the same, asked for on the event loop."""
+        """Return the same; ask on the event loop."""
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
             answer = await self._answers.ahead(turn.with_history(history), _why(turn))
             history = (*history, Turn(turn.instance.question, answer.text))
-        asked = self._anew(case.with_history(history))
-        return asked, await self._answers.ahead(asked)
+        current = self._refresh(case.with_history(history))
+        return current, await self._answers.ahead(current)
 
-    def _anew(self, case: Case) -> Case:
-        """Return the case; where its test has had its answer already, have it asked for anew."""
+    def _refresh(self, case: Case) -> Case:
+        """Return the case; if its test has used its answer before, remove the answer from the cache."""
         test = (case.id, *sorted(case.facets.items()))
         if test in self._tested:
             self._answers.forget(case)
@@ -82,7 +82,7 @@ class Conversations:
 
 
 class RecordedConversations:
-    """Answers a turn from the record, after the answers that are recorded of the turns before it."""
+    """Answers a turn from recorded answers, after the recorded answers to the earlier turns."""
 
     def __init__(self, answers: RecordedAnswers, answerer: RecordedAnswerer, system: str) -> None:
         self._answers = answers
@@ -90,10 +90,10 @@ class RecordedConversations:
         self._system = system
 
     def __call__(self, case: Case) -> tuple[Case, Answer]:
-        """Return a case with its history and the answer to it.
+        """Return a case with its history, and its answer.
 
         Raises:
-            CaseError: no answer to it is recorded, or none to a turn before it.
+            CaseError: no answer is recorded for it or for an earlier turn.
         """
         history: tuple[Turn, ...] = ()
         for turn in case.earlier or ():
@@ -102,8 +102,8 @@ class RecordedConversations:
                 problem = f"no answer of system {self._system!r} is recorded for {turn.id!r}, a turn before {case.id!r}"
                 raise CaseError("no_recorded_answer", f"{problem}; add one, or leave out history='own'")
             history = (*history, Turn(turn.instance.question, answer.text))
-        asked = replace(case.with_history(history), earlier=None)
-        return asked, self._answerer(asked)
+        current = replace(case.with_history(history), earlier=None)
+        return current, self._answerer(current)
 
     async def ahead(self, case: Case) -> tuple[Case, Answer]:
         """Return the same on the event loop."""

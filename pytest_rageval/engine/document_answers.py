@@ -1,4 +1,4 @@
-"""What a system answers from each retrieved document alone: eRAG's question, asked once for each query and document."""
+"""Ask a system from each retrieved document alone, as in eRAG; cache by query and document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.once_cache import Remembered
+from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.errors import CaseError, found
 from pytest_rageval.metrics.rankings.retrieved import by_rank, supplied_of
 from pytest_rageval.model.answer import Answer
@@ -18,28 +18,28 @@ __all__ = ["Reading", "Readings"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A case with one document for its passages, and the answer to it; None where the document's text is not known."""
+    """A case with a single document as its passages, and its answer; None if the document's text is unknown."""
 
     case: Case
     answer: Answer | None
 
 
 class Readings:
-    """Asks a system from one document at a time, and from the same document for the same query once."""
+    """Asks a system from one document at a time, and only once for the same document and query."""
 
     def __init__(self, answerer: SystemAnswerer) -> None:
-        self._answers = Remembered(answerer)
+        self._answers = OnceCache(answerer)
 
     @property
     def overlap(self) -> bool:
-        """Whether the documents of a case are asked for on the event loop, all at a time: the system is async."""
+        """Whether the documents of a case are asked on the event loop, all at once: the system is async."""
         return self._answers.overlap
 
     def __call__(self, case: Case, ranking: Ranking) -> Mapping[str, Reading]:
-        """Return the readings of a ranking by document id, asked for in this thread one after the other.
+        """Return the readings of a ranking by document id; ask in this thread, one after the other.
 
         Raises:
-            CaseError: the ranking is malformed, or there is no answer from a document.
+            CaseError: the ranking is malformed, or the system fails on a document.
         """
         alone = _alone(case, ranking)
         if alone is None:
@@ -47,9 +47,9 @@ class Readings:
         return {name: Reading(each, self._answers(each, _why(name))) for name, each in alone.items()}
 
     async def ahead(self, case: Case, ranking: Ranking) -> Mapping[str, Reading]:
-        """Return the same, asked for on the event loop as many at a time as the system and its model bear.
+        """Return the same, but ask on the event loop, as many at a time as the limits of system and model allow.
 
-        Where one fails the others end first: what they bring is paid for, and recorded.
+        If one fails, the others still end first: their replies are paid for, and are recorded.
         """
         import asyncio
 
@@ -67,7 +67,7 @@ class Readings:
 
 
 def _alone(case: Case, ranking: Ranking) -> dict[str, Case] | None:
-    """Return the case with each document alone, best first; None where the text of one is not known."""
+    """Return the case with each document alone, best first; None if the text of any is unknown."""
     try:
         ranked = by_rank(ranking)
     except CaseError as error:

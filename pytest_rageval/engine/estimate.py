@@ -1,4 +1,4 @@
-"""What a session would ask of its models, counted before anything is asked."""
+"""Estimate the model calls of a session before it runs: number, tokens and cost."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pytest_rageval.systems.prompting import Prompts, closed_book_messages, mess
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import Message
 
-__all__ = ["Asks", "Estimate", "Planned", "Pricing", "asked_by", "estimates"]
+__all__ = ["Asks", "Estimate", "Planned", "Pricing", "estimates", "models_of"]
 
 Asks = Literal["llm", "closed_book", "none", "own"]
-"""Which model calls a system makes: those of the built-in system of that name, none, or its own, which are unknown."""
+"""The model calls of a system: those of the built-in system with this name, none, or its own, which are unknown."""
 
 ASSUMED_REPLY = 256
-"""Tokens of a reply where ``max_tokens`` does not bound it."""
+"""Tokens of a reply if ``max_tokens`` does not limit it."""
 
 ASSUMED_ANSWER = "word " * 100
-"""Stands for the answer that a judge would be shown."""
+"""Placeholder for the answer in a judge's prompt."""
 
 BUILT_IN = {"llm": messages_for, "closed_book": closed_book_messages}
-"""The built-in systems that ask the session's model once for each case, and what they say."""
+"""The built-in systems that ask the session's model once for each case -> their messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Pricing:
 
     Attributes:
         name: the model's name.
-        count: messages -> their tokens, and whether that is exact.
-        cost: (prompt tokens, completion tokens) -> US dollars, or None when the price is unknown.
-        max_tokens: the longest reply that is asked for; None leaves it open.
+        count: messages -> their tokens, and whether the number is exact.
+        cost: (prompt tokens, completion tokens) -> US dollars, or None if the price is unknown.
+        max_tokens: the limit of a reply; None for no limit.
         recorded: (messages, repeat) -> whether the reply would be replayed.
     """
 
@@ -54,13 +54,13 @@ class Planned:
     """A task that would run.
 
     Attributes:
-        task: what would be asked.
+        task: the task.
         asks: which model calls its system makes.
-        model: the model behind our systems: its prices, the name of what a user has put in its place, or None.
-        judge: likewise the model that judges ask; None leaves their metrics unscored, and nothing is asked.
-        top_k: how many passages our systems retrieve at most.
-        panels: name of a judge -> who is asked for its verdicts instead.
-        panelists: likewise the models of the panels, by name.
+        model: the model behind our systems: its prices, the name of a user's replacement, or None.
+        judge: the model that judges ask, in the same form; None leaves their metrics unscored, without calls.
+        top_k: the most passages that our systems retrieve.
+        panels: name of a judge -> the panel that replaces ``judge``.
+        panelists: name of a panel's model -> the model, in the same form.
     """
 
     task: Task
@@ -77,18 +77,19 @@ class Estimate:
     """The calls of one kind that one testbed would make under one system.
 
     Attributes:
-        testbed: its node id.
+        testbed: the testbed's node id.
         system: the system's name.
         what: "answer", "each document", "closed book", or a judge's name.
-        model: who is asked; "" where no model of the session's is.
-        cases: how many cases there are.
-        calls: how many calls; None where it is a user's code that asks what it will.
-        recorded: how many of them would be replayed.
-        prompt_tokens, completion_tokens: of the calls that would be made; the latter the most there may be.
-        counted: whether there will be as many calls; else it is the most there may be.
-        exact: whether the prompts are those that will be sent, counted by the model's own tokenizer.
-        bounded: whether ``max_tokens`` bounds the replies, so that no length had to be assumed.
-        cost_usd: the most that they may cost; None where a price is unknown.
+        model: the model's name; "" if it is not a model of the session.
+        cases: number of cases.
+        calls: number of calls; None if a user's code makes them.
+        recorded: number of calls that would be replayed.
+        prompt_tokens: tokens of the prompts that would be sent.
+        completion_tokens: upper bound for the tokens of the replies.
+        counted: whether ``calls`` is exact; otherwise it is an upper bound.
+        exact: whether the prompts are final, and the model's own tokenizer counted them.
+        bounded: whether ``max_tokens`` limits the replies; otherwise their length is assumed.
+        cost_usd: upper bound for the cost; None if a price is unknown.
     """
 
     testbed: str
@@ -108,14 +109,19 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call of a task: for what, of whom, with which messages, whether those are what will be sent, how often.
+    """The calls of a task for one purpose.
 
-    Without messages it is not known how many calls there are, with an empty list there is none; where it is not
-    counted, ``times`` is the most there may be.
+    Attributes:
+        what: the purpose, as in `Estimate`.
+        model: the model, as in `Planned`.
+        messages: None if the number of calls is unknown; empty for no call.
+        final: whether exactly these messages will be sent.
+        times: number of calls.
+        counted: whether ``times`` is exact; otherwise it is an upper bound.
     """
 
     what: str
-    asked: Pricing | str | None
+    model: Pricing | str | None
     messages: Sequence[Message] | None
     final: bool = True
     times: int = 1
@@ -123,21 +129,21 @@ class _Call:
 
 
 def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
-    """Return what the tasks would ask, by testbed, system and purpose, in their order; ``prompts`` are our systems'."""
-    found: dict[tuple[str, str, str, str], Estimate] = {}
+    """Return the calls of the tasks by testbed, system, purpose and model; ``prompts`` are those of our systems."""
+    result: dict[tuple[str, str, str, str], Estimate] = {}
     for plan in planned:
-        for call in (_answer(plan, prompts), *_examined(plan, prompts)):
-            name = call.asked.name if isinstance(call.asked, Pricing) else call.asked or ""
+        for call in (_answer(plan, prompts), *_metric_calls(plan, prompts)):
+            name = call.model.name if isinstance(call.model, Pricing) else call.model or ""
             key = (plan.task.testbed, plan.task.system, call.what, name)
-            found[key] = _added(found.get(key) or Estimate(*key), call, plan.task)
-    return list(found.values())
+            result[key] = _add(result.get(key) or Estimate(*key), call, plan.task)
+    return list(result.values())
 
 
-def asked_by(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]:
-    """Yield each model that a task asks, as far as that is known, and whether it is the model behind our systems."""
-    for call in (_answer(plan, prompts), *_examined(plan, prompts)):
-        if isinstance(call.asked, Pricing) and call.messages is not None:
-            yield call.asked, call.asked is plan.model
+def models_of(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]:
+    """Yield each known model that a task asks, and whether it is the model behind our systems."""
+    for call in (_answer(plan, prompts), *_metric_calls(plan, prompts)):
+        if isinstance(call.model, Pricing) and call.messages is not None:
+            yield call.model, call.model is plan.model
 
 
 def _answer(plan: Planned, prompts: Prompts) -> _Call:
@@ -146,13 +152,13 @@ def _answer(plan: Planned, prompts: Prompts) -> _Call:
         return _Call("answer", None, None)
     if plan.asks == "none" or plan.model is None:
         return _Call("answer", None, ())
-    known = not plan.task.case.earlier  # what the system will have answered before is not
-    final = known and (plan.asks == "closed_book" or query.passages is not None)  # nor are passages to be retrieved
+    known = not plan.task.case.earlier  # the system's answers to earlier turns are unknown
+    final = known and (plan.asks == "closed_book" or query.passages is not None)  # retrieved passages are unknown too
     return _Call("answer", plan.model, BUILT_IN[plan.asks](query, prompts), final)
 
 
-def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
-    """Yield what the metrics of a task ask."""
+def _metric_calls(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
+    """Yield the calls for the metrics of a task."""
     task = plan.task
     if any(metric.labels != "none" for metric in task.metrics):
         yield from _each_document(plan, prompts)
@@ -160,17 +166,17 @@ def _examined(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
         yield _Call("closed book", plan.model, closed_book_messages(task.case.query, prompts))
     judges = {metric.judge.name: metric.judge for metric in task.metrics if metric.judge is not None}
     for name, judge in judges.items():
-        asked = [(model, times) for model, times in _judging(plan, name) if model is not None]
-        if not asked or not getattr(judge, "needs_model", True):
+        voters = [(model, times) for model, times in _voters(plan, name) if model is not None]
+        if not voters or not getattr(judge, "needs_model", True):
             continue
-        says = getattr(judge, "messages", None)
-        messages = None if says is None else says(Sample(task.case, Answer(ASSUMED_ANSWER)))
-        for model, times in asked:
+        make_messages = getattr(judge, "messages", None)
+        messages = None if make_messages is None else make_messages(Sample(task.case, Answer(ASSUMED_ANSWER)))
+        for model, times in voters:
             yield _Call(name, model, messages, final=False, times=times)
 
 
-def _judging(plan: Planned, name: str) -> list[tuple[Pricing | str | None, int]]:
-    """Return who is asked for the verdicts of a judge, and how often; in another order it is about as long."""
+def _voters(plan: Planned, name: str) -> list[tuple[Pricing | str | None, int]]:
+    """Return the models of a judge and their numbers of calls; a swapped prompt counts like the normal one."""
     if name not in plan.panels:
         return [(plan.judge, 1)]
     panel = plan.panels[name]
@@ -178,27 +184,27 @@ def _judging(plan: Planned, name: str) -> list[tuple[Pricing | str | None, int]]
 
 
 def _each_document(plan: Planned, prompts: Prompts) -> Iterator[_Call]:
-    """Yield what is asked from single documents: nothing of a system of ours that is given its passages."""
+    """Yield the calls from single documents; our systems make none if the testbed supplies the passages."""
     query = plan.task.case.query
     if plan.asks == "own":
         yield _Call("each document", None, None)
     elif plan.asks == "llm" and plan.model is not None and query.passages is None:
-        says, most = messages_for(query, prompts), plan.top_k
-        yield _Call("each document", plan.model, says, final=False, times=most, counted=most == 1)
+        messages, most = messages_for(query, prompts), plan.top_k
+        yield _Call("each document", plan.model, messages, final=False, times=most, counted=most == 1)
 
 
-def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
+def _add(estimate: Estimate, call: _Call, task: Task) -> Estimate:
     estimate = replace(estimate, cases=estimate.cases + 1)
-    if call.messages is None or isinstance(call.asked, str):
+    if call.messages is None or isinstance(call.model, str):
         return replace(estimate, calls=None)
-    if call.asked is None:
+    if call.model is None:
         return estimate
-    asked, calls = call.asked, (estimate.calls or 0) + call.times
-    if call.final and asked.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
+    model, calls = call.model, (estimate.calls or 0) + call.times
+    if call.final and model.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
         return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
-    tokens, counted = asked.count(call.messages)
-    reply = asked.max_tokens or ASSUMED_REPLY
-    cost = asked.cost(tokens, reply)
+    tokens, counted = model.count(call.messages)
+    reply = model.max_tokens or ASSUMED_REPLY
+    cost = model.cost(tokens, reply)
     return replace(
         estimate,
         calls=calls,
@@ -206,6 +212,6 @@ def _added(estimate: Estimate, call: _Call, task: Task) -> Estimate:
         completion_tokens=estimate.completion_tokens + call.times * reply,
         counted=estimate.counted and call.counted,
         exact=estimate.exact and counted and call.final,
-        bounded=estimate.bounded and asked.max_tokens is not None,
+        bounded=estimate.bounded and model.max_tokens is not None,
         cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.times * cost,
     )

@@ -1,4 +1,4 @@
-"""A call of a system, written to the journal, or taken over from an earlier run."""
+"""Calls of a system that are written to the journal, or reused from an earlier run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class SystemCall:
     """One call of a system under the current scope.
 
     Args:
-        journaled: False writes nothing and takes nothing over.
+        journaled: whether to write to the journal and to reuse calls of an earlier run.
 
     Attributes:
-        answer: what an earlier run was given, charged to the scope's meter; None if the system has to be asked.
+        answer: the answer from an earlier run, charged to the scope's meter; None if the system must be asked.
     """
 
     def __init__(self, *, journaled: bool) -> None:
@@ -46,32 +46,32 @@ class SystemCall:
         self._call.__exit__(kind, error, trace)
 
     def start(self) -> None:
-        """Write that the system is asked; what it asks itself is written as part of that."""
+        """Write the start of the call; the system's own model calls are written as parts of it."""
         inside = self._call.start()
         if inside is not None:
             self._outer = SCOPE.set(replace(self._scope, journal=inside))
 
     def end(self, answer: Answer) -> Answer:
-        """Write down the answer, and return it."""
+        """Write the answer, and return it."""
         if self._journal is not None:
             self._call.charge(self._scope.meter.calls)
             self._call.end(encode_whole_answer(answer), self._scope.meter.keys)
         return answer
 
     def _earlier(self) -> Answer | None:
-        found = None if self._journal is None else self._journal.take(SYSTEM)
-        if found is None:
+        earlier = None if self._journal is None else self._journal.take(SYSTEM)
+        if earlier is None:
             return None
         meter = self._scope.meter
-        meter.add(found.calls)
-        for key in found.recordings:
+        meter.add(earlier.calls)
+        for key in earlier.recordings:
             meter.use(key)
-        return decode_whole_answer(found.value)
+        return decode_whole_answer(earlier.value)
 
 
 @contextmanager
 def judging() -> Iterator[None]:
-    """Write that a case's answer is judged, and by what calls."""
+    """Write the judging of a case's answer and its model calls to the journal."""
     scope = current()
     with JournaledCall(scope.journal, "judging") as call:
         outer = SCOPE.set(replace(scope, journal=call.start()))

@@ -1,4 +1,4 @@
-"""One answer before its judges: a single one, or a panel that votes."""
+"""Ask a judge, or a panel that votes, for the verdict on an answer."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ from pytest_rageval.model.verdict import Verdict, Vote
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel
 
-__all__ = ["verdict_of", "voted"]
+__all__ = ["panel_verdict", "verdict_of"]
 
 
 async def verdict_of(judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
-    """Return a judge's verdict; what it raises becomes a `CaseError`."""
-    asked = judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
-    return await or_case_error(asked, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
+    """Return a judge's verdict; its exceptions become a `CaseError`."""
+    verdict = judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
+    return await or_case_error(verdict, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
 
 
-async def voted(judge: Judge, panel: Panel, panelists: Mapping[str, ChatModel | None], sample: Sample) -> Verdict:
-    """Return what the votes of a panel come to; like verdicts, they are asked for one after the other.
+async def panel_verdict(
+    judge: Judge, panel: Panel, panelists: Mapping[str, ChatModel | None], sample: Sample
+) -> Verdict:
+    """Return the verdict of a panel's votes; ask for them one after the other.
 
-    Each repeat has recordings of its own, none of which another repeat of the case has.
+    Each repeat has separate recordings, also across repeats of the case.
     """
     scope, votes = current(), []
     for name, repeat, swapped in panel.ballots():
-        asked: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
+        voter: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
         model = panelists[name]
         outer = SCOPE.set(replace(scope, repeat=(scope.repeat - 1) * panel.repeat + repeat))
         try:
-            said = Verdict(problem="judge_unavailable") if model is None else await verdict_of(asked, model, sample)
+            verdict = Verdict(problem="judge_unavailable") if model is None else await verdict_of(voter, model, sample)
         finally:
             SCOPE.reset(outer)
-        votes.append(Vote(name, said, repeat, swapped))
+        votes.append(Vote(name, verdict, repeat, swapped))
     try:
         return decided(votes, panel.rule or "majority", values_of(judge))
     except ValueError as fault:

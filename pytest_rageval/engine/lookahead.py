@@ -1,4 +1,4 @@
-"""Answers asked for ahead of the tests that want them."""
+"""Ask for answers ahead of the tests that need them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["LookAhead"]
 
 
 class LookAhead:
-    """The tasks on their way, each until its test claims it; at most ``window`` at a time.
+    """The tasks in flight, each until its test claims it; at most ``window`` at a time.
 
-    What is never claimed is cancelled by `close`, and what it had cost is told by `unclaimed`.
+    `clear` cancels tasks that no test has claimed, and `unclaimed` reports their calls.
     """
 
     def __init__(self, loop: LoopThread, window: int) -> None:
@@ -41,22 +41,22 @@ class LookAhead:
 
     @property
     def answered(self) -> int:
-        """How many have ended that no test has claimed yet."""
+        """Number of tasks that have ended but that no test has claimed yet."""
         return sum(running.done for running, _ in self._tasks.values())
 
     @property
     def cost_usd(self) -> float | None:
-        """What is known of the price of all that no outcome tells, or not yet; None as long as nothing is."""
+        """Known cost of the calls that are in no outcome yet, or never will be; None if nothing is known."""
         charged = (meter.calls for meter in (*self._dropped, *(meter for _, meter in self._tasks.values())))
         known = [calls.cost_usd for calls in charged if calls.calls and calls.cost_usd is not None]
         return sum(known) if known else None
 
     def start(self, key: Hashable, ask: Callable[[], Awaitable[Asked]], meter: Meter) -> None:
-        """Start to ``ask``, which charges ``meter``; its test claims it by ``key``."""
+        """Start ``ask``, which charges ``meter``; its test claims it by ``key``."""
         self._tasks[key] = (self._loop.start(ask), meter)
 
     def claim(self, key: Hashable) -> Asked:
-        """Wait for what was started under ``key``, and return it or raise what it raised."""
+        """Wait for the task ``key``, and return its result or raise its exception."""
         running, meter = self._tasks[key]
         try:
             return self.now(running.result, meter)
@@ -64,7 +64,7 @@ class LookAhead:
             self._tasks.pop(key, None)
 
     def now(self, ask: Callable[[], Asked], meter: Meter) -> Asked:
-        """Return what ``ask`` returns or raise what it raises; then no outcome will tell what it charged ``meter``."""
+        """Return the result of ``ask``; if it raises, count ``meter`` as `unclaimed`, because no outcome has it."""
         try:
             return ask()
         except BaseException:
@@ -72,25 +72,25 @@ class LookAhead:
             raise
 
     def drop(self, key: Hashable) -> None:
-        """Cancel what was started under ``key``, if anything was."""
+        """Cancel the task ``key``, if there is one."""
         if key in self._tasks:
             running, meter = self._tasks.pop(key)
             running.cancel()
             self._dropped.append(meter)
 
     def keep(self, keys: Collection[Hashable]) -> None:
-        """Cancel everything but what was started under one of ``keys``.
+        """Cancel all tasks except ``keys``.
 
-        The last comes first, so that what waits for a slot does not start in that of one that was cancelled.
+        The last task goes first. Otherwise a waiting task could start in the slot of a cancelled one.
         """
         for key in [key for key in reversed(self._tasks) if key not in keys]:
             self.drop(key)
 
     def clear(self) -> None:
-        """Cancel everything that has not been claimed."""
+        """Cancel all tasks that no test has claimed."""
         self.keep(())
 
     @property
     def unclaimed(self) -> Calls:
-        """What was asked of models in vain; true once the loop has ended."""
+        """Model calls that are in no outcome; final once the loop has ended."""
         return sum((meter.calls for meter in self._dropped), Calls())

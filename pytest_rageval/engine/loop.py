@@ -1,4 +1,4 @@
-"""One event loop on a thread of its own, for everything that is awaited."""
+"""An event loop on a separate thread, for all coroutines of a session."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["LoopThread", "NoLoop", "Running"]
 T = TypeVar("T")
 
 MEANWHILE_S = 0.5
-"""Seconds between two times that a thread that waits is given something else to do."""
+"""Seconds between two calls of ``meanwhile`` in a waiting thread."""
 
 PATIENCE_S = 5.0
-"""Seconds that cancelled coroutines are given to end, and what comes last after them."""
+"""Seconds to wait for cancelled coroutines to end, and then for the last one."""
 
 
 class Running(Generic[T]):
-    """A coroutine that runs, or will, on the loop of a `LoopThread`."""
+    """A coroutine that runs, or will run, on the loop of a `LoopThread`."""
 
     def __init__(
         self,
@@ -33,16 +33,16 @@ class Running(Generic[T]):
         meanwhile: Callable[[], object] | None = None,
     ) -> None:
         self._loop = loop
-        self._contained = _contained(make)
+        self._coroutine = _catch(make)
         self._meanwhile = meanwhile
         self._future: concurrent.futures.Future[tuple[T | None, BaseException | None]] | None = None
 
     def launch(self) -> concurrent.futures.Future[tuple[T | None, BaseException | None]]:
-        """Start the coroutine if it has not been started."""
+        """Start the coroutine if it has not started yet."""
         import asyncio
 
         if self._future is None:
-            self._future = asyncio.run_coroutine_threadsafe(self._contained, self._loop)
+            self._future = asyncio.run_coroutine_threadsafe(self._coroutine, self._loop)
         return self._future
 
     @property
@@ -71,18 +71,18 @@ class Running(Generic[T]):
         return result  # type: ignore[return-value]
 
     def cancel(self) -> None:
-        """Cancel the coroutine; one that has ended stays as it is."""
+        """Cancel the coroutine, unless it has ended."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_cancel, self._contained)
+            self._loop.call_soon_threadsafe(_cancel, self._coroutine)
 
 
 class NoLoop:
-    """Stands in for a `LoopThread` where every call is replayed: what waits for nothing needs no event loop."""
+    """Replaces a `LoopThread` if every call is replayed: a coroutine that never waits needs no event loop."""
 
     waits = False
 
     def run(self, awaitable: Awaitable[T]) -> T:
-        """Return the result of ``awaitable`` or raise its exception; one that waits is a `RuntimeError`."""
+        """Return the result of ``awaitable`` or raise its exception; raise `RuntimeError` if it waits."""
         steps = awaitable.__await__()
         try:
             next(steps)
@@ -94,12 +94,12 @@ class NoLoop:
 
 
 class LoopThread:
-    """An event loop that outlives single calls, so that clients keep their connections.
+    """An event loop that lives longer than single calls, because clients keep their connections on it.
 
     The thread starts with the first coroutine and ends with `close`.
 
     Args:
-        meanwhile: what a thread does now and then that waits for a coroutine.
+        meanwhile: function that a thread calls regularly while it waits for a coroutine.
     """
 
     waits = True
@@ -111,9 +111,9 @@ class LoopThread:
         self._starting = threading.Lock()
 
     def start(self, make: Callable[[], Awaitable[T]]) -> Running[T]:
-        """Start what ``make`` returns, called on the loop, and return it as it runs.
+        """Call ``make`` on the loop, start its coroutine, and return it as it runs.
 
-        What is cancelled before its first step was never made, so that no coroutine is left that nobody awaited.
+        If it is cancelled before its first step, ``make`` is never called and leaves no coroutine that nobody awaits.
         """
         running = Running(self._started(), make, self._meanwhile)
         running.launch()
@@ -127,7 +127,7 @@ class LoopThread:
         return Running(self._started(), lambda: awaitable, self._meanwhile).result()
 
     async def awaited(self, make: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of what ``make`` returns, awaited on the loop whichever loop this coroutine runs on."""
+        """Await the coroutine of ``make`` on this loop, from any other loop, and return its result."""
         import asyncio
 
         if self._started() is asyncio.get_running_loop():
@@ -138,9 +138,9 @@ class LoopThread:
         return result  # type: ignore[return-value]
 
     def close(self, last: Callable[[], Awaitable[object]] | None = None) -> None:
-        """Cancel what still runs on the loop, await ``last``, and end the thread.
+        """Cancel everything that still runs on the loop, await ``last``, and end the thread.
 
-        What swallows its cancellation is left behind after a few seconds; the thread does not outlive the process.
+        Abandon a coroutine that ignores its cancellation after a few seconds; the thread ends with the process.
         """
         if self._loop is None or self._thread is None:
             return
@@ -164,40 +164,40 @@ class LoopThread:
 
 
 class _Unstarted:
-    """The coroutines that threads make for those who await them on a loop, until each is started.
+    """The coroutines that other threads created for a loop, until each has started.
 
-    litellm has a thread make the coroutine of every call. Where the call is cancelled just then nobody awaits it, and
-    Python would warn of that when it is dropped; here it is kept, and closed at the end.
+    litellm creates the coroutine of every call in a thread. If the call is cancelled at that moment, nobody awaits the
+    coroutine, and Python would warn when it is garbage-collected. This class holds it and closes it at the end.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._made: list[Coroutine[Any, Any, Any]] = []
-        self._ended = False
+        self._coroutines: list[Coroutine[Any, Any, Any]] = []
+        self._is_closed = False
         self._submit = loop.run_in_executor
         loop.run_in_executor = self._run  # type: ignore[assignment,method-assign]
 
     def close(self) -> None:
-        """Close what was never started, and what threads still make."""
-        self._ended = True
-        for coroutine in self._made:
+        """Close the coroutines that never started, and those that threads still create."""
+        self._is_closed = True
+        for coroutine in self._coroutines:
             if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
                 coroutine.close()
 
     def _run(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-        self._made = [each for each in self._made if inspect.getcoroutinestate(each) == inspect.CORO_CREATED]
+        self._coroutines = [c for c in self._coroutines if inspect.getcoroutinestate(c) == inspect.CORO_CREATED]
         return self._submit(executor, self._call, func, *args)
 
     def _call(self, func: Callable[..., Any], *args: Any) -> Any:
-        made = func(*args)
-        if inspect.iscoroutine(made):
-            self._made.append(made)
-            if self._ended:
-                made.close()
-        return made
+        result = func(*args)
+        if inspect.iscoroutine(result):
+            self._coroutines.append(result)
+            if self._is_closed:
+                result.close()
+        return result
 
 
-async def _contained(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
-    """Hand an exception over with its traceback; some would end the loop, and leave who waits for ever."""
+async def _catch(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
+    """Return a result or an exception; some exceptions would end the loop, and waiting threads would hang."""
     from asyncio import CancelledError
 
     try:
@@ -224,7 +224,7 @@ async def _ending(last: Callable[[], Awaitable[object]] | None) -> None:
     if pending:
         await asyncio.wait(pending, timeout=PATIENCE_S)
     if last is not None:
-        with suppress(Exception):  # what cannot be closed ends with the process
+        with suppress(Exception):  # if it fails, the resource ends with the process
             await asyncio.wait_for(last(), PATIENCE_S)
     asyncio.get_running_loop().stop()
 

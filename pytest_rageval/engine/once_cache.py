@@ -1,4 +1,4 @@
-"""Answers that are asked for once, however many want them."""
+"""Cache answers of a system, and ask for each only once, also across processes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pytest_rageval.model.case import Case
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Remembered"]
+__all__ = ["OnceCache"]
 
 
-class Remembered:
-    """A system that is asked the same query once in each repeat, also when it is wanted twice at the same time.
+class OnceCache:
+    """Asks a system the same query only once in each repeat, also for concurrent requests.
 
-    An answer is kept for as long as the system lasts. What it takes is charged to the case that asked first.
+    The cache lives as long as the system. The first case that asks is charged.
 
     Args:
         answerer: asks the system.
-        shared: where processes that ask the same system leave their answers for each other; None where none does.
-        known: what the system has answered to a case, in a repeat, before.
+        shared: answers that processes with the same system share; None if there are no others.
+        known: (case, repeat, answer) from before.
     """
 
     def __init__(
@@ -45,36 +45,36 @@ class Remembered:
 
     @property
     def overlap(self) -> bool:
-        """Whether several are asked for on the event loop at a time: the system is async."""
+        """Whether several calls run on the event loop at a time: the system is async."""
         return self._answerer.waits
 
     def __call__(self, case: Case, why: str = "") -> Answer:
-        """Return the answer to a case, asked for in this thread; where that fails ``why`` ends the message."""
+        """Return the answer to a case; ask in this thread. If that fails, ``why`` ends the error's message."""
         key = _key(case, current().repeat)
         if key not in self._known:
             with nullcontext() if self._shared is None else self._shared.held(key):
-                answer = self._told(key)
+                answer = self._find_shared(key)
                 if answer is None:
-                    with _asked_for(why, self._journal_key(key)):
+                    with _own_meter(why, self._journal_key(key)):
                         answer = self._answerer(case)
                 self._keep(key, answer)
         return self._known[key]
 
     async def ahead(self, case: Case, why: str = "") -> Answer:
-        """Return the same, asked for on the event loop."""
+        """Return the same; ask on the event loop."""
         import asyncio
 
         key = _key(case, current().repeat)
         while key not in self._known:
             if key in self._asking:
-                await asyncio.shield(self._asking[key])  # who waited for one that failed asks for itself
+                await asyncio.shield(self._asking[key])  # if that call fails, this one asks itself
                 continue
             ended = self._asking[key] = asyncio.get_running_loop().create_future()
             try:
                 async with nullcontext() if self._shared is None else self._shared.held_ahead(key):
-                    answer = self._told(key)
+                    answer = self._find_shared(key)
                     if answer is None:
-                        with _asked_for(why, self._journal_key(key)):
+                        with _own_meter(why, self._journal_key(key)):
                             answer = await self._answerer.ahead(case)
                     self._keep(key, answer)
             finally:
@@ -83,17 +83,17 @@ class Remembered:
         return self._known[key]
 
     def forget(self, case: Case) -> None:
-        """Ask anew when the answer to a case is wanted again."""
+        """Remove the answer to a case; the next request asks again."""
         key = _key(case, current().repeat)
         self._known.pop(key, None)
         if self._shared is not None:
             self._shared.forget(key)
 
     def _journal_key(self, key: str) -> str:
-        """Return what identifies a question to this system in the journal."""
+        """Return the key of a question to this system in the journal."""
         return f"{self._answerer.origin}-{key}"
 
-    def _told(self, key: str) -> Answer | None:
+    def _find_shared(self, key: str) -> Answer | None:
         return None if self._shared is None else self._shared.find(key)
 
     def _keep(self, key: str, answer: Answer) -> None:
@@ -103,17 +103,17 @@ class Remembered:
 
 
 def _key(case: Case, repeat: int) -> str:
-    """Return what tells a query from every other, in a repeat."""
-    said = repr(case.query).encode("utf-8", "surrogatepass")
-    return f"{hashlib.sha256(said).hexdigest()}-{repeat}"
+    """Return the cache key of a query in a repeat."""
+    query = repr(case.query).encode("utf-8", "surrogatepass")
+    return f"{hashlib.sha256(query).hexdigest()}-{repeat}"
 
 
 @contextmanager
-def _asked_for(why: str, key: str) -> Iterator[None]:
-    """Charge a meter of its own first, as an answerer knows by its meter what its system has asked; tell why it did.
+def _own_meter(why: str, key: str) -> Iterator[None]:
+    """Charge a separate meter first: an answerer reads the calls of its system from its meter.
 
     Raises:
-        CaseError: the system has failed.
+        CaseError: the system has failed; the message ends with ``why``.
     """
     outer, own = current(), Meter()
     journal = None if outer.journal is None else outer.journal.asking(key)

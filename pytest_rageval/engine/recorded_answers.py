@@ -1,4 +1,4 @@
-"""Answers from a file instead of a system."""
+"""Answer cases from a file of recorded answers instead of a system."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class RecordedAnswers:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that were recorded, in the order in which the files name them."""
+        """The recorded systems, in the order of the files."""
         return tuple(dict.fromkeys(system for system, _ in self._rows))
 
     def find(self, system: str, case: Case, name: str) -> Answer | None:
-        """Return the answer to a case, named with its setting (``q1-noise_rate=0.4``) or by its id alone.
+        """Return the answer to a case by its name with the setting (``q1-noise_rate=0.4``), or by its id alone.
 
-        Of several rows for one id the one that names the most of the case's facets is taken.
+        If several rows match, return the one that names the most facets.
         """
         for key in (name, case.instance.id):
             rows = [row for row in self._rows.get((system, key), ()) if matches(case.facets, self._narrowing(row))]
@@ -43,7 +43,7 @@ class RecordedAnswers:
         return None
 
     def ignore_but(self, facets: Collection[str]) -> set[str]:
-        """Let only these facets narrow a row; return the other keys, which are no facet of any case."""
+        """Ignore all keys of rows except these facets; return the ignored keys, which are facets of no case."""
         self._facets = frozenset(facets)
         return {key for rows in self._rows.values() for row in rows for key in row.where} - self._facets
 
@@ -51,21 +51,21 @@ class RecordedAnswers:
         return {key: value for key, value in row.where.items() if self._facets is None or key in self._facets}
 
     def unused(self, names: set[str]) -> list[str]:
-        """Return the ids of rows that no case of the session bears."""
+        """Return the ids of rows that are not in ``names``, the ids of the session's cases."""
         return sorted({case_id for _, case_id in self._rows} - names)
 
 
 class RecordedAnswerer:
-    """Answers one case from the record; a case without an answer is a `CaseError`, not a zero."""
+    """Answers one case from the recorded answers; raises `CaseError` for a case without an answer."""
 
     def __init__(self, answers: RecordedAnswers, system: str, name: str, axes: Sequence[str] = ()) -> None:
-        """Find the answer of ``system``.
+        """Set the system and the case.
 
         Args:
-            answers: what is recorded.
-            system: who is to have answered.
+            answers: all recorded answers.
+            system: the name of the system.
             name: the case's parameter id.
-            axes: the facets that tell settings of one record apart.
+            axes: the facets in which settings of one record differ.
         """
         self._answers = answers
         self._system = system
@@ -84,8 +84,8 @@ class RecordedAnswerer:
         answer = self._answers.find(self._system, case, self._name)
         if answer is None:
             setting = ", ".join(f"{axis}={case.facets[axis]}" for axis in self._axes)
-            named = f"{found(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
-            message = f"no answer of system {self._system!r} is recorded for case {named}; add one or deselect it"
+            label = f"{found(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
+            message = f"no answer of system {self._system!r} is recorded for case {label}; add one or deselect it"
             raise CaseError("no_recorded_answer", message)
         charge(answer.usage, replayed=True)
         return answer

@@ -1,4 +1,4 @@
-"""From what was asked to the outcome: score the answer, keep every failure's cause."""
+"""Score an answer into an outcome, with the cause of every failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Runner", "as_asked", "outcome_of"]
 
 
 class Runner:
-    """Turns tasks into outcomes; never raises for what a system or a metric did, save for a broken contract."""
+    """Turns tasks into outcomes; failures of a system or a metric become errors of the outcome."""
 
     def __init__(self, markers: Markers) -> None:
         self._markers = markers
@@ -39,9 +39,13 @@ class Runner:
         return outcome if asked.case is None else replace(outcome, history=asked.case.instance.history)
 
     def score(self, sample: Sample, metric: Metric) -> Score:
-        """Return one metric's score; a metric that raises is a `CaseError` of its kind, else of "metric_error".
+        """Return one metric's score.
 
-        Where nothing was generated, what a metric says of the answer has no value.
+        If no text was generated, a metric of the answer has no value.
+
+        Raises:
+            CaseError: the metric raises or returns an invalid score; the kind is that of its `CaseError`, else
+                "metric_error".
         """
         case = sample.case
         if not sample.answer.generated and metric.of != "retrieval":
@@ -58,13 +62,13 @@ class Runner:
             raise CaseError("metric_error", message)
         value = score.value
         if value is not None and not (value in (0, 1) if metric.binary else 0 <= value <= 1):
-            wanted = "0 or 1, as it is binary" if metric.binary else "in 0..1"
-            message = f"metric {metric.name!r} gave {value:g} for case {case.id!r}; its values must be {wanted}"
+            valid = "0 or 1, as it is binary" if metric.binary else "in 0..1"
+            message = f"metric {metric.name!r} gave {value:g} for case {case.id!r}; its values must be {valid}"
             raise CaseError("metric_error", message)
         return score
 
     def sample(self, task: Task, examined: Examined, answer: Answer) -> Sample:
-        """Return what a metric is given; documents are labelled by the downstream metric of ``task``."""
+        """Return the input of the metrics; the downstream metric of ``task`` labels the documents."""
         labels = None if examined.readings is None else self._labels(task, examined.readings)
         return Sample(
             task.case, answer, self._markers, examined.verdicts, examined.closed_book, labels, examined.vectors
@@ -107,7 +111,7 @@ class Runner:
 
 
 def as_asked(task: Task, asked: Asked) -> Task:
-    """Return a task with the case as it was asked."""
+    """Return the task with the case in the form that was asked."""
     return task if asked.case is None else replace(task, case=replace(asked.case, located=task.case.located))
 
 
@@ -118,7 +122,7 @@ def outcome_of(
     error: CaseError | None = None,
     calls: Calls | None = None,
 ) -> Outcome:
-    """Return a task's outcome: scored without ``error``, else an error that keeps what was reached."""
+    """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far."""
     return Outcome(
         nodeid=task.nodeid,
         case_id=task.case.id,
@@ -137,7 +141,7 @@ def outcome_of(
 
 
 def _lean(answer: Answer, case: Case) -> Answer:
-    """Return the answer without the texts of passages that its instance holds anyway."""
+    """Return the answer without the texts of passages that are in its instance."""
     if answer.ranking is None:
         return answer
     known = {p.id for p in case.instance.passages or ()}

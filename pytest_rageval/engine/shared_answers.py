@@ -1,4 +1,4 @@
-"""Answers that the processes of one session share, so that none asks for what another has been told."""
+"""Answers that the processes of one session share, to ask each question only once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["SharedAnswers"]
 
 POLL_S = 0.02
-"""How often the event loop looks whether another process has its answer."""
+"""Seconds between two attempts to acquire a lock on the event loop."""
 
 
 class SharedAnswers:
-    """A folder of answers, a file each; who asks for one holds its lock, and the others wait for the answer."""
+    """A folder with one file for each answer; the process that asks holds its lock, and the others wait."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,7 +35,7 @@ class SharedAnswers:
 
     @asynccontextmanager
     async def held_ahead(self, name: str) -> AsyncIterator[None]:
-        """Hold it on the event loop, where others run while it waits."""
+        """Hold the lock on the event loop; other coroutines run while this one waits."""
         from asyncio import sleep
 
         from filelock import Timeout
@@ -53,17 +53,17 @@ class SharedAnswers:
             lock.release()
 
     def find(self, name: str) -> Answer | None:
-        """Return an answer, or None where no process has it; the lock has to be held."""
+        """Return an answer, or None if no process has it; the caller must hold the lock."""
         path = self._folder / f"{name}.json"
         return decode_answer(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
     def keep(self, name: str, answer: Answer) -> None:
-        """Write an answer down for the other processes, which else ask themselves; the lock has to be held."""
+        """Write an answer for the other processes, which else ask themselves; the caller must hold the lock."""
         with suppress(OSError), whole_files(self._folder / f"{name}.json") as (part,):
             part.write_text(json.dumps(encode_answer(answer)), encoding="utf-8")
 
     def forget(self, name: str) -> None:
-        """Have the next one that wants an answer ask for it."""
+        """Remove an answer; the next process that needs it asks again."""
         with self._lock(name):
             (self._folder / f"{name}.json").unlink(missing_ok=True)
 

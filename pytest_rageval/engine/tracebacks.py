@@ -1,4 +1,4 @@
-"""An exception of a user's code, told in few lines: what it was, and where."""
+"""Describe an exception of a user's code in a few lines: its message and its place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from pytest_rageval.errors import CaseError, ascii_safe
 
-__all__ = ["cause_of", "described", "frames_of_users", "or_case_error"]
+__all__ = ["cause_of", "describe", "frames_of_users", "or_case_error"]
 
 T = TypeVar("T")
 
@@ -21,8 +21,8 @@ LONGEST = 1000  # characters of an exception's message
 _OURS = str(Path(__file__).parent.parent) + os.sep
 
 
-def described(error: BaseException) -> str:
-    """Return an exception's type and message, inert and cut to a length that a terminal bears."""
+def describe(error: BaseException) -> str:
+    """Return an exception's type and message, safe to print and cut to `LONGEST` characters."""
     name = type(error).__name__
     try:
         text = "\n".join(ascii_safe(line) for line in str(error).splitlines())
@@ -34,40 +34,40 @@ def described(error: BaseException) -> str:
 
 
 def cause_of(error: BaseException) -> str:
-    """Return what `described` says and, below it, the shortest useful traceback.
+    """Return the result of `describe` and, below it, the shortest useful traceback.
 
-    That is the last few frames of the user's own code, and the innermost one of a library they called.
-    Frames of this package and, where there are others, of the standard library are left out.
+    The traceback has the last few frames of the user's code, and the innermost frame of a library that it called.
+    It omits frames of this package and, if there are others, of the standard library.
     """
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_OURS)]
-    theirs = [f for f in frames if not _is_stdlib(f.filename)] or frames
-    own = [f for f in theirs if "site-packages" not in f.filename] or theirs
+    outside = [f for f in frames if not _is_stdlib(f.filename)] or frames
+    own = [f for f in outside if "site-packages" not in f.filename] or outside
     shown = own[-FRAMES:]
-    if theirs and theirs[-1] is not shown[-1]:
-        shown = [*shown[1 - FRAMES :], theirs[-1]]
+    if outside and outside[-1] is not shown[-1]:
+        shown = [*shown[1 - FRAMES :], outside[-1]]
     lines = (f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ") for f in shown)
-    return "\n".join((described(error), *lines))
+    return "\n".join((describe(error), *lines))
 
 
 def frames_of_users(error: BaseException) -> TracebackType | None:
-    """Return an exception's traceback without this package's frames, so that a debugger stops in the user's."""
+    """Return an exception's traceback without this package's frames: a debugger then stops in the user's code."""
     frames, at = [], error.__traceback__
     while at is not None:
         frames.append(at)
         at = at.tb_next
-    theirs: TracebackType | None = None
+    rest: TracebackType | None = None
     for each in reversed(frames):
         if not each.tb_frame.f_code.co_filename.startswith(_OURS):
-            theirs = TracebackType(theirs, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return theirs
+            rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return rest
 
 
-async def or_case_error(asked: Awaitable[T], kind: str, what: str) -> T:
-    """Return what is awaited; what it raises but a `CaseError` becomes one, of ``kind`` and told as ``what``."""
+async def or_case_error(awaitable: Awaitable[T], kind: str, what: str) -> T:
+    """Return the result; turn other exceptions into a `CaseError` of ``kind`` whose message begins with ``what``."""
     from asyncio import CancelledError
 
     try:
-        return await asked
+        return await awaitable
     except CaseError:
         raise
     except (Exception, CancelledError) as error:

@@ -1,4 +1,4 @@
-"""The vectors of texts that metrics compare: many cases' texts are embedded in one call."""
+"""Embed the texts of metrics; one call embeds texts of several cases."""
 
 from __future__ import annotations
 
@@ -16,81 +16,81 @@ if TYPE_CHECKING:
 
 __all__ = ["Vectors"]
 
-Found = dict[str, Sequence[float]]
+VectorOf = dict[str, Sequence[float]]
 
 WAIT_S = 0.005
-"""How long a call waits for the texts of other cases."""
+"""Seconds that a call waits for the texts of other cases."""
 
 MOST = 128
-"""From how many texts on a call takes no further case's."""
+"""Number of texts from which a call accepts no more."""
 
-KEPT = 2048
-"""Texts whose vectors are remembered, those wanted last: references come again with every system and repetition."""
+CACHE_SIZE = 2048
+"""Texts in the cache of vectors, the last used ones: references come again with every system and repetition."""
 
 _OF_A_TEXT = ("bad_request", "context_length", "content_filter")
-"""Why a call may fail for one of its texts alone."""
+"""Kinds of errors that a single text of a call may cause."""
 
 
 class Vectors:
     """Asks an embedding model for the vectors of texts, on the session's loop.
 
-    What cases want within a few milliseconds is one call, and a text in it once; the first of them is charged.
-    Where calls are recorded each text is a call of its own, so that it is found again whatever else is wanted then.
+    Texts that cases need within a few milliseconds share one call, each text once; the first case is charged.
+    If calls are recorded, each text has a separate call: its recording must not depend on other texts.
 
     Args:
         model: the embedding model.
-        together: whether the texts of several cases may be one call.
-        told: is told which model gave the vectors: its name, and its revision where it has one.
+        together: whether one call may embed the texts of several cases.
+        versions: receives the name of the model that gave the vectors, and its revision if it has one.
     """
 
-    def __init__(self, model: EmbeddingModel, *, together: bool, told: MutableMapping[str, str]) -> None:
+    def __init__(self, model: EmbeddingModel, *, together: bool, versions: MutableMapping[str, str]) -> None:
         self._model = model
         self._together = together
-        self._told = told
-        self._kept: OrderedDict[str, Sequence[float]] = OrderedDict()
+        self._versions = versions
+        self._cache: OrderedDict[str, Sequence[float]] = OrderedDict()
         self._open: _Batch | None = None
-        self._under_way: dict[str, _Batch] = {}
+        self._in_flight: dict[str, _Batch] = {}
 
-    async def __call__(self, texts: Iterable[str]) -> Found:
+    async def __call__(self, texts: Iterable[str]) -> VectorOf:
         """Return the vector of each distinct text.
 
-        Raises `ModelError` where a call gives none, and `CaseError` for vectors of several lengths; what else the model
-        raises goes through.
+        Raises `ModelError` if a call fails, and `CaseError` for vectors of several lengths; other exceptions of the
+        model pass through.
         """
-        wanted = dict.fromkeys(texts)
-        found: Found = {}
+        distinct = dict.fromkeys(texts)
+        vectors: VectorOf = {}
         if not self._together:
-            for text in wanted:
-                found |= await self._asked([text])
+            for text in distinct:
+                vectors |= await self._ask([text])
         else:
-            found = {text: self._kept[text] for text in wanted if text in self._kept}
-            for text in found:
-                self._kept.move_to_end(text)
-            found |= await self._awaited([text for text in wanted if text not in found])
-        if len({len(vector) for vector in found.values()}) > 1:
+            vectors = {text: self._cache[text] for text in distinct if text in self._cache}
+            for text in vectors:
+                self._cache.move_to_end(text)
+            vectors |= await self._await_batches([text for text in distinct if text not in vectors])
+        if len({len(vector) for vector in vectors.values()}) > 1:
             raise CaseError("embedder_error", "the embedding model gave vectors of several lengths")
-        return found
+        return vectors
 
-    async def _awaited(self, texts: Sequence[str]) -> Found:
+    async def _await_batches(self, texts: Sequence[str]) -> VectorOf:
         from asyncio import shield
 
         batches = list(dict.fromkeys(self._batch(text) for text in texts))
-        found: Found = {}
+        vectors: VectorOf = {}
         try:
             for batch in batches:
-                given = await shield(batch.task)
-                found |= {text: given[text] for text in texts if text in given}
+                result = await shield(batch.task)
+                vectors |= {text: result[text] for text in texts if text in result}
         except ModelError as error:
             if error.kind not in _OF_A_TEXT or all(set(batch.texts) <= set(texts) for batch in batches):
                 raise
-            return await self._asked(texts)
-        return found
+            return await self._ask(texts)
+        return vectors
 
     def _batch(self, text: str) -> _Batch:
-        """Return the call that asks for a text: one under way, or the one that gathers texts now."""
+        """Return the call for a text: one in flight, or the one that gathers texts now."""
         from asyncio import create_task
 
-        batch = self._under_way.get(text)
+        batch = self._in_flight.get(text)
         if batch is None:
             batch = self._open
             if batch is None or len(batch.texts) >= MOST:
@@ -98,33 +98,33 @@ class Vectors:
                 batch.task = create_task(self._send(batch))
                 batch.task.add_done_callback(lambda task: task.cancelled() or task.exception())
             batch.texts.append(text)
-            self._under_way[text] = batch
+            self._in_flight[text] = batch
         return batch
 
-    async def _send(self, batch: _Batch) -> Found:
+    async def _send(self, batch: _Batch) -> VectorOf:
         from asyncio import sleep
 
         try:
             await sleep(WAIT_S)
             if self._open is batch:
                 self._open = None
-            return await self._asked(batch.texts)
+            return await self._ask(batch.texts)
         finally:
             for text in batch.texts:
-                del self._under_way[text]
+                del self._in_flight[text]
 
-    async def _asked(self, texts: Sequence[str]) -> Found:
+    async def _ask(self, texts: Sequence[str]) -> VectorOf:
         reply = await self._model.embed(texts)
         revision = getattr(self._model, "revision", None)
-        self._told["embedder"] = reply.model or str(getattr(self._model, "name", ""))
+        self._versions["embedder"] = reply.model or str(getattr(self._model, "name", ""))
         if revision:
-            self._told["embedder_revision"] = str(revision)
-        found: Found = {text: array("d", vector) for text, vector in zip(texts, reply.vectors, strict=True)}
+            self._versions["embedder_revision"] = str(revision)
+        vectors: VectorOf = {text: array("d", vector) for text, vector in zip(texts, reply.vectors, strict=True)}
         if self._together:
-            self._kept.update(found)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return found
+            self._cache.update(vectors)
+            while len(self._cache) > CACHE_SIZE:
+                self._cache.popitem(last=False)
+        return vectors
 
 
 class _Batch:

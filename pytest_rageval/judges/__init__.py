@@ -1,1 +1,1 @@
-"""Judges: a verdict of a declared type on an answer, asked of a model or computed by a user's function."""
+"""Judges: a model or a user's function gives a verdict of a declared type on an answer."""

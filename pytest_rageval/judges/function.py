@@ -1,4 +1,4 @@
-"""A judge that is a user's function."""
+"""A user's function as a judge."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["FunctionJudge"]
 
 @dataclass(frozen=True, slots=True)
 class FunctionJudge:
-    """A function as a judge: ``(sample)`` or ``(sample, model)`` to a verdict, sync or async.
+    """A judge that calls a function with ``(sample)`` or ``(sample, model)``, sync or async.
 
-    It returns a number in 0..1 or a bool or, where there are ``values``, one of their labels; or a `Verdict` with that.
-    It is called on the event loop, where the other cases' calls are under way: one that waits has to be async.
+    The function returns a number in 0..1, a bool, or (with ``values``) one of their labels; or a `Verdict` with one of
+    these. It runs on the event loop together with the calls of other cases: a function that waits must be async.
 
     Attributes:
         name: unique, also the name of its metric.
-        function: the function; one that takes no model is asked without any, too.
-        values: label -> the value of an answer that gets it, in 0..1; None leaves the answer unscored.
+        function: the function; without a model parameter it also works in a session without a model.
+        values: label -> its value in 0..1; None leaves the answer unscored.
         higher_is_better: the direction in which values improve.
 
     Raises:
@@ -55,7 +55,7 @@ class FunctionJudge:
         return _arguments(self.function) == 2
 
     async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
-        """Return what the function says; what is no verdict is a `CaseError` of kind "judge_error"."""
+        """Return the function's verdict; raise a `CaseError` of kind "judge_error" if it is not a verdict."""
         value = self.function(sample, model) if self.needs_model else self.function(sample)
         if inspect.isawaitable(value):
             value = await value
@@ -82,16 +82,16 @@ class FunctionJudge:
 
 
 def _arguments(function: object) -> int:
-    """Return how many arguments a function has to be called with, 0 where it cannot be called with so many alone."""
+    """Return the number of positional arguments of a function; 0 if positional arguments alone cannot call it."""
     if not callable(function):
         return 0
     try:
         parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # a builtin that does not say
+    except ValueError:  # a builtin without a signature
         return 1
-    wanted = [p for p in parameters if p.default is p.empty]
-    if any(p.kind is p.KEYWORD_ONLY for p in wanted):
+    required = [p for p in parameters if p.default is p.empty]
+    if any(p.kind is p.KEYWORD_ONLY for p in required):
         return 0
-    by_position = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in wanted)
+    by_position = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in required)
     optional = any(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL) for p in parameters)
     return by_position or int(optional)

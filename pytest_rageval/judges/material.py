@@ -1,4 +1,4 @@
-"""What a judge is shown of a case and its answer, so that no text of it can pass for an instruction."""
+"""The part of a judge's prompt that shows the case and its answer, quoted against injection."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pytest_rageval.model.sample import Sample
 __all__ = ["PARTS", "material", "quoted"]
 
 PARTS = ("question", "answer", "gold", "passages", "history")
-"""The parts that can be shown."""
+"""The parts that a judge can see."""
 
 
 def material(sample: Sample, shows: Sequence[str], headings: Mapping[str, str]) -> str:
-    """Return the parts in the order of ``shows``, each under its heading, every line of the data behind "> ".
+    """Return the parts in the order of ``shows``, each under its heading, with "> " before every line of data.
 
-    No line that the data brings along can therefore be taken for a heading or for an end, as in a quoted mail. The
-    passages are those supplied or, where the system retrieved, those of its ranking; none has its role or its id.
+    The quotation marks keep a line of the data from looking like a heading or an end of the prompt. The passages are
+    the supplied ones or, if the system retrieved, those of its ranking; without roles and ids.
     """
     blocks = []
     for part in shows:
@@ -45,6 +45,6 @@ def _texts(sample: Sample, part: str) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """Return a text with every line of it behind "> "."""
-    whole = text.encode("utf-8", "backslashreplace").decode()  # half of a surrogate pair crosses no wire
+    """Return a text with "> " before every line."""
+    whole = text.encode("utf-8", "backslashreplace").decode()  # UTF-8 cannot encode half of a surrogate pair
     return "\n".join(f"> {line}".rstrip() for line in whole.strip().splitlines())

@@ -1,4 +1,4 @@
-"""Several votes on one answer, and the one verdict that they come to."""
+"""Panels of judges: several votes on one answer, combined into one verdict."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Rule = Literal["majority", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Which models are asked for the verdicts of one judge, how often, and what becomes of their votes.
+    """The models that vote for one judge, the number of votes, and the rule that combines them.
 
     Attributes:
-        models: their names; each is asked as often as the others.
-        rule: how the votes become one verdict, see `decided`; None leaves it to the judge, see `fitted`.
+        models: their names; each casts the same number of votes.
+        rule: how the votes become one verdict, see `decided`; None lets `fitted` choose it for the judge.
         repeat: how often each model is asked the same.
-        swapped: whether each is asked once more, with the labels and the parts that are shown in the other order.
+        swapped: whether each model is asked once more, with labels and parts in reverse order.
     """
 
     models: tuple[str, ...]
@@ -37,11 +37,11 @@ class Panel:
 
     @property
     def votes_each(self) -> int:
-        """How often each model is asked."""
+        """The number of votes of each model."""
         return self.repeat + self.swapped
 
     def ballots(self) -> Iterator[tuple[str, int, bool]]:
-        """Yield (model, repeat from 1, whether swapped) of each vote."""
+        """Yield (model, repeat from 1, whether swapped) for each vote."""
         for model in self.models:
             yield from ((model, repeat, False) for repeat in range(1, self.repeat + 1))
             if self.swapped:
@@ -49,10 +49,13 @@ class Panel:
 
 
 def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
-    """Return the name of a metric's judge and the panel with its rule: the mean of numbers, the majority of all else.
+    """Return the name of a metric's judge, and the panel with its rule.
+
+    The default rule is the mean for numbers, and the majority for everything else.
 
     Raises:
-        SettingError: the metric asks no model for a verdict, or not in another order, or its values have no mean.
+        SettingError: the metric asks no model for a verdict, its judge has no order to swap, or its values have no
+            mean.
     """
     judge = metric.judge_asked
     if judge is None:
@@ -66,32 +69,32 @@ def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
 
 
 def values_of(judge: Judge) -> Mapping[str, float | None]:
-    """Return what the labels of a judge are worth; nothing for one that gives numbers."""
+    """Return label -> value of a judge; empty for a judge that gives numbers."""
     return worth_of(judge).values
 
 
 def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None]) -> Verdict:
-    """Return the verdict that votes come to, in whatever order they are.
+    """Return the verdict of the votes; their order does not matter.
 
-    It takes a label from more than half of the votes; else its problem is theirs, or of the kind most of them have.
-    The majority is the label that more than half of those have; where none is, the problem is "judges_disagree". The
-    mean is of numbers as they are, and of labels by their ``values`` in 0..1; a label without a value gives none
-    ("not_applicable: LABEL"). A vote alone is the verdict.
+    More than half of the votes must have a label. Otherwise the verdict has their common problem, or the most frequent
+    kind of problem. "majority" returns the label of more than half of the votes that have one; without such a label
+    the problem is "judges_disagree". "mean" averages numbers as they are, and labels by their ``values`` in 0..1; a
+    label without a value counts as a problem ("not_applicable: LABEL"). A single vote is the verdict.
 
     Args:
         votes: one or more.
         rule: "majority" or "mean".
-        values: label -> value; empty where votes are numbers.
+        values: label -> value; empty if votes are numbers.
 
     Raises:
-        ValueError: the mean is wanted of a label that ``values`` does not have.
+        ValueError: the rule is "mean" and a label is not in ``values``.
     """
     if len(votes) == 1:
         return votes[0].verdict
-    told = [_as_number(vote.verdict, values) if rule == "mean" else vote.verdict for vote in votes]
-    labels = [verdict.label for verdict in told if verdict.label is not None]
+    verdicts = [_as_number(vote.verdict, values) if rule == "mean" else vote.verdict for vote in votes]
+    labels = [verdict.label for verdict in verdicts if verdict.label is not None]
     if 2 * len(labels) <= len(votes):
-        problem = _common([str(verdict.problem) for verdict in told if verdict.label is None], len(votes))
+        problem = _common([str(verdict.problem) for verdict in verdicts if verdict.label is None], len(votes))
         return Verdict(problem=problem, votes=tuple(votes))
     label, most = Counter(labels).most_common(1)[0]
     if most == len(labels):
@@ -100,12 +103,12 @@ def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None
         return Verdict(fmean(map(float, labels)), votes=tuple(votes))
     if 2 * most > len(labels):
         return Verdict(label, votes=tuple(votes))
-    said = sorted(f"{label} x {count}" for label, count in Counter(labels).items())
-    return Verdict(problem=f"judges_disagree: {', '.join(said)}", votes=tuple(votes))
+    tally = sorted(f"{label} x {count}" for label, count in Counter(labels).items())
+    return Verdict(problem=f"judges_disagree: {', '.join(tally)}", votes=tuple(votes))
 
 
 def _as_number(verdict: Verdict, values: Mapping[str, float | None]) -> Verdict:
-    """Return a verdict with the value of its label in the label's place."""
+    """Return the verdict with its label replaced by the label's value."""
     if not isinstance(verdict.label, str):
         return verdict
     value = Worth(values).of(verdict.label)
@@ -113,7 +116,7 @@ def _as_number(verdict: Verdict, values: Mapping[str, float | None]) -> Verdict:
 
 
 def _common(problems: Sequence[str], n_votes: int) -> str:
-    """Return the problem that votes without a label share, else the kind that most of them have, the first by name."""
+    """Return the common problem of all votes, else the most frequent kind of problem (on a tie, the first by name)."""
     if len(set(problems)) == 1 and len(problems) == n_votes:
         return problems[0]
     kinds = Counter(problem.partition(": ")[0] for problem in problems)

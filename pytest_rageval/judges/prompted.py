@@ -1,4 +1,4 @@
-"""A judge as a declaration: what it is asked, what it may say, what it is shown."""
+"""A judge as a declaration: its question, its labels or scale, and the parts that it sees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def always(sample: Sample) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PromptedJudge:
-    """A judge that a model is asked to be.
+    """A judge that asks a model.
 
         PromptedJudge(
             "politeness",
@@ -36,12 +36,12 @@ class PromptedJudge:
 
     Attributes:
         name: unique, also the name of its metric.
-        criteria: the question put to the judge; one text, or a text a language.
-        labels: label -> what it means, likewise; the judge chooses one. None where there is a scale.
-        scale: lowest and highest of the whole numbers that the judge chooses from; its value is scaled to 0..1.
-        values: label -> the value of an answer that gets it, in 0..1; None leaves the answer unscored. Of every label.
-        shows: what the judge sees, in order: "question", "answer", "gold", "passages", "history".
-        applies: why a sample is not to be judged ("no_gold"), or None when it is.
+        criteria: the question to the judge; one text, or language -> text.
+        labels: label -> its meaning (one text, or language -> text); the judge chooses one. None if it has a scale.
+        scale: the lowest and the highest whole number that the judge may choose; its value is scaled to 0..1.
+        values: label -> its value in 0..1, for every label; None leaves the answer unscored.
+        shows: the parts that the judge sees, in order: "question", "answer", "gold", "passages", "history".
+        applies: returns why the judge skips a sample ("no_gold"), or None if it applies.
         higher_is_better: the direction in which values improve.
 
     Raises:
@@ -64,10 +64,10 @@ class PromptedJudge:
                 raise SettingError(f"judge {found(self.name)}: {problem}")
 
     async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
-        """Return the model's verdict; a reply that cannot be read is asked for once more, with what is wrong.
+        """Return the model's verdict; after an unreadable reply, ask once more and name its problem.
 
-        The schema has the reason before the label: what a model writes first decides what it writes next, and so the
-        label follows from the reason instead of being excused by it.
+        The schema puts the reason before the label: the label then follows from the reason. In the other order, the
+        reason would only justify the label.
         """
         why = self.applies(sample)
         if why is not None:
@@ -79,12 +79,12 @@ class PromptedJudge:
         if verdict.problem is None:
             return verdict
         again = fill(frame(language)["again"], {"problem": quoted(verdict.problem.partition(": ")[2])}).strip()
-        said: tuple[Message, ...] = ({"role": "assistant", "content": first},) if first.strip() else ()
-        second = await self._reply((*messages, *said, {"role": "user", "content": again}), model)
+        reply: tuple[Message, ...] = ({"role": "assistant", "content": first},) if first.strip() else ()
+        second = await self._reply((*messages, *reply, {"role": "user", "content": again}), model)
         return self._verdict(first, second)
 
     def messages(self, sample: Sample) -> tuple[Message, ...]:
-        """Return what the model is asked first."""
+        """Return the first request to the model."""
         language = self._language(sample)
         texts = frame(language)
         kind = texts["label_kind" if self.scale is None else "scale_kind"]
@@ -96,14 +96,14 @@ class PromptedJudge:
 
     @property
     def swapped(self) -> PromptedJudge | None:
-        """The same judge with its labels and the parts that it is shown in the other order; None without an order."""
+        """The same judge with its labels and parts in reverse order; None if it has no order to reverse."""
         if self.labels is None and len(self.shows) == 1:
             return None
         labels = None if self.labels is None else dict([*self.labels.items()][::-1])
         return replace(self, labels=labels, shows=self.shows[::-1])
 
     def _language(self, sample: Sample) -> str:
-        """Return the language that the judge is addressed in: the case's, if it knows it."""
+        """Return the language of the prompt: the case's if the judge has a text in it, else English."""
         language = sample.case.instance.language
         known = isinstance(self.criteria, str) or language in self.criteria
         return language if known and language in LANGUAGES else LANGUAGES[0]
@@ -144,7 +144,7 @@ class PromptedJudge:
 
 
 def _of_type(judge: PromptedJudge) -> str | None:
-    """Return what is wrong with the type of the verdict, or None."""
+    """Return the problem with ``labels`` or ``scale``, or None."""
     if (judge.labels is None) == (judge.scale is None):
         return "wanted either labels= or scale=; give one of them"
     return _of_scale(judge) if judge.labels is None else _of_labels(judge.labels, judge.values or {})
@@ -170,8 +170,8 @@ def _of_labels(labels: object, values: object) -> str | None:
 
 
 def _of_criteria(judge: PromptedJudge) -> str | None:
-    told = (judge.criteria, *(judge.labels or {}).values())
-    return None if all(told) else "the criteria or a label's meaning is empty; say what the judge shall look at"
+    texts = (judge.criteria, *(judge.labels or {}).values())
+    return None if all(texts) else "the criteria or a label's meaning is empty; say what the judge shall look at"
 
 
 def _of_shows(judge: PromptedJudge) -> str | None:

@@ -1,4 +1,4 @@
-"""A judge's reply, read strictly: one JSON object with a label that was declared, or no verdict."""
+"""Parse a judge's reply strictly: one JSON object with a declared label, or no verdict."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from pytest_rageval.errors import found
 __all__ = ["UnreadableReplyError", "fold_label", "read_reply"]
 
 _OPENING = re.compile('\\{\\s*["\u201c]')
-"""How an object with a key begins; braces in prose, in TeX or in Python do not look like it."""
+"""Start of a JSON object with a key; does not match braces in prose, TeX or Python."""
 
 _FULL_WIDTH = str.maketrans("\u201c\u201d\uff1a\uff0c", '"":,')
-"""Curly quotes and full-width colons and commas, as models write them in Chinese -> JSON's own."""
+"""Curly quotes, full-width colons and commas, which models write in Chinese -> JSON's own characters."""
 
 
 class UnreadableReplyError(ValueError):
-    """A reply without the label that was asked for; the message says what is wrong with it."""
+    """Raised when a reply has no valid label; the message names its problem."""
 
 
 def fold_label(label: str) -> str:
-    """Return the form in which labels are compared: trimmed, without case."""
+    """Return a label trimmed and case folded, for comparison."""
     return label.strip().casefold()
 
 
 def read_reply(text: str, choice: Collection[str] | range) -> tuple[str | int, str]:
-    """Return the label and the reason that a reply gives; a reason that is missing is "".
+    """Return the label and the reason of a reply; "" for a missing reason.
 
-    The reply holds exactly one JSON object; a fence, text around it and the same object once more do no harm. Its
-    ``label`` is a string that is one of ``choice``, but for case and white space around it; or, where ``choice`` is a
-    range, an integer of it, which ``"3"``, ``3.0`` and ``true`` are not. Keys that nobody asked for are not looked at.
-    A reply that cannot be read as it stands is read with curly quotes and full-width colons and commas as JSON's own.
+    The reply must hold exactly one JSON object; a code fence, text around it and an identical copy are allowed. Its
+    ``label`` is a string in ``choice``, ignoring case and surrounding white space. If ``choice`` is a range, it is an
+    integer in that range; ``"3"``, ``3.0`` and ``true`` are invalid. Other keys are ignored. If the reply is not
+    readable, curly quotes, full-width colons and full-width commas are replaced by JSON's own characters.
 
     Raises:
-        UnreadableReplyError: anything else.
+        UnreadableReplyError: the reply has no such object or no such label.
     """
     try:
-        said = _object(text)
+        values = _object(text)
     except UnreadableReplyError:
         plain = text.translate(_FULL_WIDTH)
         if plain == text:
             raise
-        said = _object(plain)
-    if "label" not in said:
+        values = _object(plain)
+    if "label" not in values:
         raise UnreadableReplyError('the JSON object has no key "label"')
-    reason = said.get("reason")
-    return _label(said["label"], choice), reason if isinstance(reason, str) else ""
+    reason = values.get("reason")
+    return _label(values["label"], choice), reason if isinstance(reason, str) else ""
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return the one object of a reply."""
+    """Return the only JSON object of a reply."""
     if not text.strip():
         raise UnreadableReplyError("the reply is empty")
     from json import JSONDecoder
 
-    decoder = JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refused)
-    said: dict[str, Any] | None = None
+    decoder = JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    values: dict[str, Any] | None = None
     first = ""
     opening = _OPENING.search(text)
     while opening is not None:
@@ -69,13 +69,13 @@ def _object(text: str) -> dict[str, Any]:
             raise
         except (ValueError, RecursionError):
             raise UnreadableReplyError("the reply holds an object that is not valid JSON") from None
-        if said is not None and shown != first:
+        if values is not None and shown != first:
             raise UnreadableReplyError("the reply holds two different JSON objects")
-        said, first = other, shown
+        values, first = other, shown
         opening = _OPENING.search(text, end)
-    if said is None:
+    if values is None:
         raise UnreadableReplyError("the reply holds no JSON object")
-    return said
+    return values
 
 
 def _label(label: object, choice: Collection[str] | range) -> str | int:
@@ -93,13 +93,13 @@ def _label(label: object, choice: Collection[str] | range) -> str | int:
     raise UnreadableReplyError(f"the label is {shown}, wanted {wanted}")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object's pairs; one key twice is not told apart by JSON, and refused here."""
-    said = dict(pairs)
-    if len(said) < len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object's pairs as a dict; refuse a duplicate key, which Python's JSON would accept."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise UnreadableReplyError("the JSON object has one key twice")
-    return said
+    return values
 
 
-def _refused(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise UnreadableReplyError(f"the reply holds {constant}, which JSON does not know")

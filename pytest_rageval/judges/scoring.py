@@ -1,4 +1,4 @@
-"""A judge as a metric: its verdict becomes a score, and what gave no verdict a reason."""
+"""Judges as metrics: turn a verdict into a score, or into a reason for having none."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["as_metric", "judged_metric", "judged_score"]
 
 
 def as_metric(name: str, value: object) -> Metric:
-    """Return the metric of what a user registers as the judge ``name``.
+    """Return the metric for a judge that a user registers as ``name``.
 
     Args:
-        name: the judge's name, and the metric's.
-        value: a `PromptedJudge`, a `FunctionJudge`, another `Judge`, or a function to make a `FunctionJudge` of.
+        name: the name of the judge and of its metric.
+        value: a `PromptedJudge`, a `FunctionJudge`, another `Judge`, or a function, which becomes a `FunctionJudge`.
 
     Raises:
         SettingError: ``value`` is none of these, or has another name.
     """
     if inspect.iscoroutinefunction(getattr(value, "ask", None)) and not isinstance(value, type):
-        judge: Judge = value  # type: ignore[assignment] # it has the one method of a judge
+        judge: Judge = value  # type: ignore[assignment] # it has the only method of a judge
         if getattr(judge, "name", None) != name:
-            named = found(getattr(judge, "name", None))
-            raise SettingError(f"judge {found(name)} cannot be registered: it is named {named}; give both one name")
+            own_name = found(getattr(judge, "name", None))
+            raise SettingError(f"judge {found(name)} cannot be registered: it is named {own_name}; give both one name")
         return judged_metric(judge)
     if not callable(value) or isinstance(value, type):
         raise SettingError(
@@ -42,7 +42,7 @@ def as_metric(name: str, value: object) -> Metric:
 
 
 def judged_metric(judge: Judge) -> Metric:
-    """Return the metric that bears the judge's name and scores by its verdicts, see `judged_score`."""
+    """Return the metric with the judge's name that scores by its verdicts; see `judged_score`."""
 
     def compute(sample: Sample) -> Score:
         return judged_score(sample, judge)
@@ -52,12 +52,12 @@ def judged_metric(judge: Judge) -> Metric:
 
 
 def judged_score(sample: Sample, judge: Judge) -> Score:
-    """Return the score that a judge's verdict in ``sample.verdicts`` gives.
+    """Return the score for a judge's verdict in ``sample.verdicts``.
 
-    The value of a label is what the judge's ``values`` say, that of a whole number x of its ``scale`` is
-    ``(x - low) / (high - low)``; a judge with neither gives numbers in 0..1, and so does a panel that takes the mean of
-    labels. There is no value, but a reason, where the judge does not apply, where the label's value is None
-    ("not_applicable: LABEL"), where the verdict has a problem ("parse_error: ..."), and without a verdict
+    The judge's ``values`` map a label to its value. A whole number x on its ``scale`` has the value
+    ``(x - low) / (high - low)``. A judge with neither gives numbers in 0..1, and so does a panel with the mean of
+    labels. The score has a reason instead of a value if the judge does not apply, if the label's value is None
+    ("not_applicable: LABEL"), if the verdict has a problem ("parse_error: ..."), and without a verdict
     ("judge_unavailable").
     """
     applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
@@ -78,7 +78,7 @@ def judged_score(sample: Sample, judge: Judge) -> Score:
 
 
 def _is_binary(judge: Judge) -> bool:
-    """Return whether every value of the judge is known to be 0 or 1."""
+    """Return whether every value that the judge declares is 0 or 1."""
     worth = worth_of(judge)
     if worth.scale is not None:
         return worth.scale[1] - worth.scale[0] == 1

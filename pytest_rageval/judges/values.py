@@ -1,4 +1,4 @@
-"""What labels are worth: a word's value, or a number's place on its scale."""
+"""Values of labels: by word, or by the place of a number on its scale."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["NUMBERS", "Worth", "is_share", "worth_of"]
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What labels are worth, in 0..1: the values of words, else places on a scale, else numbers as they are.
+    """The values of labels in 0..1: by word, else by place on a scale, else the number itself.
 
     Attributes:
-        values: label -> its value; None leaves an answer unscored. Empty where labels are numbers.
-        scale: the lowest and the highest of the whole numbers that labels are, worth 0 and 1; not beside ``values``.
+        values: label -> its value; None leaves an answer unscored. Empty if labels are numbers.
+        scale: the lowest and the highest whole number, with the values 0 and 1; never together with ``values``.
     """
 
     values: Mapping[str, float | None] = field(default_factory=dict)
     scale: tuple[int, int] | None = None
 
     def of(self, label: str | float) -> float | None:
-        """Return the value of a label; None for one that leaves its answer unscored.
+        """Return the value of a label; None if it leaves its answer unscored.
 
         Raises:
-            ValueError: there is no such label, or the number is out of its range.
+            ValueError: the label is unknown, or the number is out of range.
         """
         if isinstance(label, str) or self.values:
             if not isinstance(label, str) or label not in self.values:
@@ -42,7 +42,7 @@ class Worth:
         return (label - low) / (high - low)
 
     def having(self, value: float) -> list[str | int]:
-        """Return the words, or the step of the scale, that are worth so much; none where nothing is."""
+        """Return the words, or the step of the scale, with this value; empty if there are none."""
         if self.scale is None:
             return [label for label, own in self.values.items() if own == value]
         low, high = self.scale
@@ -51,7 +51,7 @@ class Worth:
 
     @property
     def levels(self) -> list[float]:
-        """The values that labels can have, ascending; empty where they are numbers as they are."""
+        """The values that labels can have, ascending; empty if labels are any numbers in 0..1."""
         if self.scale is None:
             return sorted({value for value in self.values.values() if value is not None})
         low, high = self.scale
@@ -59,11 +59,11 @@ class Worth:
 
 
 NUMBERS = Worth()
-"""Labels are numbers in 0..1, worth what they are."""
+"""Labels are numbers in 0..1, and are their own values."""
 
 
 def worth_of(judge: Judge) -> Worth:
-    """Return what the labels of a judge are worth."""
+    """Return the values of a judge's labels."""
     return Worth(getattr(judge, "values", None) or {}, getattr(judge, "scale", None))
 
 

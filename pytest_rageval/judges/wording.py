@@ -1,4 +1,4 @@
-"""What judges say, by language: package data, and what a declaration brings along."""
+"""The texts of judges' prompts, by language: from package data or from a declaration."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 __all__ = ["Packaged", "Wording", "frame", "in_language"]
 
 Wording = str | Mapping[str, str]
-"""One text for every language, or a text a language."""
+"""One text for every language, or language -> text."""
 
 LANGUAGES = ("en", "zh")
-"""The languages that judges are addressed in."""
+"""The languages of judges' prompts."""
 
 _FOLDER = Path(__file__).parent / "prompts"
 
 
 @lru_cache(maxsize=len(LANGUAGES))
 def frame(language: str) -> Mapping[str, Any]:
-    """Return the texts around every criterion, and the built-in criteria, in one of ``LANGUAGES``."""
+    """Return the texts of the prompt around a criterion, and the built-in criteria, in one of ``LANGUAGES``."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -33,7 +33,7 @@ def frame(language: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Packaged(Mapping[str, str]):
-    """One text of the package data in every language, read when it is first needed."""
+    """One text of the package data in every language, loaded on first use."""
 
     table: str
     key: str

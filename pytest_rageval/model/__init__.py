@@ -1,1 +1,1 @@
-"""The values everything else speaks in: frozen, standard library only."""
+"""Frozen values that every other folder uses; standard library only."""

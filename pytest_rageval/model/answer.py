@@ -1,4 +1,4 @@
-"""What a system returns."""
+"""A system's answer: text, ranking, trace and usage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Answer", "Step", "Usage"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer cost. None means unknown, which is not zero.
+    """Tokens, price and time of an answer. None means unknown, not zero.
 
     Attributes:
         prompt_tokens: tokens sent.
@@ -29,13 +29,13 @@ class Usage:
 
     @property
     def fault(self) -> str | None:
-        """The name of the first part that is known and no finite number of 0 or more; None where there is none."""
-        return next((part.name for part in fields(self) if not _is_amount(getattr(self, part.name))), None)
+        """The name of the first field that is neither None nor a finite number >= 0; None if all are valid."""
+        return next((each.name for each in fields(self) if not _is_amount(getattr(self, each.name))), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of how an answer came about (a retrieval, a tool call, a thought)."""
+    """One step towards an answer (a retrieval, a tool call, a thought)."""
 
     kind: str
     detail: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
@@ -47,12 +47,12 @@ class Answer:
 
     Attributes:
         text: the answer itself; "" is an answer.
-        ranking: what was retrieved, best first, empty when nothing was; None when the system does not say.
-        abstained: True when the system declined to answer, False when it did not;
-            None leaves that to the rejection markers in the text.
+        ranking: the retrieved passages, best first; empty if none; None if the system does not report them.
+        abstained: True if the system declined to answer, False if it answered;
+            None lets the rejection markers in the text decide.
         trace: the steps that led to the answer.
         usage: tokens, cost and time; None when unknown.
-        generated: False where nothing was retrieved with a text to answer from: only the ranking can be scored then.
+        generated: False if no retrieved passage had a text to answer from; then only the ranking can be scored.
     """
 
     text: str

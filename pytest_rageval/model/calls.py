@@ -1,4 +1,4 @@
-"""What the models behind a case were asked, summed."""
+"""Totals of model calls: tokens, attempts and cost."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ __all__ = ["Calls"]
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The model calls of one case or of a session: the system's, the judges' and those of the closed-book arm.
+    """The model calls of one case or of a session: by the system, the judges and the closed-book arm.
 
     Attributes:
-        calls: how many there were, each counted once however often it was tried.
-        replayed: how many of them were read from a recording.
-        attempts: requests that were sent, retries included; a replayed call sends none.
-        prompt_tokens: tokens sent; None when a call's are unknown.
-        completion_tokens: tokens received; None when a call's are unknown.
-        cost_usd: price in US dollars, of replayed calls what it was when they were recorded; None when one is unknown.
+        calls: number of calls; a retried call counts once.
+        replayed: number of calls read from a recording.
+        attempts: requests sent, retries included; a replayed call sends none.
+        prompt_tokens: tokens sent; None if unknown for any call.
+        completion_tokens: tokens received; None if unknown for any call.
+        cost_usd: price in US dollars, with replayed calls at their recorded price; None if unknown for any call.
         spent_usd: the same without the replayed calls: what this run paid.
-        on_their_way: how many calls were cancelled before their reply came. What they took is unknown, and not in the
-            sums, which are lower bounds then; see `exact`.
+        on_their_way: number of calls cancelled before their reply came. Their usage is unknown and not in the sums.
+            The sums are then lower bounds; see `exact`.
     """
 
     calls: int = 0
@@ -34,7 +34,7 @@ class Calls:
 
     @property
     def exact(self) -> Calls:
-        """The same with None for each sum that is a lower bound."""
+        """These totals, with None for each sum that is only a lower bound."""
         if not self.on_their_way:
             return self
         return Calls(self.calls, self.replayed, self.attempts, None, None, None, None)

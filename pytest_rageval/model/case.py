@@ -1,4 +1,4 @@
-"""What is asked: passages, instances (records read from disk), queries and cases (test items)."""
+"""Passages, instances (records read from disk), queries and cases (test items)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pytest_rageval.model.evidence import Evidence, LocatedEvidence
 __all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
 
 Gold = tuple[tuple[str, ...], ...]
-"""Gold answers: every slot must be met (all), each by one of its aliases (any)."""
+"""Gold answers: the answer must match every slot; any alias matches its slot."""
 
 Role = Literal["", "positive", "negative", "counterfactual"]
 
 Relevance = Literal["ids", "overlap", "answers"]
-"""What makes a retrieved passage relevant: its id in the qrels, a gold passage that it overlaps, an answer in it."""
+"""Why a retrieved passage is relevant: its id is in the qrels, it overlaps a gold passage, or it holds an answer."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -30,11 +30,11 @@ class Passage:
         id: unique within its instance or corpus.
         text: the passage itself.
         title: the title of its page, or "".
-        role: what the passage is to its instance; always "" in what a system receives.
+        role: the passage's role in its instance; always "" in what a system receives.
         group: the sub-question (0..n-1) a positive passage belongs to, or None.
-        page: the id of the document it was taken from, or "" where none is known.
-        span: where it begins and ends in that document's text, in characters; None where it is not cut from one.
-        metadata: what else a corpus says of it.
+        page: the id of its source document, or "" if unknown.
+        span: its start and end in that document's text, in characters; None if it is not a part of a document.
+        metadata: other fields of the corpus.
     """
 
     id: str
@@ -61,18 +61,18 @@ class Instance:
 
     Attributes:
         id: unique within its dataset and stable over additions to the file.
-        question: what is asked.
-        gold: slots (all) of aliases (any); empty when the record has none.
-        passages: the whole pool, with roles; None when the record supplies no passages.
-        fake: the false answer that counterfactual passages tell, as slots of aliases.
-        qrels: passage id -> graded relevance; below 1 is not relevant, as trec_eval has it.
+        question: the question.
+        gold: slots (all) of aliases (any); empty if the record has none.
+        passages: the whole pool, with roles; None if the record supplies no passages.
+        fake: the false answer that counterfactual passages state, as slots of aliases.
+        qrels: passage id -> graded relevance; below 1 is not relevant, as in trec_eval.
         history: earlier turns, oldest first.
-        answerable: False when no answer should be given; None when the record does not say.
+        answerable: False if the system should not answer; None if the record does not say.
         language: BCP 47 primary tag, "en" or "zh".
         facets: every other named property, as strings.
         origin: ``file:line`` of the record.
-        provenance: alternative sets of page ids, each of them the whole evidence; empty when the record has none.
-        evidence: alternative lists of quotes or spans, each the whole evidence; empty when the record has none.
+        provenance: alternative sets of page ids, each of them the whole evidence; empty if the record has none.
+        evidence: alternative lists of quotes or spans, each the whole evidence; empty if the record has none.
     """
 
     id: str
@@ -92,17 +92,17 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a system receives. Nothing reachable from it holds a gold answer, and no passage its role.
+    """The input of a system. It holds no gold answer and no role of a passage.
 
-    Passages keep their ids, so that a ranking can name them; RGB's ids tell the pool (``p0`` or ``n0``), which an
-    honest system does not look at.
+    Passages keep their ids because rankings name them. RGB's ids reveal the pool (``p0`` or ``n0``); a fair system
+    ignores them.
 
     Attributes:
-        question: what is asked.
-        passages: what the testbed supplies, in order; None when the system must retrieve.
+        question: the question.
+        passages: the passages that the testbed supplies, in order; None if the system must retrieve.
         history: earlier turns, oldest first.
         language: "en" or "zh".
-        instructions: what the testbed asks of the answer (for instance RGB's protocol sentences).
+        instructions: the testbed's instructions for the answer (for instance RGB's protocol sentences).
     """
 
     question: str
@@ -114,20 +114,20 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One instance under one setting: what becomes a test item.
+    """One instance under one setting; becomes a test item.
 
     Attributes:
         id: the instance's id, unique in the session.
         instance: the record, with its gold answers.
-        supplied: the passages given, in the order the system sees them, with their roles;
-            None when the system must retrieve.
+        supplied: the supplied passages, in the order the system sees them, with their roles;
+            None if the system must retrieve.
         facets: every facet of the instance and of the setting, as strings.
-        instructions: what the testbed asks of the answer.
+        instructions: the testbed's instructions for the answer.
         relevance: what makes a retrieved passage relevant.
-        earlier: the turns before it in its conversation, where the system's own answers to them are its history; None
-            where its history is the instance's.
-        located: where the corpus holds the evidence; None where no corpus was read.
-        stale: whether an id of its qrels names other text than in the baseline; metrics by ids are then unscored.
+        earlier: the earlier turns of its conversation, if its history is the system's own answers to them; None if
+            its history is the instance's.
+        located: where the corpus holds the evidence; None if no corpus was read.
+        stale: whether an id of its qrels names a different text than in the baseline; metrics by ids are then unscored.
     """
 
     id: str
@@ -142,7 +142,7 @@ class Case:
 
     @property
     def query(self) -> Query:
-        """What the system receives: the question and the passages, stripped of their roles."""
+        """The input of the system: the question and the passages without their roles."""
         supplied = self.supplied
         return Query(
             question=self.instance.question,
@@ -154,10 +154,10 @@ class Case:
 
     @property
     def qrels(self) -> Mapping[str, int]:
-        """The judgements of what is retrieved: document id -> grade; empty where nothing was judged.
+        """Relevance judgements: document id -> grade; empty if nothing was judged.
 
-        Those of the record; where it has none and the system must retrieve, the documents that its positive passages
-        were taken from are the relevant ones.
+        The record's own qrels come first. If it has none and the system must retrieve, the source documents of its
+        positive passages are relevant.
         """
         if self.instance.qrels or self.supplied is not None:
             return self.instance.qrels
@@ -165,25 +165,25 @@ class Case:
 
     @property
     def evidence(self) -> bool | None:
-        """Whether the evidence for the gold answer was supplied; None when that is unknown.
+        """Whether the evidence for the gold answer was supplied; None if unknown.
 
-        True when a positive passage is supplied (of every group, where positives have groups);
-        False when the record is marked unanswerable or passages were supplied without one.
+        True if a positive passage is supplied (of every group, if positives have groups);
+        False if the record is unanswerable or the supplied passages include no positive one.
         """
         if self.instance.answerable is False:
             return False
         if self.supplied is None or not any(p.role for p in self.instance.passages or ()):
             return None
-        wanted = {p.group for p in self.instance.passages or () if p.role == "positive"}
-        there = {p.group for p in self.supplied if p.role == "positive"}
-        return bool(there) and wanted <= there
+        groups = {p.group for p in self.instance.passages or () if p.role == "positive"}
+        supplied_groups = {p.group for p in self.supplied if p.role == "positive"}
+        return bool(supplied_groups) and groups <= supplied_groups
 
     def with_facets(self, **facets: str) -> Case:
         """Return this case with facets added or replaced."""
         return replace(self, facets={**self.facets, **facets})
 
     def with_history(self, history: tuple[Turn, ...]) -> Case:
-        """Return this case after other turns than its record tells."""
+        """Return this case with other earlier turns than its record has."""
         return replace(self, instance=replace(self.instance, history=history))
 
     def renamed(self, case_id: str) -> Case:

@@ -1,4 +1,4 @@
-"""Talking to a model: messages in, a completion out; texts in, vectors out."""
+"""Chat and embedding models: messages in, a completion out; texts in, vectors out."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model replied.
+    """A model's reply.
 
     Attributes:
         text: the reply; "" is a reply.
-        usage: tokens, price and seconds of the attempt that gave it; None stands for unknown.
-        finish_reason: why the model stopped ("stop", "length", ...); None when it does not say.
+        usage: tokens, price and seconds of the successful attempt; None means unknown.
+        finish_reason: why the model stopped ("stop", "length", ...); None if unknown.
         model: the name of the model that replied, as its provider gives it.
-        attempts: how many requests it took, 0 when it was replayed from a recording.
-        replayed: whether it was read from a recording instead of asked for.
+        attempts: number of requests sent; 0 if the reply was replayed from a recording.
+        replayed: whether the reply was read from a recording.
         refused: whether the provider marks the text as a refusal to answer.
     """
 
@@ -40,23 +40,23 @@ class Completion:
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A model that can be asked. Anything with this method will do."""
+    """A chat model: any object with this method."""
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-        """Return the model's reply; a call that gives none raises `ModelError`."""
+        """Return the model's reply; raise `ModelError` if the call fails."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The vectors of some texts. Never of different lengths, and never with a number that is not finite.
+    """The vectors of some texts. All have the same length and hold finite numbers only.
 
     Attributes:
-        vectors: one a text, in their order; lists and arrays become tuples of float.
-        usage: tokens, price and seconds of the attempt that gave them; None stands for unknown.
+        vectors: one for each text, in the order of the texts; lists and arrays become tuples of float.
+        usage: tokens, price and seconds of the successful attempt; None means unknown.
         model: the name of the model that replied, as its provider gives it.
-        attempts: how many requests it took, 0 when it was replayed from a recording.
-        replayed: whether it was read from a recording instead of asked for.
+        attempts: number of requests sent; 0 if the reply was replayed from a recording.
+        replayed: whether the reply was read from a recording.
     """
 
     vectors: tuple[tuple[float, ...], ...]
@@ -77,8 +77,8 @@ class Embeddings:
 
 @runtime_checkable
 class EmbeddingModel(Protocol):
-    """A model that turns texts into vectors. Anything with this method will do."""
+    """A model that turns texts into vectors: any object with this method."""
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-        """Return one vector a text; a call that gives none raises `ModelError`."""
+        """Return one vector for each text; raise `ModelError` if the call fails."""
         ...

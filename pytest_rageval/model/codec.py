@@ -1,4 +1,4 @@
-"""Values to plain builtins and back: what crosses processes and stands in results.json."""
+"""Encode values as builtins for results.json and for other processes, and decode them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAX_ANSWER = 2**20
 
 
 def encode_outcome(outcome: Outcome) -> Plain:
-    """Return an outcome as builtins, as results.json has it."""
+    """Return an outcome as builtins, in the form of results.json."""
     plain: Plain = {
         "nodeid": outcome.nodeid,
         "testbed": outcome.testbed,
@@ -43,7 +43,7 @@ def encode_outcome(outcome: Outcome) -> Plain:
         "facets": {plain_text(key): plain_text(value) for key, value in outcome.facets.items()},
         "system": outcome.system,
         "status": outcome.status,
-        "answer": None if outcome.answer is None else encode_answer(_shortened(outcome.answer)),
+        "answer": None if outcome.answer is None else encode_answer(_shorten(outcome.answer)),
         "scores": {name: encode_score(score) for name, score in outcome.scores.items()},
         "supplied": [plain_text(name) for name in outcome.supplied],
         "error": None if outcome.error is None else plain_text(outcome.error),
@@ -58,12 +58,12 @@ def encode_outcome(outcome: Outcome) -> Plain:
     return plain if outcome.history is None else plain | {"history": _turns(outcome.history)}
 
 
-def _shortened(answer: Answer) -> Answer:
-    """Return an answer whose text is stored up to `MAX_ANSWER` characters, with a note of what is left out."""
-    left_out = len(answer.text) - MAX_ANSWER
-    if left_out <= 0:
+def _shorten(answer: Answer) -> Answer:
+    """Return the answer with its text cut to `MAX_ANSWER` characters and a note of how many are missing."""
+    excess = len(answer.text) - MAX_ANSWER
+    if excess <= 0:
         return answer
-    return replace(answer, text=f"{answer.text[:MAX_ANSWER]}\n[{left_out:,} more characters are not stored]")
+    return replace(answer, text=f"{answer.text[:MAX_ANSWER]}\n[{excess:,} more characters are not stored]")
 
 
 def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
@@ -99,7 +99,7 @@ def _texts(plain: Mapping[str, Any]) -> dict[str, str]:
 
 
 def encode_instance(instance: Instance) -> Plain:
-    """Return an instance, with its whole passage pool, as results.json has it."""
+    """Return an instance with its whole passage pool, in the form of results.json."""
     passages: Plain = {
         plain_text(p.id): {"text": plain_text(p.text), "role": p.role}
         | {key: plain_text(value) for key, value in (("title", p.title), ("page", p.page)) if value}
@@ -125,10 +125,10 @@ def encode_instance(instance: Instance) -> Plain:
 
 
 def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, str]) -> Instance:
-    """Return what `encode_instance` wrote of an instance; its language is that of the facets.
+    """Return the instance that `encode_instance` wrote; its language comes from the facets.
 
     Raises:
-        KeyError: its texts were left out.
+        KeyError: its texts were removed, see `without_texts`.
     """
     passages = (
         Passage(key, each["text"], each.get("title", ""), each["role"], page=each.get("page", ""))
@@ -151,12 +151,12 @@ def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, st
 
 
 def encode_facts(facts: Facts) -> Plain:
-    """Return what a retriever tells of itself as builtins; an absolute path, as of a model, as its last part."""
+    """Return a retriever's facts as builtins; of an absolute path (of a model), return the last part."""
     return {plain_text(key): _without_folder(plain_scalar(value)) for key, value in facts.items()}
 
 
 def without_texts(plain: Plain) -> Plain:
-    """Return an encoded instance or outcome without any text of the data, of an answer or of a judge's reply."""
+    """Return an encoded instance or outcome without the texts of the data, of answers and of judges' replies."""
     if "passages" in plain:
         passages = {name: {k: p[k] for k in ("role", "page") if k in p} for name, p in plain["passages"].items()}
         evidence = {"evidence": bare_evidence(plain["evidence"])} if "evidence" in plain else {}
@@ -168,19 +168,19 @@ def without_texts(plain: Plain) -> Plain:
     answer = plain["answer"]
     if answer is not None:
         ranking = answer["ranking"]
-        known = ("doc_id", "score", "page")
-        bare = None if ranking is None else [{key: d[key] for key in known if key in d} for d in ranking]
+        keys = ("doc_id", "score", "page")
+        bare = None if ranking is None else [{key: d[key] for key in keys if key in d} for d in ranking]
         answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
     scores = {name: bare_score(score) for name, score in plain["scores"].items()}
-    kept = {key: value for key, value in plain.items() if key != "history"}
-    return {**kept, "answer": answer, "scores": scores, "error": None}
+    rest = {key: value for key, value in plain.items() if key != "history"}
+    return {**rest, "answer": answer, "scores": scores, "error": None}
 
 
 def _times(trace: list[Plain]) -> list[Plain]:
-    """Return the steps of a trace that tell how long they took, without what else they tell."""
+    """Return the steps of a trace that have a duration, with only their duration and retriever."""
     timed = [step for step in trace if isinstance(step["detail"].get("seconds"), int | float)]
-    kept = ("seconds", "retriever")
-    return [{**step, "detail": {key: step["detail"][key] for key in kept if key in step["detail"]}} for step in timed]
+    keys = ("seconds", "retriever")
+    return [{**step, "detail": {key: step["detail"][key] for key in keys if key in step["detail"]}} for step in timed]
 
 
 def _turns(history: tuple[Turn, ...]) -> list[Plain]:
@@ -192,7 +192,7 @@ def _slots(gold: Gold) -> list[list[str]]:
 
 
 def encode_calls(calls: Calls) -> Plain:
-    """Return calls as builtins; a part is None where it is unknown."""
+    """Return calls as builtins; unknown sums are None."""
     calls = calls.exact
     return {
         "calls": int(calls.calls),
@@ -206,7 +206,7 @@ def encode_calls(calls: Calls) -> Plain:
 
 
 def encode_answer(answer: Answer) -> Plain:
-    """Return an answer as builtins, as an outcome has it."""
+    """Return an answer as builtins, in the form of an encoded outcome."""
     return {
         "text": plain_text(answer.text),
         "abstained": None if answer.abstained is None else bool(answer.abstained),
@@ -243,7 +243,7 @@ def _encode_scored(item: ScoredPassage) -> Plain:
 
 
 def _without_folder(value: str | float | bool | None) -> str | float | bool | None:
-    """Return the last part of an absolute path, which would tell whose machine it is, and any other value as it is."""
+    """Return the last part of an absolute path, because the rest reveals the user's machine; else the value."""
     return PurePath(value).name if isinstance(value, str) and PurePath(value).is_absolute() else value
 
 

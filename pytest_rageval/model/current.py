@@ -1,4 +1,4 @@
-"""Which case is being answered."""
+"""The ids of the case that is being answered, as a context variable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from contextvars import ContextVar
 __all__ = ["CASE_IDS"]
 
 CASE_IDS: ContextVar[tuple[str, ...]] = ContextVar("rageval_case_ids", default=())
-"""The ids of the case that the running code answers, its own and its record's; none outside of an answer.
+"""The ids of the case that the running code answers: its own and its record's; empty outside of an answer.
 
-It is for what is recorded by id and can not be found by the question alone; a task and the plugin's threads inherit it.
+Recordings that are stored by id need it, because the question alone does not identify them. Tasks and the plugin's
+threads inherit it.
 """

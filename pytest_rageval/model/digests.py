@@ -1,4 +1,4 @@
-"""Digests: what tells that a case or an answer is no longer the same, and tells nothing else of it."""
+"""Digests of cases and texts: detect a change without storing the text."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pytest_rageval.model.case import Case, Instance
 
 __all__ = ["case_digest", "text_digest"]
 
-LENGTH = 16  # hex digits: 64 bits, so that of a million cases two agree by chance once in 37 million times
+LENGTH = 16  # hex digits, 64 bits: the chance of a collision among a million cases is 1 in 37 million
 
 
 def case_digest(case: Case) -> str:
-    """Return 16 hex digits of what is asked and judged: all of a case but its ids and facets.
+    """Return 16 hex digits of everything that is asked and judged: all of a case except its ids and facets.
 
-    These are the question, the turns before it, the gold and the fake answers, the judgements, and the passages with
-    their roles: those supplied, else all of the record; and the evidence as the record states it, never where a corpus
-    holds it. Not among them is what a testbed asks of the answer, which is a part of the system's prompt.
+    Includes the question, the earlier turns, the gold and fake answers, the judgements, the supplied passages with
+    their roles (else all of the record), and the evidence as the record states it, without its place in a corpus.
+    Excludes the testbed's instructions: they are a part of the system's prompt.
     """
     instance = case.instance
     if case.earlier is None:
         before = [[turn.question, turn.answer] for turn in instance.history]
-    else:  # what the system said in them is no data
+    else:  # the system's own answers are not data
         before = [[earlier.instance.question] for earlier in case.earlier]
     passages = instance.passages or () if case.supplied is None else case.supplied
     return _digest([
@@ -40,7 +40,7 @@ def case_digest(case: Case) -> str:
 
 
 def _evidence(instance: Instance) -> list[object]:
-    """Return the evidence of a record as one value, or none, so that digests of other records stay what they were."""
+    """Return the evidence of a record as one value; nothing if it has none, which keeps older digests valid."""
     units = [[[u.page, u.quote, u.span, u.grade] for u in each] for each in instance.evidence]
     return [units] if units else []
 

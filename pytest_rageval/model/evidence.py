@@ -1,4 +1,4 @@
-"""Evidence for a gold answer: quotes or spans of documents, and the places where a corpus holds them."""
+"""Evidence for a gold answer: quotes or spans, and their places in a corpus."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class EvidenceUnit:
 
     Attributes:
         page: the id of its document in the corpus.
-        quote: its text; "" where a span states it.
-        span: its start and end in the document's text, in code points; None where a quote states it.
+        quote: its text; "" if a span states it.
+        span: its start and end in the document's text, in code points; None if a quote states it.
         grade: how relevant it is, 1 or more.
     """
 
@@ -29,7 +29,7 @@ class EvidenceUnit:
 
 
 Evidence = tuple[tuple[EvidenceUnit, ...], ...]
-"""Alternatives; each one is the whole evidence."""
+"""Alternatives; each is the whole evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class LocatedEvidence:
     """Where a corpus holds the evidence of a session's cases.
 
     Attributes:
-        places: the occurrences of each unit that the corpus holds; a unit that it does not hold is missing.
+        places: the occurrences of each unit in the corpus; units that the corpus does not hold are absent.
         chunks: passage id -> the passage, for every document that evidence names.
-        holds: tells whether the corpus has a passage of that id, or a page of that name.
+        holds: returns whether the corpus has a passage with that id, or a page with that name.
     """
 
     places: Mapping[EvidenceUnit, tuple[EvidencePlace, ...]]

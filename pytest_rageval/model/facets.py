@@ -1,4 +1,4 @@
-"""Facets: the one vocabulary of selection, gates and reports. A mapping of str to str."""
+"""Facets (a mapping of str to str): the vocabulary of selection, gates and reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = [
 FACETS = (
     "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
 )  # fmt: skip
-"""The facets every case may carry; a dataset or a marker may add its own."""
+"""The facets that any case may have; a dataset or a marker may add its own."""
 
 ABILITIES = ("noise_robustness", "negative_rejection", "information_integration", "counterfactual_robustness")
 LEVELS = ("knowledge_seeking", "knowledge_understanding", "knowledge_application")
@@ -28,18 +28,18 @@ DIALOGUE = "dialogue"
 """The facet that names the conversation of a turn. Turns of one conversation depend on each other."""
 
 KNEW = "knew"
-"""The facet that says whether the model knew the answer without any passage; a case has it once it was asked."""
+"""The facet for whether the model knew the answer without any passage; set by the closed-book arm."""
 
 MIN_N = "min_n"
-"""What a gate says in its brackets of the size of cells; no facet is named so."""
+"""The key in a gate's brackets for the smallest size of a cell; no facet has this name."""
 
-WHOLE = 1e15  # floats below it hold whole numbers exactly
+WHOLE = 1e15  # floats below it represent whole numbers exactly
 
 
 def facet_text(value: object) -> str:
     """Return a facet value as text: ``0.40`` -> "0.4", ``1.0`` -> "1", ``True`` -> "true".
 
-    A whole number keeps all its digits, any other float six.
+    A whole number keeps all its digits, any other float keeps six.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -49,11 +49,11 @@ def facet_text(value: object) -> str:
 
 
 def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
-    """Return whether ``facets`` has every value in ``where``; "*" wants the facet present.
+    """Return whether ``facets`` has every value in ``where``; "*" matches any value that is present.
 
-    Values are equal as text, or as numbers when both are numbers ("0.80" is "0.8").
+    Values are equal as text, or as numbers if both are numbers ("0.80" equals "0.8").
     """
-    return all(key in facets and (wanted == ANY or _same(facets[key], wanted)) for key, wanted in where.items())
+    return all(key in facets and (value == ANY or _same(facets[key], value)) for key, value in where.items())
 
 
 def above(facet: str) -> str:
@@ -62,17 +62,20 @@ def above(facet: str) -> str:
 
 
 def place_of(facets: Mapping[str, str], facet: str) -> tuple[str, str]:
-    """Return the value of the facet above ``facet`` and its own, "-" for none: what tells places of one name apart."""
+    """Return the values of the facet above ``facet`` and of ``facet``, "-" if missing.
+
+    Values with the same name under different parents stay separate.
+    """
     return facets.get(above(facet), "-"), facets.get(facet, "-")
 
 
 def place_text(facets: Mapping[str, str] | None) -> str:
-    """Return ``topic=Funds, task=qa``, or "" where no cell is meant."""
+    """Return ``topic=Funds, task=qa``; "" for all cases."""
     return ", ".join(f"{key}={value}" for key, value in (facets or {}).items())
 
 
 def sort_key(value: str) -> tuple[int, float, str]:
-    """Order facet values: numbers by size, then texts; "-" (no value) last."""
+    """Return a key that sorts facet values: numbers by size, then texts, then "-" (no value)."""
     if value == "-":
         return (2, 0.0, value)
     try:
@@ -85,7 +88,7 @@ def sort_key(value: str) -> tuple[int, float, str]:
 def _same(one: str, other: str) -> bool:
     if one == other:
         return True
-    from decimal import Decimal  # exact, so that long numbers that name things are not taken for each other
+    from decimal import Decimal  # exact: floats would make different long ids equal
 
     try:
         return Decimal(one) == Decimal(other)

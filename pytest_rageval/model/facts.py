@@ -1,4 +1,4 @@
-"""What a retriever tells of itself and its index."""
+"""Facts that a retriever reports about itself and its index."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 __all__ = ["RETRIEVE", "Facts", "facts_of", "retriever_of"]
 
 Facts = Mapping[str, object]
-"""What `pytest_rageval.model.protocols.Retriever` says of ``facts``; None is what is not known."""
+"""See ``facts`` in `pytest_rageval.model.protocols.Retriever`; None means unknown."""
 
 RETRIEVE = "retrieve"
-"""The kind of the step that asks a retriever."""
+"""The kind of a trace step that calls a retriever."""
 
 
 def facts_of(retriever: object) -> Facts:
-    """Return the facts of a retriever; nothing where it tells none."""
+    """Return the facts of a retriever; empty if it reports none."""
     facts = getattr(retriever, "facts", None)
     return facts if isinstance(facts, Mapping) else {}
 
 
 def retriever_of(facts: Facts) -> str:
-    """Return what a retriever with these facts is called: its name, and its index behind a slash; "" without either."""
+    """Return the label of a retriever with these facts: "NAME/INDEX", or only one of them, or ""."""
     return "/".join(str(facts[key]) for key in ("retriever", "index") if facts.get(key))

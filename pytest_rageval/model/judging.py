@@ -13,7 +13,7 @@ __all__ = ["Judge"]
 
 
 class Judge(Protocol):
-    """Gives a verdict on an answer, with the help of a model."""
+    """Returns a verdict on an answer, with the help of a model."""
 
     @property
     def name(self) -> str:
@@ -21,8 +21,8 @@ class Judge(Protocol):
         ...
 
     async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
-        """Return the verdict; a reply that cannot be read is a verdict with a problem.
+        """Return the verdict; an unreadable reply gives a verdict with a problem.
 
-        A model call that fails raises `ModelError`, which makes the case an error.
+        A failed model call raises `ModelError`, and the case becomes an error.
         """
         ...

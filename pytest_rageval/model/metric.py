@@ -1,4 +1,4 @@
-"""What a metric is: a small declaration around one pure function."""
+"""A metric: a declaration around one pure function."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Metric:
 
     Attributes:
         name: unique, as users write it in gates.
-        compute: pure; returns a score in ``0..1`` or one without a value and with a reason.
+        compute: pure; returns a score in ``0..1``, or a score without a value but with a reason.
         higher_is_better: the direction in which values improve.
-        binary: every value is 0 or 1, so that a mean is a rate and takes a Wilson interval.
-        judge: whose verdict ``compute`` reads in ``sample.verdicts``; None for a metric that needs no model.
+        binary: whether every value is 0 or 1; the mean is then a rate with a Wilson interval.
+        judge: the judge whose verdict ``compute`` reads in ``sample.verdicts``; None if it needs no judge.
         closed_book: whether ``compute`` reads ``sample.closed_book``.
         needs_all: whether ``compute`` depends on relevant documents that were not retrieved.
-        of: what a value tells of: the answer, what was retrieved, or both.
-        labels: which of ``sample.labels`` ``compute`` can read: none, labels that are all 0 or 1, or any in ``0..1``.
-        texts: which texts' embeddings ``compute`` reads in ``sample.vectors``; None for a metric that reads none.
+        of: what a value measures: the answer, the retrieval, or both.
+        labels: which ``sample.labels`` ``compute`` can read: none, only labels 0 and 1, or any in ``0..1``.
+        texts: returns the texts whose embeddings ``compute`` reads in ``sample.vectors``; None if it reads none.
     """
 
     name: str
@@ -43,15 +43,15 @@ class Metric:
 
     @property
     def asks(self) -> bool:
-        """Whether something has to be asked about an answer before ``compute`` can tell."""
+        """Whether ``compute`` needs the reply of a judge, a model or the system about an answer."""
         return self.judge is not None or self.closed_book or self.labels != "none" or self.texts is not None
 
     @property
     def judge_asked(self) -> Judge | None:
-        """The judge whose model a value depends on; None where no model is asked."""
+        """The judge whose model a value depends on; None if no model is asked."""
         return self.judge if getattr(self.judge, "needs_model", True) else None
 
     @property
     def downstream(self) -> bool:
-        """Whether a value tells how good the system's answer is: what retrieval is for."""
+        """Whether a value measures the quality of the system's answer, which retrieval serves."""
         return self.of == "answer" and not self.closed_book

@@ -1,4 +1,4 @@
-"""What became of a case: scores, or an error with its cause."""
+"""The outcome of a case: scores, or an error with its cause."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Status = Literal["scored", "error", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A value, or no value and a reason. Never NaN, never both, never neither.
+    """Either a finite value or the reason why there is none.
 
     Attributes:
-        value: the score, in its metric's range; None when there is none.
+        value: the score, in its metric's range; None if unscored.
         reason: why there is no value ("not_applicable", "judge_unavailable", ...).
-        verdict: what the judge said, of a judged metric.
-        withheld: the value that there would be, were its judge trusted.
+        verdict: the judge's verdict, for a judged metric.
+        withheld: the value that the score would have if its judge were trusted.
     """
 
     value: float | None = None
@@ -42,18 +42,18 @@ class Score:
 
     @property
     def judged(self) -> float | None:
-        """The value, also where it is withheld: what there is to compare with people."""
+        """The value, or the withheld value; this is what is compared with people's labels."""
         return self.withheld if self.value is None else self.value
 
     @classmethod
     def not_applicable(cls, why: str = "") -> Score:
-        """Return a score without a value, because the metric does not apply to this case."""
+        """Return a score without a value: the metric does not apply to this case."""
         return cls(reason=f"not_applicable: {why}" if why else "not_applicable")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of one case under one system.
+    """The result of one case under one system.
 
     Attributes:
         nodeid: the pytest node id of the test item.
@@ -62,19 +62,19 @@ class Outcome:
         facets: the case's facets.
         system: the name of the system that answered.
         status: "scored", "error" (no answer or no score; with its cause) or "skipped".
-        answer: what the system returned, if it did.
+        answer: the system's answer, if any.
         scores: metric name -> score.
-        supplied: ids of the passages given, in the order the system saw them.
+        supplied: ids of the supplied passages, in the order the system saw them.
         error: one sentence and the shortest useful traceback, for status "error" or "skipped".
         error_type: the kind of error.
-        calls: what models were asked for it; None when the session's models were not asked at all.
-        history: the turns before it with what the system had answered; None where they are those of its record.
-        data: digest of what was asked and judged; "" where it is not known.
-        said: digest of the answer's text; "" where there is no answer.
-        evidence: share in 0..1 of the evidence for the gold answer that the system had; None where it is unknown.
-        answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that stand in the passages that the
-            system saw; None if their texts are unknown, too.
-        cluster: the facet whose value it shares with cases that it depends on. The plan knows it, so it is not written.
+        calls: its model calls; None if the session asked no model at all.
+        history: the earlier turns with the system's own answers; None if they are those of its record.
+        data: digest of what was asked and judged; "" if unknown.
+        said: digest of the answer's text; "" if there is no answer.
+        evidence: share in 0..1 of the evidence for the gold answer that the system had; None if unknown.
+        answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that occur in the passages that
+            the system saw; None if their texts are unknown, too.
+        cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
     """
 
     nodeid: str

@@ -1,7 +1,7 @@
-"""RGB's protocol: the sentences a system is asked to say, and the markers that find them again.
+"""RGB's protocol: sentences that a system is asked to say, and markers that detect them.
 
-Source: Chen et al., "Benchmarking Large Language Models in Retrieval-Augmented Generation", AAAI 2024,
-whose evaluation looks for the markers as substrings. The sentences are constants of the benchmark.
+Source: Chen et al., "Benchmarking Large Language Models in Retrieval-Augmented Generation", AAAI 2024.
+Its evaluation searches for the markers as substrings. The sentences are constants of the benchmark.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Markers:
     """What marks a rejection or a detected factual error in an answer.
 
     Attributes:
-        rejection: by language, phrases that mark a rejection wherever they occur.
-        error: by language, phrases that mark a detected error unless they are negated.
-        rules: the languages in which an answer also rejects by `pytest_rageval.text.refusals.refuses`.
+        rejection: language -> phrases that mark a rejection wherever they occur.
+        error: language -> phrases that mark a detected error unless they are negated.
+        rules: the languages in which `pytest_rageval.text.refusals.refuses` also detects a rejection.
     """
 
     rejection: Mapping[str, tuple[str, ...]]
@@ -45,4 +45,4 @@ RGB_MARKERS = Markers(
 """RGB's published markers."""
 
 DEFAULT_MARKERS = Markers(rejection=MappingProxyType({}), error=RGB_MARKERS.error, rules=("en", "zh"))
-"""What a session looks for unless its ini says otherwise: plain refusals by rule, detected errors by RGB's markers."""
+"""The default of a session: rules detect refusals, and RGB's markers detect reported errors."""

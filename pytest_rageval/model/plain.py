@@ -1,7 +1,7 @@
-"""Single values as builtins that can be written down.
+"""Convert single values to builtins that JSON and UTF-8 can hold.
 
-What a user's system, metric or loader made is brought to builtins here: numbers of numpy, subclasses of str, halves of
-surrogate pairs and NaN would each end the session where it is written down.
+A user's system, metric or loader may return numpy numbers, subclasses of str, halves of surrogate pairs or NaN.
+Writing any of them would end the session.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Plain = dict[str, Any]
 
 
 def plain_text(value: object) -> str:
-    """Return a plain str that can be written as UTF-8: half of a surrogate pair becomes its escape."""
+    """Return a plain str that UTF-8 can encode: half of a surrogate pair becomes its escape."""
     text = str(value)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def plain_number(value: float | None) -> float | None:
-    """Return a plain finite number, or None for one that is unknown."""
+    """Return a plain finite number; None if it is unknown or not finite."""
     if value is None:
         return None
     number = float(value)
@@ -29,13 +29,13 @@ def plain_number(value: float | None) -> float | None:
 
 
 def plain_count(value: int | None) -> int | None:
-    """Return a plain whole number, or None for one that is unknown."""
+    """Return a plain whole number; None if it is unknown or not finite."""
     number = plain_number(value)
     return None if number is None else int(number)
 
 
 def plain_scalar(value: object) -> str | int | float | bool | None:
-    """Return a plain number, truth value or None as itself, and anything else as text."""
+    """Return a number, bool or None as a builtin, and anything else as text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""What a user's own parts must look like. Anything that meets a protocol works; nothing is subclassed."""
+"""Protocols of a user's systems and retrievers; a user need not subclass anything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SyncSystem(Protocol):
 
 
 class AsyncSystem(Protocol):
-    """The same, as a coroutine function."""
+    """A system under test that is a coroutine function."""
 
     def __call__(self, query: Query, /) -> Awaitable[Answer | str]: ...
 
@@ -31,9 +31,9 @@ System = SyncSystem | AsyncSystem
 class Retriever(Protocol):
     """Finds passages for a question.
 
-    ``search`` may be a coroutine function. Two attributes are read where there are any: ``in_place``, True for one that
-    is so quick that it may be called on the event loop, and ``facts``, a mapping of what there is to tell of it and its
-    index, as builtins: ``index build_s load_s disk_bytes resident_bytes`` and its settings.
+    ``search`` may be a coroutine function. Two attributes are optional. ``in_place`` is True if ``search`` is quick
+    enough to run on the event loop. ``facts`` maps names to builtins that describe the retriever and its index:
+    ``index build_s load_s disk_bytes resident_bytes`` and its settings.
     """
 
     def search(self, query: str, k: int, /) -> Ranking:

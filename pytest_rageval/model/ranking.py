@@ -17,11 +17,11 @@ class ScoredPassage:
 
     Attributes:
         doc_id: the passage's id in its corpus.
-        score: the retriever's score, higher is better; None when it gives none.
-        text: the passage's text, or "" when only ids are known.
+        score: the retriever's score, higher is better; None if it gives none.
+        text: the passage's text, or "" if only ids are known.
         title: its title, or "".
-        page: the id of the page it is a part of, or "" for the one that `page_of` reads in its id.
-        span: its start and end in the page's text, in code points; None where they are not known.
+        page: the id of its page, or "" to let `page_of` read it from the passage's id.
+        span: its start and end in the page's text, in code points; None if unknown.
     """
 
     doc_id: str
@@ -33,7 +33,7 @@ class ScoredPassage:
 
     @property
     def page_id(self) -> str:
-        """The id of the page it is a part of."""
+        """The id of the passage's page."""
         return self.page or page_of(self.doc_id)
 
 
@@ -59,5 +59,5 @@ class Ranking:
 
 
 def page_of(doc_id: str) -> str:
-    """Return the page that a passage's id tells: what stands before its ``#chunk``, or the id when it has none."""
+    """Return the page id in a passage's id: the part before ``#NUMBER``, or the whole id without one."""
     return _CHUNK.sub("", doc_id) or doc_id

@@ -1,4 +1,4 @@
-"""Everything a metric may read about one case."""
+"""The input of a metric: everything it may read about one case."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The one value a metric is given.
+    """The input of a metric.
 
     Attributes:
         case: the case.
         answer: the system's answer to it.
-        markers: what marks a rejection or a detected error in the session.
-        verdicts: name of a judge -> its verdict, of the judges that the session's metrics name.
-        closed_book: the model's answer to the question alone; None when no metric asks for it or there is no model.
-        labels: id of each retrieved document -> what the answer from it alone scores by the testbed's downstream
-            metric; None when no metric asks for it or there is no system that could be asked.
-        vectors: text -> its embedding, of the texts that the session's metrics name; None without an embedding model.
+        markers: the session's markers of a rejection or a detected error.
+        verdicts: name of a judge -> its verdict, for the judges of the session's metrics.
+        closed_book: the model's answer to the question alone; None if no metric needs it or there is no model.
+        labels: id of each retrieved document -> the score of the answer from this document alone, by the testbed's
+            downstream metric; None if no metric needs it or no system can be asked.
+        vectors: text -> its embedding, for the texts that the session's metrics need; None without an embedding model.
     """
 
     case: Case

@@ -1,4 +1,4 @@
-"""Scores to builtins and back, with what judges said."""
+"""Encode and decode scores with their judges' verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["bare_score", "decode_score", "encode_score"]
 
 
 def encode_score(score: Score) -> Plain:
-    """Return a score as results.json has it."""
+    """Return a score in the form of results.json."""
     plain: Plain = {"value": plain_number(score.value)}
     if score.reason is not None:
         plain["reason"] = plain_text(score.reason)
@@ -32,14 +32,14 @@ def decode_score(plain: Mapping[str, Any]) -> Score:
 
 
 def bare_score(plain: Plain) -> Plain:
-    """Return a score or vote without the judge's words; of a reason or problem, which may quote, its kind."""
-    kept = {key: value for key, value in plain.items() if key not in ("rationale", "replies")}
-    kept |= {key: kept[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in kept}
-    return kept | {"votes": [bare_score(vote) for vote in kept["votes"]]} if "votes" in kept else kept
+    """Return a score or vote without the judge's words; a reason or problem is cut to its kind, as it may quote."""
+    bare = {key: value for key, value in plain.items() if key not in ("rationale", "replies")}
+    bare |= {key: bare[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in bare}
+    return bare | {"votes": [bare_score(vote) for vote in bare["votes"]]} if "votes" in bare else bare
 
 
 def _encode_verdict(verdict: Verdict, reason: str | None) -> Plain:
-    """Return a verdict as what stands beside a score's value; its problem only where that is not the score's reason."""
+    """Return a verdict as additional keys of its score; without its problem if that is the score's reason."""
     label = plain_scalar(verdict.label)
     plain: Plain = {
         "label": label,

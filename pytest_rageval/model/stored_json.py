@@ -1,4 +1,4 @@
-"""JSON that was stored earlier, and that anything may have changed since."""
+"""Parse stored JSON files, which may be corrupt or edited by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 __all__ = ["DEEPEST", "parse_json"]
 
 DEEPEST = 100
-"""How deep stored JSON may be nested. What reads and writes it again calls itself once or more a level."""
+"""Deepest nesting of stored JSON. Code that reads and writes it recurses at least once for each level."""
 
 _STRING = re.compile(rb'"[^"]*"?')
 _OPENING, _CLOSING = b"[{", b"]}"
@@ -20,23 +20,23 @@ _STEPS = bytes(1 if code in _OPENING else 255 for code in range(256))  # 255 is 
 
 
 def parse_json(text: str | bytes, *, finite: bool = False) -> Any:
-    """Return what JSON text says.
+    """Return the value of a JSON text.
 
     Raises:
         ValueError: the text is not JSON or is nested deeper than `DEEPEST` levels; if ``finite``, also if it holds NaN
-            or an infinity, which cannot be written again.
+            or an infinity, which JSON cannot write.
     """
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if raw.count(b"[") + raw.count(b"{") > DEEPEST and _depth(raw) > DEEPEST:
         raise ValueError(f"it is nested deeper than {DEEPEST} levels")
     try:
         return json.loads(text, parse_constant=_refuse if finite else None)
-    except RecursionError:  # the caller is itself deep in the stack
+    except RecursionError:  # the caller itself may be deep in the stack
         raise ValueError("it is nested too deep") from None
 
 
 def _depth(raw: bytes) -> int:
-    """Return how deep brackets are nested outside of strings, without a loop in Python: files may have 100 MB."""
+    """Return the nesting depth of brackets outside strings, without a Python loop: files may have 100 MB."""
     unescaped = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = _STRING.sub(b"", unescaped.translate(None, delete=_OTHERS))
     return max(accumulate(array("b", brackets.translate(_STEPS))), default=0)

@@ -1,4 +1,4 @@
-"""A judge's verdict on one answer, and the votes that it was made from."""
+"""A judge's verdict on one answer, and the votes behind it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["Verdict", "Vote"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said of one answer. Never both a label and a problem, never neither.
+    """A judge's verdict on one answer: either a label or a problem.
 
     Attributes:
-        label: the label or the number that was chosen; None when there is none.
+        label: the judge's label or number; None if there is none.
         rationale: the judge's reason in its own words, or "".
-        replies: what the model replied, word for word, the last one last.
+        replies: the model's replies, word for word, oldest first.
         problem: why there is no label ("parse_error: ...", "judge_unavailable", "not_applicable: ...").
-        votes: what it was made of, where more than one was asked for.
-        by: who decided: the judge, or a rule that was sure without it.
+        votes: the votes behind the verdict, if there were several.
+        by: who decided: the judge, or a rule that needs no judge.
     """
 
     label: str | float | None = None
@@ -35,13 +35,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What a model said when it was asked for a verdict once among several times.
+    """One of several verdicts on the same answer.
 
     Attributes:
-        model: its name, as the setting has it.
-        verdict: what it said.
-        repeat: which time it was asked the same, from 1.
-        swapped: whether the labels and the parts that it was shown stood in the other order.
+        model: the model's name, as in the setting.
+        verdict: the model's verdict.
+        repeat: number of the repeat, from 1.
+        swapped: whether the labels and the prompt's parts were in reverse order.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""A whole answer to builtins and back, so that it can be scored later as it came."""
+"""Encode and decode a whole answer, with everything that a later scoring needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["decode_whole_answer", "encode_whole_answer"]
 
 
 def encode_whole_answer(answer: Answer) -> Plain:
-    """Return an answer as results.json has it, with what only scoring needs: spans, and whether text was generated."""
+    """Return an answer in the form of results.json, with fields that only scoring needs: spans and ``generated``."""
     plain = encode_answer(answer)
     spans = [] if answer.ranking is None else [item.span and list(item.span) for item in answer.ranking]
     if any(spans):

@@ -1,4 +1,4 @@
-"""Instances and settings -> cases: one module an ability, and one for records taken as they are."""
+"""Testbeds: make cases from instances and settings. Each ability has a module."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ BUILTIN: dict[str, str] = {
     "noise_robustness": "pytest_rageval.testbeds.noise_robustness:NOISE_ROBUSTNESS",
     "plain": "pytest_rageval.testbeds.plain:PLAIN",
 }
-"""Ability -> ``"module:attribute"`` of its `Ability`; "plain" is what holds when no ability is asked for."""
+"""Ability -> ``"module:attribute"`` of its `Ability`; "plain" is the default without an ability."""

@@ -1,4 +1,4 @@
-"""What an ability is: which metrics it reads, what it asks of the system and what it needs of a record."""
+"""An ability: its metrics, its instructions to the system and its requirements on a record."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Ability", "ability_named"]
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """One ability of a system, and how it is put to the test.
+    """One ability of a system, and how a testbed tests it.
 
     Attributes:
-        name: the name users write, also a marker; "plain" for none.
+        name: the name that users write, also a marker; "plain" for none.
         metrics: the default metrics; the first is the primary one.
-        wording: what the system is asked to do, by language; holds at least "en".
-        evidence: the role of the passages that are not noise, "" when all are noise;
-            None when the record's passages are supplied as they are.
+        wording: language -> instructions for the system; holds at least "en".
+        evidence: the role of the passages that are not noise, "" if all are noise;
+            None if the record's passages are supplied unchanged.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Ability:
     evidence: Role | None = None
 
     def instructions(self, language: str) -> str:
-        """Return what the system is asked to do, in ``language`` if there is a wording, else in English."""
+        """Return the instructions for the system in ``language``, or in English if there are none."""
         return self.wording.get(language) or self.wording["en"]
 
     def require(self, instance: Instance) -> None:
-        """Refuse an instance whose passages do not have the roles that the ability is about."""
+        """Refuse an instance whose passages lack the roles that the ability needs."""
         if self.evidence is None:
             return
         roles = {passage.role for passage in instance.passages or ()}
@@ -51,5 +51,5 @@ _ABILITIES: Registry[Ability] = Registry("ability", BUILTIN)
 
 
 def ability_named(name: str | None) -> Ability:
-    """Return the ability of that name, "plain" for None; an unknown name is an `UnknownNameError`."""
+    """Return the ability with this name, "plain" for None; raise `UnknownNameError` for an unknown name."""
     return _ABILITIES.get("plain" if name is None else name)

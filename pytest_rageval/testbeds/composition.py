@@ -1,4 +1,4 @@
-"""What is asked of the passages of one case, and the pools they come from."""
+"""The composition of a case's passages, and the pools they come from."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Composition:
     """One point of a testbed's settings.
 
     Attributes:
-        evidence: the role of the passages that are not noise; "" when all are noise.
-        passages: how many passages to supply.
-        noise_rate: the share of them that is noise, in 0..1.
-        correct_rate: the share that is correct among counterfactual passages, in 0..1.
+        evidence: the role of the passages that are not noise; "" if all are noise.
+        passages: number of passages to supply.
+        noise_rate: the share of noise, in 0..1.
+        correct_rate: the share of correct passages among counterfactual ones, in 0..1.
     """
 
     evidence: Role
@@ -32,7 +32,7 @@ class Composition:
 
 
 Assemble = Callable[[Instance, Composition, int], tuple[Passage, ...]]
-"""Chooses and orders the passages of one case from an instance, what is asked, and a seed; pure."""
+"""Chooses and orders the passages of one case from an instance, a composition and a seed; pure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Pools:
         positives: the positive passages.
         negatives: the negative passages.
         falsehoods: the counterfactual passages.
-        groups: the positives by sub-question, when any of them has a group; else empty.
+        groups: the positives by sub-question, if any of them has a group; else empty.
     """
 
     positives: tuple[Passage, ...]
@@ -53,7 +53,7 @@ class Pools:
 
     @classmethod
     def of(cls, instance: Instance) -> Pools:
-        """Return the pools of ``instance``; passages without a role are in none."""
+        """Return the pools of ``instance``; passages without a role are in no pool."""
         pools: dict[Role, list[Passage]] = {"": [], "positive": [], "negative": [], "counterfactual": []}
         groups: dict[int | None, list[Passage]] = {}
         for passage in instance.passages or ():
@@ -68,9 +68,9 @@ class Pools:
         )
 
     def twins(self, instance: Instance, correct_rate: float) -> tuple[Passage, ...]:
-        """Return the correct twin of each counterfactual passage, in order; empty when they do not pair.
+        """Return the correct twin of each counterfactual passage, in order; empty if they do not pair.
 
-        They pair when there are as many positives; a wish for correct ones among others is a `DataError`.
+        They pair if there are as many positives. If they do not, a ``correct_rate`` above 0 raises `DataError`.
         """
         if len(self.positives) == len(self.falsehoods):
             return self.positives
@@ -85,10 +85,10 @@ class Pools:
 
 @lru_cache(maxsize=1024)
 def exact_count(passages: int, rate: float) -> int:
-    """Return ``passages * rate`` rounded up, without the error of floats: 25 * 0.28 is 7, not 8."""
+    """Return ``passages * rate`` rounded up, without float error: 25 * 0.28 is 7, not 8."""
     return math.ceil(passages * exact(rate))
 
 
 def exact(rate: float) -> Fraction:
-    """Return the fraction that ``rate`` was written for: 0.28 is 7/25, and 5 / 6 is 5/6."""
+    """Return the fraction that the user meant by ``rate``: 0.28 is 7/25, and 5 / 6 is 5/6."""
     return Fraction(str(rate)).limit_denominator(10**9)

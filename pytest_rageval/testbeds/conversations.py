@@ -1,4 +1,4 @@
-"""Turns of conversations that follow the system's own answers: each case with the turns before it."""
+"""Link the turns of a conversation, for histories with the system's own answers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _Place = tuple[str | None, ...]
 
 
 def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[str, Case]]:
-    """Return the named cases of a testbed; those with the facets ``dialogue`` and ``round`` know the turns before them.
+    """Return the named cases of a testbed, with their earlier turns.
 
-    Rounds count from 1. A case without these facets keeps the history of its record.
+    The facets ``dialogue`` and ``round`` (from 1) mark a turn. A case without them keeps the history of its record.
 
     Raises:
         SettingError: no case is a turn of a conversation.
-        DataError: a round is no number, stands there twice, or is missing before another one.
+        DataError: a round is not a number, is a duplicate, or is missing before a later one.
     """
     rounds: dict[_Place, dict[int, Case]] = {}
     for _, case in cases:
@@ -36,10 +36,10 @@ def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[st
     if not rounds:
         problem = "history 'own' has no effect: no record has the facets dialogue and round"
         raise SettingError(f"{where}: {problem}; leave it out, or add them")
-    return [(name, _linked(case, rounds[_place(case)]) if "dialogue" in case.facets else case) for name, case in cases]
+    return [(name, _link(case, rounds[_place(case)]) if "dialogue" in case.facets else case) for name, case in cases]
 
 
-def _linked(case: Case, turns: dict[int, Case]) -> Case:
+def _link(case: Case, turns: dict[int, Case]) -> Case:
     last = _round(case)
     for number in range(1, last):
         if number not in turns:

@@ -1,4 +1,4 @@
-"""Counterfactual robustness (RGB): notice that the passages state a falsehood, and set it right."""
+"""Counterfactual robustness (RGB): detect a false statement in the passages, and correct it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances times settings -> cases, in the order of the file."""
+"""Expand instances and settings into cases, in the order of the file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ROLE_OF: dict[str, Role] = {"noise_rate": "negative", "correct_rate": "positive
 
 @dataclass(frozen=True, slots=True)
 class Shortfalls:
-    """Cases whose passages are not what was asked for, because the record has too few of a kind.
+    """Cases whose records have too few passages of a kind for the settings.
 
     Attributes:
-        count: how many such cases there are.
-        total: how many cases there are in all.
+        count: number of such cases.
+        total: number of all cases.
         ids: the ids of the first few, each once.
     """
 
@@ -41,16 +41,16 @@ class Shortfalls:
 def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tuple[tuple[str, Case], ...]:
     """Return the cases of a testbed with the parameter id of each, unique within the testbed.
 
-    All settings of one instance follow each other; an id is the instance's, and for each setting given as a list
-    "-name=value".
+    All settings of one instance follow each other. An id is the instance's id, followed by "-name=value" for each
+    setting that is a list.
 
     Args:
-        settings: what is asked.
+        settings: the settings of the testbed.
         instances: the records of the dataset.
-        seed: the seed in force (``settings.seed`` is not looked at).
+        seed: the effective seed; ``settings.seed`` is ignored.
 
     Raises:
-        DataError: two instances of one id, or an instance that lacks what the ability needs.
+        DataError: two instances have the same id, or an instance lacks passages that the ability needs.
     """
     _refuse_duplicates(instances)
     ability = ability_named(settings.ability)
@@ -60,37 +60,37 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
         ability.require(instance)
         instructions = ability.instructions(instance.language)
         facets = {**instance.facets, **settings.facets}
-        for suffix, asked, asked_facets in points:
-            supplied = _supplied(settings, ability, instance, asked, seed)
-            every = {**facets, **asked_facets}
+        for suffix, composition, point_facets in points:
+            supplied = _supplied(settings, ability, instance, composition, seed)
+            all_facets = {**facets, **point_facets}
             if settings.ability is not None:
-                every["noise_realised"] = _share(supplied or (), "negative")
-            if "correct_rate" in asked_facets:
-                every["correct_realised"] = _share(supplied or (), "positive")
+                all_facets["noise_realised"] = _share(supplied or (), "negative")
+            if "correct_rate" in point_facets:
+                all_facets["correct_realised"] = _share(supplied or (), "positive")
             cases.append(
-                (name + suffix, Case(instance.id, instance, supplied, every, instructions, settings.relevance))
+                (name + suffix, Case(instance.id, instance, supplied, all_facets, instructions, settings.relevance))
             )
     return tuple(cases)
 
 
 def shortfalls(cases: Sequence[Case], first: int = 3) -> Shortfalls:
-    """Return how many cases are short."""
+    """Return the number and the first ids of the cases for which `is_short` is true."""
     short = [case.id for case in cases if is_short(case)]
     return Shortfalls(len(short), len(cases), tuple(dict.fromkeys(short))[:first])
 
 
 def is_short(case: Case) -> bool:
-    """Return whether a case was not given the number of passages, of noise or of correct ones that was asked for."""
+    """Return whether the number of passages, of noise or of correct passages differs from the settings."""
     if case.supplied is None or "passages" not in case.facets:
         return False
-    asked = int(case.facets["passages"])
-    if len(case.supplied) != asked:
+    passages = int(case.facets["passages"])
+    if len(case.supplied) != passages:
         return True
-    if "ability" not in case.facets:  # the rates are the record's own, of all the passages that it holds
+    if "ability" not in case.facets:  # the rates are the record's own, of its whole pool
         return False
-    # A facet has six digits of the rate; the count is its product rounded up, but for what those digits may add.
+    # The facet has six digits of the rate. Subtract their rounding error before rounding the product up.
     return any(
-        _count(case.supplied, role) != math.ceil(asked * float(case.facets[rate]) - asked * 1e-6)
+        _count(case.supplied, role) != math.ceil(passages * float(case.facets[rate]) - passages * 1e-6)
         for rate, role in _ROLE_OF.items()
         if rate in case.facets
     )
@@ -106,37 +106,37 @@ def _refuse_duplicates(instances: Sequence[Instance]) -> None:
 
 
 def _points(settings: Settings, ability: Ability) -> list[tuple[str, Composition | None, dict[str, str]]]:
-    """Return what is asked at each point of the axes: the end of its ids, the composition and its facets.
+    """Return the id suffix, the composition and the facets of each point of the axes.
 
-    There is no composition where the system retrieves.
+    The composition is None if the system retrieves.
     """
     points = []
     for passages, *rates in product(settings.passages, settings.noise_rate, settings.correct_rate):
         texts = {name: facet_text(value) for name, value in zip(AXES, (passages, *rates), strict=True)}
         suffix = "".join(f"-{name}={texts[name]}" for name in settings.multiplied)
         if settings.ability is None:
-            facets = {"passages": texts["passages"]} if "passages" in settings.given else {}
+            facets = {"passages": texts["passages"]} if "passages" in settings.explicit else {}
         else:
             facets = {"ability": ability.name, "passages": texts["passages"], "noise_rate": texts["noise_rate"]}
             if ability.evidence == "counterfactual":
                 facets["correct_rate"] = texts["correct_rate"]
-        asked = Composition(ability.evidence or "", passages, *rates) if isinstance(passages, int) else None
-        points.append((suffix, asked, facets))
+        composition = Composition(ability.evidence or "", passages, *rates) if isinstance(passages, int) else None
+        points.append((suffix, composition, facets))
     return points
 
 
 def _supplied(
-    settings: Settings, ability: Ability, instance: Instance, asked: Composition | None, seed: int
+    settings: Settings, ability: Ability, instance: Instance, composition: Composition | None, seed: int
 ) -> tuple[Passage, ...] | None:
-    if asked is None:
+    if composition is None:
         return None
     if ability.evidence is not None:
-        return _ASSEMBLE[settings.assembly](instance, asked, seed)
-    if "passages" not in settings.given:
+        return _ASSEMBLE[settings.assembly](instance, composition, seed)
+    if "passages" not in settings.explicit:
         return instance.passages
-    if asked.passages == 0:
+    if composition.passages == 0:
         return ()
-    return None if instance.passages is None else instance.passages[: asked.passages]
+    return None if instance.passages is None else instance.passages[: composition.passages]
 
 
 def _share(supplied: Sequence[Passage], role: Role) -> str:

@@ -1,4 +1,4 @@
-"""Ids of test items: readable, short, and free of anything a shell or pytest could misread."""
+"""Ids of test items: readable, short, and safe for a shell and for pytest."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.=@+~-]")
 
 
 def digest(*parts: object) -> bytes:
-    """Return a hash that depends on ``parts`` alone, the same on every machine and in every run."""
+    """Return a hash of ``parts`` that is the same on every machine and in every run."""
     text = "\0".join(map(str, parts))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def safe(name: str) -> str:
-    """Return ``name`` as it is when it is plain and of 1 to 60 characters, else a plain form of it.
+    """Return ``name`` unchanged if it is plain and has 1 to 60 characters, else a plain form of it.
 
-    Plain are ASCII letters, digits and ``_.=@+~-``. OmniEval's Chinese names of topics and tasks, where they stand
-    between hyphens, become English; other characters become "_", what is over is cut off, and "~" with six hexadecimal
-    digits of a hash of the whole name keeps such ids apart.
+    Plain characters are ASCII letters, digits and ``_.=@+~-``. OmniEval's Chinese names of topics and tasks between
+    hyphens become English; other characters become "_". A long name is cut. "~" and six hexadecimal digits of a hash
+    of the whole name keep changed ids unique.
     """
     text = _in_english(name)
-    return text if 1 <= len(text) <= LIMIT and not _UNSAFE.search(text) else _hashed(name, 6)
+    return text if 1 <= len(text) <= LIMIT and not _UNSAFE.search(text) else _with_hash(name, 6)
 
 
 def unique_ids(names: Iterable[str]) -> list[str]:
-    """Return the safe form of each of ``names``, which differ; a later one that would collide gets a longer hash."""
-    taken: set[str] = set()
+    """Return the safe form of each of ``names``, which must differ; a collision gets a longer hash."""
+    used: set[str] = set()
     ids = []
     for name in names:
         plain = safe(name)
-        if plain in taken:
-            plain = _hashed(name, 32)
-        taken.add(plain)
+        if plain in used:
+            plain = _with_hash(name, 32)
+        used.add(plain)
         ids.append(plain)
     return ids
 
 
-def _hashed(name: str, digits: int) -> str:
+def _with_hash(name: str, digits: int) -> str:
     return f"{_UNSAFE.sub('_', _in_english(name)[: LIMIT - 1 - digits])}~{digest(name).hex()[:digits]}"
 
 
@@ -54,7 +54,7 @@ def _in_english(name: str) -> str:
 
 @cache
 def _english() -> Mapping[str, str]:
-    """Return plain English of OmniEval's Chinese names."""
+    """Return OmniEval's Chinese names -> their plain English."""
     from pytest_rageval.datasets.omnieval import TASK_OF
     from pytest_rageval.datasets.topics import TOPICS
 

@@ -1,4 +1,4 @@
-"""Information integration (RGB): put the answer together from several passages."""
+"""Information integration (RGB): combine the answer from several passages."""
 
 from __future__ import annotations
 

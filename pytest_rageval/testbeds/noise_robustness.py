@@ -1,4 +1,4 @@
-"""Noise robustness (RGB): find the answer among passages of which a share is beside the point."""
+"""Noise robustness (RGB): find the answer among passages when a share of them is irrelevant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records taken as they are: their own passages in their own order, or none at all."""
+"""Testbeds without an ability: the record's own passages in their order, or none."""
 
 from __future__ import annotations
 

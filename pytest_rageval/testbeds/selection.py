@@ -1,4 +1,4 @@
-"""Which cases of a testbed are run: those that match, the first ones, or a stratified sample."""
+"""Select the cases of a testbed: by facets, by limit, or by a stratified sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def select(
     seed: int,
     origin: str = "",
 ) -> list[int]:
-    """Return the indices of the cases to keep, in order: those that match, of these the first, of these a sample.
+    """Return the indices of the selected cases, in order: apply ``where``, then ``limit``, then ``sample``.
 
     Raises:
         UnknownNameError: ``where`` names a facet that no case has and the plugin does not know;
@@ -35,19 +35,19 @@ def select(
         for name in where:
             if name not in known:
                 raise UnknownNameError("facet", name, known, origin)
-    kept = [index for index, case in enumerate(entries) if matches(case.facets, where)][:limit]
+    indices = [index for index, case in enumerate(entries) if matches(case.facets, where)][:limit]
     if sample is None:
-        return kept
-    chosen = stratified([entries[index] for index in kept], sample, seed)
-    return [index for place, index in enumerate(kept) if place in chosen]
+        return indices
+    chosen = stratified([entries[index] for index in indices], sample, seed)
+    return [index for place, index in enumerate(indices) if place in chosen]
 
 
 def stratified(cases: Sequence[Case], n: int, seed: int) -> set[int]:
-    """Return the indices of ``n`` cases (all, when there are fewer), a share of each topic x task.
+    """Return the indices of ``n`` cases (all, if there are fewer), stratified by topic and task.
 
-    Shares are proportional, by largest remainder, with at least one a stratum when ``n`` allows it. Within a stratum
-    the cases are ranked by a hash of the seed and the case's id, so that a new record disturbs little, and all
-    settings of one instance stay together.
+    Shares are proportional, by largest remainder, with at least one case for each stratum if ``n`` allows it. Within a
+    stratum, a hash of the seed and the case's id ranks the cases: a new record changes little, and all settings of one
+    instance stay together.
     """
     if n >= len(cases):
         return set(range(len(cases)))
@@ -63,7 +63,7 @@ def stratified(cases: Sequence[Case], n: int, seed: int) -> set[int]:
 
 
 def _shares(sizes: Mapping[K, int], n: int) -> dict[K, int]:
-    """Return ``n`` divided in proportion to ``sizes``, by largest remainder; at least 1 each when ``n`` allows it."""
+    """Return ``n`` divided in proportion to ``sizes``, by largest remainder; at least 1 each if ``n`` allows it."""
     shares: dict[K, int] = {}
     rest = dict(sizes)
     if n >= len(rest):

@@ -1,4 +1,4 @@
-"""The settings of one testbed: the arguments of ``rag_case`` or a table of a suite, checked."""
+"""Check the settings of one testbed: the arguments of ``rag_case`` or a table of a suite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ASSEMBLIES = ("balanced", "rgb-compat")
 HISTORIES = ("gold", "own")
 
 RETRIEVED = "retrieved"
-"""In the place of a number of passages: none is supplied, the system retrieves."""
+"""Value of ``passages`` if the system retrieves: the testbed supplies none."""
 
 SETTINGS = (
     "ability", "assembly", "cluster", "correct_rate", "dataset", "facets", "gates", "history", "limit", "metrics",
@@ -32,12 +32,12 @@ SETTINGS = (
 """The names of all settings; in a marker, any other keyword is a facet."""
 
 MOST_PASSAGES = 10_000
-"""More than any model reads; what assembles a case holds a list of this length."""
+"""More than any model reads; the assembly of a case holds a list of this length."""
 
 AXES = ("passages", "noise_rate", "correct_rate")
 
 _OF_ABILITIES: dict[str, object] = {"noise_rate": (0.0,), "correct_rate": (0.0,), "assembly": "balanced"}
-"""The settings that only an ability reads, and their defaults: what may be written out anywhere."""
+"""The settings that only an ability reads, and their defaults, which users may write anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,23 @@ class Settings:
         dataset: ``format:path``.
         ability: one of RGB's four, or None.
         metrics: names of metrics, the first one primary; None for the ability's own.
-        gates: gate expressions, as written.
-        passages: how many passages to supply, or `RETRIEVED`; one a point of the axis.
+        gates: gate expressions, as the user wrote them.
+        passages: number of passages to supply, or `RETRIEVED`; one for each point of the axis.
         noise_rate: shares of noise in 0..1; (1.0,) under negative rejection.
         correct_rate: shares of correct passages in 0..1.
-        multiplied: which of passages, noise_rate and correct_rate were given as a list, in that order.
-        given: the names of all settings that were given and not None.
+        multiplied: which of passages, noise_rate and correct_rate are lists, in that order.
+        explicit: the names of all settings that the user set and that are not None.
         assembly: "balanced" or "rgb-compat".
-        qrels: the file whose judgements take the place of the records' own, or None.
+        qrels: the file whose judgements replace the records' own, or None.
         relevance: what makes a retrieved passage relevant.
         history: whether the later turns of a conversation follow the record's answers ("gold") or the system's ("own").
-        limit: the first so many cases, or None.
-        sample: so many cases, stratified, or None.
+        limit: number of first cases to run, or None.
+        sample: number of cases in a stratified sample, or None.
         seed: the testbed's own seed, or None for the session's.
-        where: facet -> value, "*" for any; only the cases that match are kept.
+        where: facet -> value, "*" for any; selects the cases that match.
         facets: facets of every case of the testbed.
         cluster: the facet whose value its dependent cases share; None for ``rag_cluster``.
-        origin: where the settings were written, for messages.
+        origin: where the settings are written, for messages.
     """
 
     dataset: str
@@ -75,7 +75,7 @@ class Settings:
     noise_rate: tuple[float, ...]
     correct_rate: tuple[float, ...]
     multiplied: tuple[str, ...]
-    given: frozenset[str]
+    explicit: frozenset[str]
     assembly: str
     qrels: str | None
     relevance: Relevance
@@ -90,16 +90,16 @@ class Settings:
 
 
 def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bool = False) -> Settings:
-    """Return the settings that ``raw`` asks for; None stands for a setting not given.
+    """Return the settings in ``raw``; a value of None means that the setting is not set.
 
     Args:
         raw: names and values, as a user wrote them.
-        where: what every error begins with, as "tests/test_a.py:12".
-        known_keys_only: refuse a key that is no setting; without it such a key is a facet.
+        where: the start of every error, such as "tests/test_a.py:12".
+        known_keys_only: refuse a key that is not a setting; otherwise such a key is a facet.
 
     Raises:
-        SettingError: a value that is not what its setting takes, a setting without effect, a contradiction.
-        UnknownNameError: an ability, an assembly or (``known_keys_only``) a key that does not exist.
+        SettingError: a value is invalid, a setting has no effect, or settings contradict each other.
+        UnknownNameError: an ability, an assembly or (``known_keys_only``) a key is unknown.
     """
     values = {name: value for name, value in raw.items() if value is not None}
     facets = _facets(values, where, known_keys_only)
@@ -113,7 +113,7 @@ def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bo
         noise_rate=arguments.axis(values.get("noise_rate", _noise(ability)), "noise_rate", where, arguments.rate),
         correct_rate=arguments.axis(values.get("correct_rate", 0.0), "correct_rate", where, arguments.rate),
         multiplied=tuple(name for name in AXES if isinstance(values.get(name), (list, tuple))),
-        given=frozenset(values).intersection(SETTINGS),
+        explicit=frozenset(values).intersection(SETTINGS),
         assembly=_choice(values.get("assembly"), "assembly", ASSEMBLIES, where) or "balanced",
         qrels=arguments.text(values["qrels"], "qrels", where) if "qrels" in values else None,
         relevance=cast("Relevance", _choice(values.get("relevance"), "relevance", get_args(Relevance), where) or "ids"),
@@ -215,7 +215,7 @@ def _refuse_without_effect(settings: Settings) -> None:
 
 
 def _asks(settings: Settings, name: str) -> bool:
-    """Return whether a setting asks for more than leaving it out does: a list, or not its default."""
+    """Return whether a setting is a list or differs from its default."""
     return name in settings.multiplied or getattr(settings, name) != _OF_ABILITIES[name]
 
 

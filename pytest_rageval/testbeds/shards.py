@@ -1,4 +1,4 @@
-"""Cases dealt to the machines that share a session: by their ids alone, and evenly in each testbed."""
+"""Divide cases among machines: by their ids alone, and evenly within each testbed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pytest_rageval.testbeds.ids import digest
 __all__ = ["Unit", "deal", "unit_of"]
 
 Unit = tuple[str, ...]
-"""What stays on one machine: a case in all its settings, or a conversation with all its turns."""
+"""Cases that stay on one machine: one instance in all its settings, or all turns of a conversation."""
 
 
 def unit_of(case: Case, dataset: str) -> Unit:
-    """Return what a case belongs to: the conversation that it is a turn of, else its instance in the dataset."""
+    """Return the unit of a case: its conversation if it is a turn of one, else its instance in the dataset."""
     dialogue = case.facets.get("dialogue")
     return (dataset, case.id) if dialogue is None or "round" not in case.facets else (dataset, "", dialogue)
 
 
 def deal(units: Mapping[Unit, Mapping[str, int]], of: int) -> dict[Unit, int]:
-    """Return the shard, of 1 to ``of``, that each unit goes to.
+    """Return the shard of each unit, from 1 to ``of``.
 
-    A unit goes where its testbeds have the fewest cases so far, so that the shards of a testbed whose units are of one
-    size, and in no other testbed, differ by one unit at most. The units that several testbeds share go first, then
-    the large ones, and else they follow a hash of what they are: the order in which they are given changes nothing.
+    Each unit goes to the shard where its testbeds have the fewest cases. If the units of a testbed have the same size
+    and are in no other testbed, its shards differ by at most one unit. Units that several testbeds share go first,
+    then large units, then the others by a hash of the unit. The order of ``units`` does not matter.
 
     Args:
-        units: each unit with how many cases it has in each testbed.
-        of: how many shards there are, 1 or more.
+        units: unit -> testbed -> number of its cases there.
+        of: number of shards, 1 or more.
     """
     loads: dict[str, list[int]] = {testbed: [0] * of for cases in units.values() for testbed in cases}
     totals = [0] * of

@@ -1,1 +1,1 @@
-"""Words and sentences in English and Chinese: what metrics, retrievers and readers share."""
+"""English and Chinese text processing for metrics, retrievers and readers."""

@@ -1,4 +1,4 @@
-"""Dates and times of day in a text, in English and Chinese."""
+"""Find dates and times of day in English and Chinese text."""
 
 from __future__ import annotations
 
@@ -34,39 +34,39 @@ _TIME = re.compile(
 )
 
 
-def dates(text: str, found: Callable[[tuple[int, int, int] | None], None]) -> str:
-    """Tell ``found`` every date of ``text`` as year, month and day, and return the text with line breaks for them.
+def dates(text: str, report: Callable[[tuple[int, int, int] | None], None]) -> str:
+    """Call ``report`` with each date as (year, month, day); return the text with a line break instead of each date.
 
-    0 is what a date does not say, None a date that can be read in more than one way (05/06/2023, 2010-12).
+    A missing part is 0. An ambiguous date (05/06/2023, 2010-12) is None.
     """
 
-    def take(match: re.Match[str]) -> str:
+    def replace_date(match: re.Match[str]) -> str:
         if match["either"]:
-            found(None)
+            report(None)
             return "\n"
-        said = {name[0]: value for name, value in match.groupdict().items() if value and name[1:].isdecimal()}
-        month = said.get("m", "0")
+        parts = {name[0]: value for name, value in match.groupdict().items() if value and name[1:].isdecimal()}
+        month = parts.get("m", "0")
         number = int(month) if month.isdecimal() else 1 + _MONTHS.index(month[:3].lower())
-        day = int(said.get("d", 0))
+        day = int(parts.get("d", 0))
         if number > 12 or day > 31:
             return match[0]
-        found((int(said.get("y", 0)), number, day))
+        report((int(parts.get("y", 0)), number, day))
         return "\n"
 
-    return _DATE.sub(take, text)
+    return _DATE.sub(replace_date, text)
 
 
-def times(text: str, found: Callable[[int], None]) -> str:
-    """Tell ``found`` every time of day of ``text`` in minutes after midnight, and return the text without them."""
+def times(text: str, report: Callable[[int], None]) -> str:
+    """Call ``report`` with each time of day in minutes after midnight; return the text without these times."""
 
-    def take(match: re.Match[str]) -> str:
+    def replace_time(match: re.Match[str]) -> str:
         if not (match["part"] or match["ap"] or match["m1"] or match["m2"] or match["half"]):
             return match[0]
         hour = int(match["h"])
         late = (match["ap"] or "")[:1].lower() == "p" or match["part"] in ("下午", "晚上")
         early = (match["ap"] or "")[:1].lower() == "a" or match["part"] == "凌晨"
         hour = hour + 12 if late and hour < 12 else 0 if early and hour == 12 else hour
-        found(hour * 60 + (30 if match["half"] else int(match["m1"] or match["m2"] or 0)))
+        report(hour * 60 + (30 if match["half"] else int(match["m1"] or match["m2"] or 0)))
         return "\n"
 
-    return _TIME.sub(take, text)
+    return _TIME.sub(replace_time, text)

@@ -1,4 +1,4 @@
-"""What Chinese is cut by: jieba's dictionary, or that with words of the user's."""
+"""The dictionary for cutting Chinese: jieba's own, or jieba's with the user's words."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["cut_by_user", "use_dictionaries", "user_dictionary"]
 Cut = Callable[[str], Iterable[str]]
 
 _in_use: list[tuple[str, str]] = []
-"""The one user dictionary of this process, if there is one: its digest, and its text."""
+"""At most one item: the digest and the text of this process's user dictionary."""
 
 
 def use_dictionaries(paths: Sequence[Path]) -> None:
-    """Have Chinese cut by jieba with the words of these files, in jieba's format; by its own dictionary without any.
+    """Add the words of these files, in jieba's format, to jieba's dictionary; without files, use jieba's alone.
 
     Raises:
         SettingError: a file cannot be read.
@@ -39,12 +39,12 @@ def use_dictionaries(paths: Sequence[Path]) -> None:
 
 
 def user_dictionary() -> str:
-    """Return the sha256 of the user's words that Chinese is cut by; "" where there are none."""
+    """Return the sha256 of the user dictionary; "" if there is none."""
     return _in_use[0][0] if _in_use else ""
 
 
 def cut_by_user() -> Cut | None:
-    """Return what cuts by jieba with the user's words; None where there are none."""
+    """Return a function that cuts with the user dictionary; None if there is none."""
     return _jieba_with(_in_use[0][1]) if _in_use else None
 
 
@@ -64,7 +64,7 @@ def _read(path: Path) -> str:
 @lru_cache(maxsize=1)
 def _jieba_with(text: str) -> Cut:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # jieba's own, of escapes in its patterns and of pkg_resources
+        warnings.simplefilter("ignore")  # jieba warns about escapes in its patterns and about pkg_resources
         import jieba
     level = jieba.default_logger.level
     jieba.setLogLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""Folded texts that know where each folded character stands in the original."""
+"""Fold texts for comparison, with offsets into the original text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.text.unicode import nfkc
 __all__ = ["Folded", "fold_compact", "fold_with_offsets", "shared_run"]
 
 _VOWELS_AND_FINALS = ("\u1160", "\u11ff")
-"""Hangul jamo that join the syllable before them."""
+"""First and last of the Hangul jamo that combine with the previous syllable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Folded:
 
     Attributes:
         text: the folded text.
-        starts: for each folded character, where its original begins.
-        ends: for each folded character, where its original ends.
+        starts: for each folded character, the start of its original.
+        ends: for each folded character, the end of its original.
     """
 
     text: str
@@ -32,7 +32,7 @@ class Folded:
     ends: array[int]
 
     def span(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the span of the original that gave the folded characters ``begin`` to ``end``."""
+        """Return the original span of the folded characters ``begin`` to ``end``."""
         return self.starts[begin], self.ends[end - 1]
 
     def find(self, needle: str) -> Iterator[tuple[int, int]]:
@@ -50,9 +50,9 @@ def fold_compact(text: str) -> str:
 
 
 def fold_with_offsets(text: str) -> Folded:
-    """Return the same as `fold_compact`, with the offsets of the original."""
+    """Return the result of `fold_compact` with offsets into the original."""
     clusters = _clusters(text)
-    pieces = list(map(_folded_cluster, clusters))
+    pieces = list(map(_fold_cluster, clusters))
     edges = list(accumulate(map(len, clusters), initial=0))
     starts = array("L", [edges[at] for at, piece in enumerate(pieces) for _ in piece])
     ends = array("L", [edges[at] for at, piece in enumerate(pieces, 1) for _ in piece])
@@ -61,9 +61,9 @@ def fold_with_offsets(text: str) -> Folded:
 
 @lru_cache(maxsize=256)
 def shared_run(needle: str, text: str) -> tuple[int, int]:
-    """Return the start and the end in ``needle`` of the longest run of characters that ``text`` shares with it.
+    """Return the start and end in ``needle`` of the longest common run of characters with ``text``.
 
-    The first of several; (0, 0) where they share none.
+    Return the first of several; (0, 0) if there is none.
     """
     if needle in text:
         return 0, len(needle)
@@ -75,7 +75,7 @@ def shared_run(needle: str, text: str) -> tuple[int, int]:
 
 
 def _clusters(text: str) -> Sequence[str]:
-    """Return the parts of a text that can be normalised one by one: a character and what joins it."""
+    """Return the parts of a text that can be normalised separately: a character and those that join it."""
     joining = set() if text.isascii() else {character for character in set(text) if _joins(character)}
     if not joining:
         return text
@@ -85,12 +85,12 @@ def _clusters(text: str) -> Sequence[str]:
 
 @lru_cache(maxsize=8192)
 def _joins(character: str) -> bool:
-    """Return whether a character may become one with the character before it."""
+    """Return whether normalisation may combine a character with the previous one."""
     first = unicodedata.normalize("NFKD", character)[0]
     low, high = _VOWELS_AND_FINALS
     return unicodedata.category(first).startswith("M") or low <= first <= high
 
 
 @lru_cache(maxsize=16384)
-def _folded_cluster(cluster: str) -> str:
+def _fold_cluster(cluster: str) -> str:
     return fold_compact.__wrapped__(cluster)

@@ -1,4 +1,4 @@
-"""The headings of a Markdown text."""
+"""Parse the headings of a Markdown text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*))?$")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
-"""A line that an underline below does not make a heading: blank, code, a quotation, a list item, a table row."""
+"""Lines that are no heading even if underlined: blank, code, a quotation, a list item, a table row."""
 
 
 class Heading(NamedTuple):
-    """A heading: where its first line begins, where the text below it does, and what it says."""
+    """A heading: the start of its first line, the start of the text below it, and its title."""
 
     start: int
     end: int
@@ -27,8 +27,8 @@ class Heading(NamedTuple):
 def headings(text: str) -> Iterator[Heading]:
     """Yield the headings of a Markdown text with LF line ends, in order.
 
-    They are lines that begin with one to six ``#``, and lines underlined with ``=`` or ``-``; neither counts inside
-    fenced code or the front matter. Time is linear in the length of the text.
+    A heading is a line that begins with one to six ``#``, or a line underlined with ``=`` or ``-``, outside fenced code
+    and front matter. Time is linear in the length of the text.
     """
     front = _FRONT_MATTER.match(text)
     at = front.end() if front else 0
@@ -55,7 +55,7 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def _without_closing(title: str) -> str:
-    """Return a heading's words without the ``#`` that may close it."""
+    """Return a heading's title without closing ``#``."""
     words = title.strip()
     bare = words.rstrip("#")
     return bare.rstrip() if not bare or bare[-1] in " \t" else words

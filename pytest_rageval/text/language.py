@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as tokenisation cares."""
+"""Detect the language of a text for tokenisation: Chinese or English."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 __all__ = ["CJK", "detect_language", "has_chinese"]
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ebef"
-"""Han characters, as the inside of a regular expression's character class."""
+"""Han characters, for use inside a character class of a regular expression."""
 
-_HAN = f"[{CJK}]"  # compiled, by re, when the first text is not ASCII
+_HAN = f"[{CJK}]"  # `re` compiles it only when a text is not ASCII
 
 
 def has_chinese(text: str) -> bool:

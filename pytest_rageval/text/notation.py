@@ -1,4 +1,4 @@
-"""How numbers are written: the separators of their thousands, and the signs of negative ones."""
+"""Notation of numbers: thousands separators and minus signs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = [
 ]
 
 CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
-"""Currencies as they stand before a number, as a regular expression."""
+"""Currencies before a number, as a regular expression."""
 
-# Each looks behind from its first character, which `re` finds fast.
+# Each pattern starts with a literal, which `re` finds fast, and then looks behind.
 _COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?<!\.\d,)(?<!\.\d\d,)(?<!\.\d{3},)(?=\d{3}(?!\d))")
 _WIDE = re.compile("[\u00a0\u2007\u2009\u202f](?<=\\d.)(?<!\\d{4}.)(?=\\d{3}(?!\\d))")
 
 LONGEST_SIGN = 20
-"""Characters of the longest minus with a currency, as in "negative usd 5"."""
+"""Length of the longest minus with a currency, such as "negative usd 5"."""
 
 _LAST_OF_SIGN = frozenset("-–负下 $€£¥币")
 _MINUS = re.compile(
@@ -33,7 +33,7 @@ _MINUS = re.compile(
     rf"|(?P<word>负|零下|\b(?:minus|negative) )(?:(?:{CURRENCY}) ?)?)\Z"
 )
 _JOINED = frozenset("-–)]}%‰°℃/+±_$€£¥")
-"""What a hyphen joins to the number behind it."""
+"""Characters before a hyphen that make it a joiner instead of a minus."""
 
 _HAN = re.compile(f"[{CJK}]")
 _MEASURE_BEFORE = re.compile(rf"\d[{CJK}]{{1,4}}\Z")
@@ -53,18 +53,18 @@ def join_thousands(text: str) -> str:
 
 
 def join_wide_thousands(text: str) -> str:
-    """Return ``text`` without the no-break and thin spaces between thousands, which NFKC turns into plain spaces."""
+    """Return ``text`` without no-break and thin spaces between thousands; NFKC would make them plain spaces."""
     return text if text.isascii() else _WIDE.sub("", text)
 
 
 def has_negative(text: str) -> bool:
-    """Return whether a text has a number with a minus (`negative_span`)."""
+    """Return whether a text has a negative number; see `negative_span`."""
     folded = join_thousands(nfkc(text).lower().replace("\u2212", "-"))
     return mark_negatives(folded, "") != folded
 
 
 def mark_negatives(text: str, mark: str) -> str:
-    """Return a folded text with ``mark`` before each negative number instead of its minus: -¥5 as ¥, mark and 5."""
+    """Return a folded text with ``mark`` instead of the minus before each negative number: -¥5 as ¥, mark and 5."""
     if _MAY_NEGATE.search(text) is None:
         return text
     parts, at = [], 0
@@ -77,12 +77,12 @@ def mark_negatives(text: str, mark: str) -> str:
 
 
 def negative_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where a number of a folded text begins and ends with its minus; ``start`` and ``end`` if it has none.
+    """Return the start and end of a number of a folded text, its minus included.
 
     A minus is a hyphen or an en dash directly before the number or its currency (-5, -$5, $-5), or one of the words
-    负, 零下, minus and negative. A hyphen after a letter, a digit, a bracket or a percent sign joins (covid-19, 60-70,
-    5%-10%). After a Han character it is a minus only if a unit follows and no number goes before: 同比-5% is negative,
-    歼-20 and 3月-5月 are not. Parentheses are a minus only as in accounting: $(5) and (5)%.
+    负, 零下, minus and negative. A hyphen after a letter, a digit, a bracket or a percent sign is a joiner (covid-19,
+    60-70, 5%-10%). After a Han character it is a minus only if a unit follows and no number precedes: 同比-5% is
+    negative, 歼-20 and 3月-5月 are not. Parentheses are a minus only in accounting notation: $(5) and (5)%.
     """
     last = text[start - 1 : start]
     before = text[max(0, start - LONGEST_SIGN) : start]
@@ -96,7 +96,7 @@ def negative_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _negates(match: re.Match[str], before: str, text: str, end: int) -> bool:
-    """Return whether what looks like a minus before a number is one."""
+    """Return whether a possible minus before a number is one."""
     if match["late"]:
         return True
     ahead = before[: match.start()]

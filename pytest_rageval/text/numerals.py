@@ -1,4 +1,4 @@
-"""Numbers in words, Chinese and English, rewritten in digits."""
+"""Rewrite Chinese and English number words in digits."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _LONGEST = 40
 
 _PLAIN = dict(zip("壹贰叁肆伍陆柒捌玖拾佰仟", "一二三四五六七八九十百千", strict=True))
 _BANK = re.compile(f"[{''.join(_PLAIN)}][{''.join(_PLAIN)}零万亿]+")
-"""Numerals as they stand on cheques; one alone may be part of a word, as in 大陆."""
+"""Numerals of bank cheques; a single one may be part of a word, as in 大陆."""
 
 
 def in_digits(text: str) -> str:
-    """Return ``text`` with the numbers that it says in words in digits: 二十三 as 23, 百分之五 as 5%, "five" as 5.
+    """Return ``text`` with digits instead of number words: 二十三 as 23, 百分之五 as 5%, "five" as 5.
 
-    万, 亿 and the larger English words stay behind a round number (两亿 as 2亿), as they tell how exact it is.
-    Numerals that are no number stay: 一 as an article, ordinals, names such as 三星. Time is linear.
+    万, 亿 and the larger English words stay after a round number (两亿 as 2亿), because they show its precision.
+    Numerals that are not numbers stay: 一 as an article, ordinals, names such as 三星. Time is linear.
     """
     if not text.isascii():
         text = _CHINESE.sub(_chinese, _BANK.sub(_unbanked, text))
@@ -58,12 +58,12 @@ def _unbanked(match: re.Match[str]) -> str:
 
 
 def _chinese(match: re.Match[str]) -> str:
-    said, of = match["number"], match["of"]
-    if match["before"] or len(said) > _LONGEST:
+    numeral, of = match["number"], match["of"]
+    if match["before"] or len(numeral) > _LONGEST:
         return match[0]
-    number = _chinese_number(said)
+    number = _chinese_number(numeral)
     whole = len(match[0]) == len(match.string.strip())
-    if number is None or not (of or whole or len(said) > 1 or _counts(said, match.string, match.end())):
+    if number is None or not (of or whole or len(numeral) > 1 or _counts(numeral, match.string, match.end())):
         return match[0]
     return number + (_PER[of[0]] if of else "")
 
@@ -72,29 +72,29 @@ def _counts(digit: str, text: str, end: int) -> bool:
     return bool((_AFTER_ONE if digit == "一" else _AFTER_DIGIT).match(text, end))
 
 
-def _chinese_number(said: str) -> str | None:
-    """Return a numeral in digits, or None for what is no number of its own: 千万, 三四."""
-    bare = said.rstrip("万亿")
+def _chinese_number(numeral: str) -> str | None:
+    """Return a numeral in digits; None if it is not a complete number: 千万, 三四."""
+    bare = numeral.rstrip("万亿")
     whole, _, decimals = bare.partition("点")
     if decimals:
         value = _chinese_integer(whole)
-        return None if value is None else f"{value}.{''.join(str(_DIGITS[c]) for c in decimals)}{said[len(bare) :]}"
-    value = _chinese_integer(said)
+        return None if value is None else f"{value}.{''.join(str(_DIGITS[c]) for c in decimals)}{numeral[len(bare) :]}"
+    value = _chinese_integer(numeral)
     if value is None:
         return None
-    scale = next((scale for scale in ("万亿", "亿", "万") if said.endswith(scale)), "")
+    scale = next((scale for scale in ("万亿", "亿", "万") if numeral.endswith(scale)), "")
     power = 1
     for character in scale:
         power *= _POWERS[character]
     return f"{value // power}{scale}" if scale and value % power == 0 else str(value)
 
 
-def _chinese_integer(said: str) -> int | None:
-    if all(character in _DIGITS for character in said):
-        return int("".join(str(_DIGITS[c]) for c in said)) if len(said) == 1 or len(said) >= 4 else None
+def _chinese_integer(numeral: str) -> int | None:
+    if all(character in _DIGITS for character in numeral):
+        return int("".join(str(_DIGITS[c]) for c in numeral)) if len(numeral) == 1 or len(numeral) >= 4 else None
     total = section = digit = 0
     counted = False
-    for character in said:
+    for character in numeral:
         if character in _DIGITS:
             if digit:
                 return None
@@ -110,18 +110,18 @@ def _chinese_integer(said: str) -> int | None:
                 total, section, digit = (total + section + digit) * _POWERS["亿"], 0, 0
             else:
                 total, section, digit = total + (section + digit) * _POWERS["万"], 0, 0
-    if digit and len(said) > 1 and said[-2] in "百千万亿":  # 三万五 is 35,000 in speech
+    if digit and len(numeral) > 1 and numeral[-2] in "百千万亿":  # 三万五 is 35,000 in speech
         return None
     return total + section + digit
 
 
 def _english(match: re.Match[str]) -> str:
-    said = re.split(r"[ -]", match[0].lower().replace(" and ", " "))
-    if len(said) > _LONGEST or (said == ["one"] and not _AFTER_ONE_IN_ENGLISH.match(match.string, match.end())):
+    words = re.split(r"[ -]", match[0].lower().replace(" and ", " "))
+    if len(words) > _LONGEST or (words == ["one"] and not _AFTER_ONE_IN_ENGLISH.match(match.string, match.end())):
         return match[0]
     total = section = 0
     last = 10**18
-    for word in said:
+    for word in words:
         if word in _SMALL:
             if section % 100 and not (section % 100 >= 20 and section % 10 == 0 and _SMALL[word] < 10):
                 return match[0]
@@ -133,8 +133,8 @@ def _english(match: re.Match[str]) -> str:
         else:
             total, section, last = total + section * _SCALES[word], 0, _SCALES[word]
     value = total + section
-    if said[-1] in _SCALES and said[-1] != "hundred":
-        return f"{value // _SCALES[said[-1]]} {said[-1]}"
+    if words[-1] in _SCALES and words[-1] != "hundred":
+        return f"{value // _SCALES[words[-1]]} {words[-1]}"
     return str(value)
 
 

@@ -1,4 +1,4 @@
-"""Templates with named placeholders, into which texts of any content are put."""
+"""Fill templates with named placeholders; values may contain any text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}(\s*)")
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return ``template`` with each ``{name}`` that ``values`` knows replaced, in one pass.
+    """Return ``template`` with each ``{name}`` in ``values`` replaced, in one pass.
 
-    What is put in is not looked at again, so braces in it stay as they are; so do names that ``values`` does not know.
-    An empty value takes the white space that follows its placeholder with it.
+    Braces in values and unknown names stay unchanged. An empty value also removes the white space after its
+    placeholder.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -27,5 +27,5 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def placeholders(template: str) -> frozenset[str]:
-    """Return the names that stand in braces in ``template``."""
+    """Return the names in braces in ``template``."""
     return frozenset(match[1] for match in _PLACEHOLDER.finditer(template))

@@ -1,4 +1,4 @@
-"""The quantities that a text states, in English and Chinese: numbers with their units, ranges, dates, times of day."""
+"""Parse quantities in English and Chinese: numbers with units, ranges, dates, times of day."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ RATIOS = frozenset({"%", "pp"})
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something that a text states in numbers.
+    """A number, range, date or time of day in a text.
 
     Attributes:
-        low: the number, in the unit; the lower end of a range.
+        low: the number in the base unit; the lower end of a range.
         high: the same as ``low``, or the upper end of a range.
-        unit: what is counted or measured, converted (all masses to "g"); "" for a bare number, `DATE`, `TIME` (in
-            minutes after midnight), or `UNKNOWN` for what can be read in more than one way.
-        step: what one more in the last digit stated would add; 0 for dates and times.
-        digits: how many digits are stated, leading zeros apart.
-        date: year, month and day of a date; 0 is what is not said.
-        factor: what the number as it is written was multiplied by, to be in the unit: 12 for years in months.
-        noun: the stem of the word behind a number without a unit, "car" for 3 cars; what follows it in Chinese.
-        scale: what a word behind the number multiplies it by: 10^6 for million.
+        unit: the base unit ("g" for all masses); "" for a bare number, `DATE`, `TIME` (in minutes after midnight), or
+            `UNKNOWN` for an ambiguous number.
+        step: the value of one unit in the last digit; 0 for dates and times.
+        digits: number of digits without leading zeros.
+        date: year, month and day of a date; 0 for a missing part.
+        factor: the factor from the written unit to the base unit: 12 for years in months.
+        noun: the stem of the word after a number without a unit, "car" for 3 cars; in Chinese, the next character.
+        scale: the factor of a scale word after the number: 10^6 for million.
     """
 
     low: Fraction = Fraction(0)
@@ -60,7 +60,7 @@ class Quantity:
 
     @property
     def year(self) -> int:
-        """The year of a date that says no more, or of a bare number that may be one (2015); else 0."""
+        """The year of a date without month and day, or of a bare number that may be a year (2015); else 0."""
         if self.unit == DATE:
             return self.date[0] if not any(self.date[1:]) else 0
         plain = self.unit == "" and self.low == self.high and self.low.denominator == 1 and self.step == 1
@@ -71,21 +71,21 @@ _SCALES = {
     "百": 2, "千": 3, "万": 4, "亿": 8, "k": 3, "thousand": 3, "m": 6, "mm": 6, "mn": 6, "mln": 6, "million": 6,
     "b": 9, "bn": 9, "bln": 9, "billion": 9, "tn": 12, "trn": 12, "trillion": 12,
 }  # fmt: skip
-_SAID = [(re.compile(said, re.I), unit, Fraction(factor)) for said, (unit, factor) in UNITS.items()]
+_SPELLINGS = [(re.compile(spelling, re.I), unit, Fraction(factor)) for spelling, (unit, factor) in UNITS.items()]
 
 _CORE = r"\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _CHINESE_SCALE = "(?:百|千(?![克米瓦卡])|万|亿){1,4}"
 _WORD_SCALE = " ?(?:thousand|million|mln|mn|billion|bln|bn|trillion|trn|tn)"
 _SCALE = f"(?:{_CHINESE_SCALE}|(?:{_WORD_SCALE}|[kb])(?![a-z]))"
 _COMPOUND = re.compile("[/23]|square|nautical")
-"""What a unit has that begins as another one does, and is looked for first: km/h, km2."""
+"""Marks of compound units (km/h, km2). They begin like a simple unit and must come first in `_UNIT`."""
 
 _UNIT = "|".join(
-    f"(?:{said})" + ("(?![a-z])" if re.search("[a-z]", said) else "")
-    for said in sorted(UNITS, key=lambda said: (_COMPOUND.search(said) is None, -len(said)))
+    f"(?:{spelling})" + ("(?![a-z])" if re.search("[a-z]", spelling) else "")
+    for spelling in sorted(UNITS, key=lambda spelling: (_COMPOUND.search(spelling) is None, -len(spelling)))
 )
 _NUMBER = re.compile(
-    r"(?=[-+(负零人$€£¥￥.\d]|minus |negative |rmb|cny|usd|us\$|hk|eur|jpy|gbp)"  # what it begins with, for speed
+    r"(?=[-+(负零人$€£¥￥.\d]|minus |negative |rmb|cny|usd|us\$|hk|eur|jpy|gbp)"  # possible first characters, for speed
     rf"(?P<open>\()?(?P<sign>[-+]|负|零下|minus |negative )?(?:(?P<cur>{CURRENCY}) ?)?(?P<inner>[-+(])?"
     rf"(?<![\d.])(?<!\d[/\u2044])(?P<num>{_CORE})(?P<scale>{_SCALE})?(?P<more>\d+(?:\.\d+)?{_SCALE})?"
     rf"(?:[ -]?(?P<unit>{_UNIT}))?(?P<close>\)(?P<late>{_SCALE})?)?",
@@ -101,14 +101,14 @@ _SENTENCE_WORD = "About|Approximately|Are|Around|Is|Nearly|Only|Over|Roughly|The
 _NAME = re.compile(rf"(?<![a-zA-Z])(?!(?:{_SENTENCE_WORD}) )[A-Z][\w&]* \Z")
 _VERSION = re.compile(r"\b(?:chapter|figure|python|release|section|table|version|v\.?) ?\Z|版本?号? ?\Z", re.IGNORECASE)
 _ODD = re.compile(r"[,/\u2044^×*]\d|e[+-]?\d| \d{3}(?!\d)", re.IGNORECASE)
-"""What follows a number that can be read in more than one way: 1,00,000, 3/4, 10^6, 1e5, 1 000."""
+"""Text after an ambiguous number: 1,00,000, 3/4, 10^6, 1e5, 1 000."""
 
 _CITED, _LISTED = re.compile(r"\[\d{1,3}\]"), re.compile(r"^ ?\d{1,2}[.)、](?!\d)", re.MULTILINE)
 _DASHES = str.maketrans(dict.fromkeys("−–—‒―‑‐", "-") | dict.fromkeys("～∼〜", "~"))
 _LONGEST = 40
 _NOUN = re.compile(f"[ -]?(?:(?P<word>[^\\W\\d_{CJK}]{{2,}})|(?P<han>[{CJK}]))")
 _NO_NOUN = frozenset("个的了左以多余是为和与或及至到等上下来在也就都而但并则后前年月日时有被将由从")
-"""Han characters that stand behind a number and do not say of what."""
+"""Han characters after a number that do not name the counted thing."""
 
 _NO_QUANTITY = Quantity(unit=UNKNOWN)
 _NAMED = "named"
@@ -117,37 +117,37 @@ _NAMED = "named"
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the quantities that ``text`` states, in no particular order.
 
-    Digits that belong to a name (COVID-19, 5G, Boeing 737, version 3.10), an ordinal (第3, No. 3) or, beside other
-    digits, a citation ([3]) or a list are none. What can be read in more than one way (05/06/2023, 3/4, 1 000) is one
-    of unit `UNKNOWN`. Time is linear in the length of the text.
+    Digits in a name (COVID-19, 5G, Boeing 737, version 3.10) or an ordinal (第3, No. 3) are not quantities. Neither
+    are citations ([3]) and list numbers, if the text has other digits. An ambiguous number (05/06/2023, 3/4, 1 000)
+    has the unit `UNKNOWN`. Time is linear in the length of the text.
     """
-    return tuple(one for one in _found(text) if one.unit != _NAMED)
+    return tuple(one for one in _parse(text) if one.unit != _NAMED)
 
 
 def whole_quantity(text: str) -> Quantity | None:
-    """Return the quantity that ``text`` is, with nothing around it; None for anything else, also dates and times."""
+    """Return the quantity if ``text`` is one and nothing else; None otherwise, and for dates and times."""
     if _NUMBER.fullmatch(_plain(text).strip()) is None:
         return None
-    found = quantities(text)
-    return found[0] if len(found) == 1 and found[0].unit not in (DATE, TIME, UNKNOWN) else None
+    parsed = quantities(text)
+    return parsed[0] if len(parsed) == 1 and parsed[0].unit not in (DATE, TIME, UNKNOWN) else None
 
 
 def without_numbers(text: str) -> str:
-    """Return ``text`` without its numbers and their units, and NFKC."""
+    """Return ``text`` in NFKC, without its numbers and their units."""
     return _NUMBER.sub(" ", _plain(text))
 
 
 def in_names(text: str) -> tuple[Quantity, ...]:
-    """Return, as bare numbers, the digits that `quantities` takes for part of a name or an ordinal."""
-    return tuple(replace(one, unit="") for one in _found(text) if one.unit == _NAMED)
+    """Return the digits in names and ordinals, which `quantities` excludes, as bare numbers."""
+    return tuple(replace(one, unit="") for one in _parse(text) if one.unit == _NAMED)
 
 
-def _found(text: str) -> list[Quantity]:
-    found: list[Quantity] = []
+def _parse(text: str) -> list[Quantity]:
+    result: list[Quantity] = []
     plain = _without_references(_plain(text))
-    plain = dates(plain, lambda said: found.append(Quantity(unit=DATE, date=said) if said else _NO_QUANTITY))
-    plain = times(plain, lambda minutes: found.append(Quantity(Fraction(minutes), Fraction(minutes), TIME)))
-    return [*found, *_numbers(plain)]
+    plain = dates(plain, lambda date: result.append(Quantity(unit=DATE, date=date) if date else _NO_QUANTITY))
+    plain = times(plain, lambda minutes: result.append(Quantity(Fraction(minutes), Fraction(minutes), TIME)))
+    return [*result, *_numbers(plain)]
 
 
 def _plain(text: str) -> str:
@@ -155,15 +155,15 @@ def _plain(text: str) -> str:
 
 
 def _without_references(text: str) -> str:
-    """Return the text without citations and list numbers; an answer that is nothing else, as "70." is, is a number."""
+    """Return the text without citations and list numbers; unchanged if no other digits remain ("70." is a number)."""
     bare = _CITED.sub("\n", text)
     bare = _LISTED.sub("\n", bare) if len(_LISTED.findall(bare)) > 1 else bare
     return bare if re.search(r"\d", bare) else text
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
-    """A number where it stands, with the power of ten that is written behind it."""
+class _Located:
+    """A number with its place in the text, and the factor of its scale and unit."""
 
     quantity: Quantity
     start: int
@@ -172,22 +172,22 @@ class _Stated:
 
 
 def _numbers(text: str) -> list[Quantity]:
-    """Return the quantities that are numbers; what is part of a name or an ordinal has the unit "named"."""
-    found: list[Quantity] = []
-    last: _Stated | None = None
+    """Return the numbers of a text; digits in a name or an ordinal have the unit "named"."""
+    result: list[Quantity] = []
+    last: _Located | None = None
     for match in _NUMBER.finditer(text):
-        stated = _stated(match, text, last)
-        joined = _range(last, stated, text) if last and stated else None
+        number = _located(match, text, last)
+        joined = _range(last, number, text) if last and number else None
         if joined:
-            found[-1], last = joined, None
+            result[-1], last = joined, None
             continue
-        found.append(stated.quantity if stated else _named(match["num"]))
-        last = stated
-    return found
+        result.append(number.quantity if number else _digits_in_name(match["num"]))
+        last = number
+    return result
 
 
-def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | None:
-    """Return the quantity of a match; None for digits that are part of a name or an ordinal."""
+def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located | None:
+    """Return the number of a match; None for digits in a name or an ordinal."""
     start, end = match.start("cur") if match["cur"] else match.start("num"), match.end()
     after_last = last is not None and last.end == match.start()
     before = text[max(0, match.start() - 24) : match.start()]
@@ -196,7 +196,7 @@ def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | 
     if _is_name(match, text, before):
         return None
     if len(match["num"]) > _LONGEST or len(match["more"] or "") > _LONGEST or _ODD.match(text, match.end("num")):
-        return _Stated(_NO_QUANTITY, start, end, Fraction(1))
+        return _Located(_NO_QUANTITY, start, end, Fraction(1))
     unit, factor = _unit(match)
     scale = _power(match["scale"] or match["late"]) * factor
     if unit in ("m or million", "mm or million") and match["cur"]:
@@ -214,7 +214,7 @@ def _stated(match: re.Match[str], text: str, last: _Stated | None) -> _Stated | 
         quantity = replace(quantity, noun=_noun(text, end))
     if _is_negative(match, after_last, quantity):
         quantity = replace(quantity, low=-value, high=-value)
-    return _Stated(quantity, start, end, scale)
+    return _Located(quantity, start, end, scale)
 
 
 def _noun(text: str, end: int) -> str:
@@ -227,7 +227,7 @@ def _noun(text: str, end: int) -> str:
     return "" if word in STOP_WORDS else stem(word)
 
 
-def _named(digits: str) -> Quantity:
+def _digits_in_name(digits: str) -> Quantity:
     if len(digits) > _LONGEST:
         return Quantity(unit=_NAMED)
     number = digits.replace(",", "")
@@ -259,8 +259,8 @@ def _is_negative(match: re.Match[str], after_last: bool, quantity: Quantity) -> 
     return sign not in "+(" and not (after_last and sign == "-")
 
 
-def _range(first: _Stated, second: _Stated, text: str) -> Quantity | None:
-    """Return both as a range where they are written as one: 5-10%, 5%至10%, between 5 and 10."""
+def _range(first: _Located, second: _Located, text: str) -> Quantity | None:
+    """Return both numbers as a range if they are written as one (5-10%, 5%至10%, between 5 and 10), else None."""
     low, high = first.quantity, second.quantity
     between, before = text[first.end : second.start], text[max(0, first.start - 10) : first.start]
     if UNKNOWN in (low.unit, high.unit) or len(between) > 6:
@@ -289,11 +289,11 @@ def _unit(match: re.Match[str]) -> tuple[str, Fraction]:
 
 @lru_cache(maxsize=256)
 def _unit_of(written: str) -> tuple[str, Fraction]:
-    return next((unit, factor) for said, unit, factor in _SAID if said.fullmatch(written))
+    return next((unit, factor) for spelling, unit, factor in _SPELLINGS if spelling.fullmatch(written))
 
 
 def _power(scale: str | None) -> Fraction:
-    """Return what a number is multiplied by: 10^8 for 亿, 10^7 for 千万, 10^9 for bn."""
+    """Return the factor of a scale word: 10^8 for 亿, 10^7 for 千万, 10^9 for bn."""
     if not scale:
         return Fraction(1)
     word = scale.strip().lower()

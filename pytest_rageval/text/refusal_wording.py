@@ -1,4 +1,4 @@
-"""The patterns by which one language refuses and answers."""
+"""The set of patterns that detect refusals and answers in one language."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["Wording"]
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How one language refuses and answers; the patterns are searched in single clauses.
+    """Patterns of refusals and answers in one language; each is searched in a single clause.
 
     Attributes:
         clauses: splits a text into clauses.
-        refusal: says that the question cannot be answered, or that the sources do not say.
-        verdict: begins a text that answers yes or no.
-        aside: neither answers nor refuses: an apology, advice, an offer, a need, a method, what the
-            sources are about, that they are wrong.
+        refusal: the question cannot be answered, or the sources do not say.
+        verdict: the text begins with yes or no.
+        aside: neither an answer nor a refusal: an apology, advice, an offer, a need, a method, the topic of the
+            sources, or that they are wrong.
         turn: turns from a refusal to an answer, or concludes or estimates one.
         value: holds a figure that may be an answer.
-        elsewhere: quotes another source than the first: it answers.
+        elsewhere: quotes another source than the first, and so answers.
         closing: concludes that the question cannot be answered.
     """
 

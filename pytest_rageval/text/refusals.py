@@ -1,4 +1,4 @@
-"""Whether an answer is a plain refusal: it says that it cannot answer, and gives no answer beside that."""
+"""Detect plain refusals: texts that say they cannot answer, and give no answer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_rageval.text.refusal_wording import Wording
 __all__ = ["LANGUAGES", "refuses"]
 
 LANGUAGES = ("en", "zh")
-"""The languages whose refusals are known."""
+"""The supported languages."""
 
 LONGEST = 20_000
-"""Characters of an answer that are read."""
+"""Number of characters of an answer that are searched."""
 
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _MARKUP = re.compile(r"[*#`>|]+")
@@ -27,20 +27,20 @@ _LABEL = re.compile(
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
     """Return whether ``text`` is a refusal in one of ``languages``.
 
-    It is when a clause refuses and no clause answers. A clause refuses when it says that the writer cannot answer
-    ("I am unable to determine ..."), does not know or has no access, or that the sources do not say ("the documents do
-    not mention ..."). These clauses answer:
+    A refusal has a clause that refuses and no clause that answers. A clause refuses if it says that the writer cannot
+    answer ("I am unable to determine ..."), does not know or has no access, or that the sources do not say ("the
+    documents do not mention ..."). These clauses answer:
 
     - yes or no, at the beginning of the text;
-    - any statement before the first refusal, but for an aside (see `Wording.aside`);
+    - any statement before the first refusal, except an aside (see `Wording.aside`);
     - after a refusal, a statement that turns ("but ...", "however ..."), concludes ("therefore ..."), estimates
-      ("probably ...") or holds a figure. Years, dates, and the numbers of forms, sections and steps are no figures.
-    - after a refusal, what another source says ("the second document says that ...").
+      ("probably ...") or holds a figure. Years, dates, and the numbers of forms, sections and steps are not figures.
+    - after a refusal, a statement of another source ("the second document says that ...").
 
-    The last clause decides if it concludes from what the sources lack that there is no answer ("..., so the ratio
-    cannot be calculated"): the facts before it are steps on the way. Yes or no at the beginning still answers.
+    If the last clause concludes that there is no answer because the sources lack something ("..., so the ratio cannot
+    be calculated"), the text is a refusal: the facts before it are only steps. Yes or no at the start still answers.
 
-    What stands in quotation marks is not read.
+    Text in quotation marks is ignored.
     """
     return any(_refuses(text[:LONGEST], language) for language in languages if language in LANGUAGES)
 
@@ -65,7 +65,10 @@ def _refuses(text: str, language: str) -> bool:
 
 
 def _gives_up(clauses: list[str], wording: Wording) -> bool:
-    """Return whether the last clause concludes that there is no answer; asides may follow it, and one must precede."""
+    """Return whether the last clause, apart from asides, concludes that there is no answer.
+
+    A refusal or an aside must precede it.
+    """
     last = len(clauses) - 1
     while last > 0 and not wording.closing.search(clauses[last]):
         if wording.value.search(clauses[last]) or not wording.aside.search(clauses[last]):
@@ -75,7 +78,7 @@ def _gives_up(clauses: list[str], wording: Wording) -> bool:
 
 
 def _answers(clause: str, wording: Wording, *, refused: bool) -> bool:
-    """Return whether a clause that does not refuse answers."""
+    """Return whether a clause that is not a refusal is an answer."""
     if refused and wording.elsewhere.search(clause):
         return True
     if wording.aside.search(clause):

@@ -1,4 +1,4 @@
-"""How English answers refuse: the patterns of `refusals`, for text in lower case with contractions written out."""
+"""Patterns of refusals in English, for lower-case text without contractions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NAMED = (
     r"|minute|prospectus|book|chapter|novel|paper|essay|post|website|summary|abstract|profile|biography|entry|ruling"
     r"|judgment|judgement|opinion|schedule|catalogue|catalog|faq)s?"
 )
-"""Kinds of documents with a name: what is said of one is no aside, because an answer may be about it."""
+"""Kinds of documents with a name. A statement about one is not an aside, because an answer may be about it."""
 
 _SAY = (
     r"(?:mention|state|specify|say|disclose|discuss|indicate|tell|describe|identify|clarify|explain|address|reveal"
@@ -254,11 +254,11 @@ _VALUE = re.compile(
 
 
 def clauses(text: str) -> list[str]:
-    """Return the clauses of an English text in lower case, with contractions written out.
+    """Split an English text into clauses in lower case, without contractions.
 
     "Although the text does not say so, it is red" gives two: the concession, and the main clause after "but".
     """
-    found: list[str] = []
+    result: list[str] = []
     for sentence in sentences(text):
         plain = sentence.lower()
         for pattern, instead in _CONTRACTIONS:
@@ -266,12 +266,12 @@ def clauses(text: str) -> list[str]:
         plain = _IMPRESSION.sub("", plain)
         concession = _CONCESSION.match(plain)
         if concession:
-            found.append(concession[0])
+            result.append(concession[0])
             plain = f"but {plain[concession.end() :]}"
         advice = _ADVICE.search(plain)
         parts = (_REPORTED.sub(r"\1", part) for part in _SPLIT.split(plain))
-        found += [clause for part in parts if (clause := (part if advice else _REASON.sub("", part)).strip())]
-    return found
+        result += [clause for part in parts if (clause := (part if advice else _REASON.sub("", part)).strip())]
+    return result
 
 
 ENGLISH = Wording(

@@ -1,4 +1,4 @@
-"""How Chinese answers refuse: the patterns of `refusals`."""
+"""Patterns of refusals in Chinese, for `refusals`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRADITIONAL = str.maketrans(
     "导闻员几档没无说该问题讯资数据内与关于给开为从来个时间确认这对虽尽于报导书条约们应并还网页单处实现际结论进检寻询备注读请咨后标总产业务营额净岁答复议尽启"
     "录体况载详细节据里够计断后获观点规则范围涉评系仅换较长当样别难绍谈讲参阅论证况张遗憾歉谢联络",
 )
-"""The traditional characters of the patterns here, and of what often stands beside them."""
+"""Traditional -> simplified characters of these patterns and of frequent words around them."""
 
 _OTHER = r"(?:第[二三四五六七八九]|另外?一|其他|后一)[篇个份段条则]?(?:文档|资料|文章|段落|报道|材料|新闻|合同|条文)?"
 _JOINED = re.compile(rf"((?:根据|按照|依据){_OTHER}[^，。\n]{{0,6}})[，,]")
@@ -39,7 +39,7 @@ _NAMED = (
     r"(?:合同|租约|协议|宣传册|条文|条款|条例|法律|法规|法条|规章|章程|新闻|报道|公告|通知|通告|声明|政策|说明书|手册|指南|判决书?|招股书"
     r"|招股说明书|网页|论文|传记|小说|书|信件|邮件|摘要|简介|词条)"
 )
-"""Kinds of documents with a name, which may say of things what only `_SAY` can mean of a source."""
+"""Kinds of documents with a name. An answer may be about such a document, so only verbs of `_SAY` make a refusal."""
 
 _SAY = r"(?:规定|透露|提及|提到|提供|说|披露|写|指出|给出|明确|介绍|报[道导]|涉及|注明|载明|约定|解释|谈到|回答)"
 _SAYS = r"(?:提及|提到|提供|说明|给出|包含|涉及|指出|披露|显示|列出|介绍|记载|描述|透露|回答|谈到|规定|报[道导]|写)"
@@ -115,11 +115,10 @@ _VALUE = re.compile(
 
 
 def clauses(text: str) -> list[str]:
-    """Return the clauses of a Chinese text, without white space: what punctuation or a turning word parts.
+    """Split a Chinese text at punctuation and turning words into clauses without white space.
 
-    A clause that gives a reason is left out: "because the information is missing" may answer why something failed.
-    It stays before a conclusion that there is no answer. What a person says is left out too. Traditional characters are
-    read as simplified ones.
+    Omit a clause that gives a reason ("because the information is missing" may answer why something failed), unless a
+    conclusion that there is no answer follows. Also omit what a person says. Traditional characters become simplified.
     """
     joined = _JOINED.sub(r"\1", text.translate(_TRADITIONAL))
     parts = [part for raw in _STOP.split(joined) if (part := re.sub(r"[^\S\n]+", "", raw))]

@@ -1,4 +1,4 @@
-"""Sentences in English and Chinese."""
+"""Split English and Chinese text into sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.text.language import has_chinese
 __all__ = ["sentences"]
 
 _STOP = re.compile(r"""[.!?;…。！？；]+[”’」』）】》"')\]]*""")
-"""Where a sentence may end: stops, and the closing quotation marks and brackets that belong to them."""
+"""Possible ends of a sentence: stops, with their closing quotation marks and brackets."""
 
 _NEXT = re.compile(r"""(\s*)["'“‘「『（【《(\[]*(\w*)""")
 _LAST = re.compile(r"[^\s(\[“‘\"']*\Z")
@@ -17,43 +17,48 @@ _LAST = re.compile(r"[^\s(\[“‘\"']*\Z")
 _TITLES = re.compile(
     "adm|brig|capt|cmdr|col|dr|figs?|fr|gen|gov|hon|lt|maj|messrs|mrs?|ms|mt|prof|rep|rev|sen|sgt|ste?|supt"
 )
-"""What a name follows: never the end of a sentence."""
+"""Titles before a name; a dot after them never ends a sentence."""
 
 _BEFORE_NUMBER = re.compile("apr|art|aug|ch|dec|eq|feb|jan|jul|jun|mar|nos?|nov|oct|p|para|pp|sec|sept?|vols?")
-"""What a number follows: not the end of a sentence before a digit."""
+"""Abbreviations before a number; a dot after them does not end a sentence if a digit follows."""
 
 _ABBREVIATIONS = re.compile(
     "al|approx|ave|bros|ca|cf|co|corp|dept|dist|eds?|est|etc|ext|gmbh|inc|jr|ltd|ph\\.d|plc|sq|sr|tel|univ|viz|vs"
     r"|(?:[a-z]\.)*[a-z]"
 )
-"""What may end a sentence or stand inside one; the last are initials ("j", "u.s")."""
+"""Abbreviations at the end or inside of a sentence; the last pattern matches initials ("j", "u.s")."""
 
 _STARTERS = re.compile(
     "A|After|All|Although|An|And|As|At|Because|Before|Both|But|By|During|Each|For|From|He|Her|His|How|However|I|If|In"
     "|It|Its|Later|Many|Most|My|No|On|One|Our|Several|She|Since|So|Some|That|The|Their|Then|There|These|They|This|Those"
     "|Today|Two|Under|Until|We|What|When|Where|While|Who|Why|With|You|Your"
 )
-"""Words that, with a capital, begin a sentence rather than go on with a name."""
+"""Capitalised words that usually begin a sentence and do not continue a name."""
 
 
 def sentences(text: str) -> list[str]:
-    """Split ``text`` into sentences, in order, without empty ones; the characters are kept as they are.
+    """Split ``text`` into sentences, in order, without empty ones; do not change their characters.
 
-    A line break ends a sentence. So do 。！？； and …… with the closing quotation marks after them, unless more
-    punctuation follows; ASCII stops beside Chinese; and otherwise ``.``, ``!``, ``?`` and ``...`` before white space,
-    unless the next word has a small letter or the stop belongs to a title ("Dr."), an abbreviation ("No. 5"),
-    an initial ("J. Smith") or a list number ("1. First"). "Inc.", "U.S." and their like end a sentence
-    only before a word that often begins one. Time is linear in the length of the text.
+    These end a sentence:
+
+    - a line break;
+    - 。！？； and …… with the closing quotation marks after them, unless more punctuation follows;
+    - ASCII stops next to Chinese;
+    - ``.``, ``!``, ``?`` and ``...`` before white space, unless the next word begins with a small letter or the stop
+      belongs to a title ("Dr."), an abbreviation ("No. 5"), an initial ("J. Smith") or a list number ("1. First").
+
+    Abbreviations such as "Inc." and "U.S." end a sentence only before a word that often begins one. Time is linear in
+    the length of the text.
     """
-    found: list[str] = []
+    pieces: list[str] = []
     for line in text.splitlines():
         begin = 0
         for stop in _STOP.finditer(line):
             if _ends(line, begin, stop):
-                found.append(line[begin : stop.end()])
+                pieces.append(line[begin : stop.end()])
                 begin = stop.end()
-        found.append(line[begin:])
-    return [sentence for part in found if (sentence := part.strip())]
+        pieces.append(line[begin:])
+    return [sentence for piece in pieces if (sentence := piece.strip())]
 
 
 def _ends(line: str, begin: int, stop: re.Match[str]) -> bool:
@@ -74,7 +79,7 @@ def _ends(line: str, begin: int, stop: re.Match[str]) -> bool:
 
 
 def _full_stop(line: str, begin: int, dot: int, word: str) -> bool:
-    """Return whether the single ``.`` at ``dot``, before ``word``, is a full stop and not part of an abbreviation."""
+    """Return whether the single ``.`` at ``dot``, before ``word``, is a full stop, not part of an abbreviation."""
     tail = _LAST.search(line, max(begin, dot - 20), dot)
     last = tail[0].lower() if tail else ""
     if _TITLES.fullmatch(last) or (_BEFORE_NUMBER.fullmatch(last) and word[:1].isdecimal()):

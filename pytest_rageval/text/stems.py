@@ -12,23 +12,23 @@ _STOPS = (
     " under was were when which while who will with would you"
 )
 STOP_WORDS = frozenset(_STOPS.split())
-"""English words that say nothing of what a text is about."""
+"""English words without a topic of their own."""
 
 LONGEST = 40
-"""Letters of a word that is stemmed; a longer one is no English word."""
+"""Longest word that is stemmed, in letters; a longer one is not English."""
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the stem of a word in lower case: "open" for "opens", "opened" and "opening".
 
-    A word with anything but letters in it, such as "2022", is its own stem. So is a Chinese word, which Snowball's
-    English rules leave as it is. The rules run in pure Python, whether or not PyStemmer is installed, because the two
-    follow different versions of the rules and a reader has to answer alike on every machine.
+    A word with other characters than letters, such as "2022", is its own stem, and so is a Chinese word. The rules run
+    in pure Python even if PyStemmer is installed: PyStemmer follows another version of the rules, and results must be
+    the same on every machine.
     """
     from snowballstemmer.english_stemmer import EnglishStemmer
 
     if len(word) > LONGEST or not word.isalpha():
         return word
-    stemmed: str = EnglishStemmer().stemWord(word)  # a new one each time: one stemmer serves one thread
+    stemmed: str = EnglishStemmer().stemWord(word)  # a new one for each call: a stemmer is not thread-safe
     return stemmed

@@ -1,4 +1,4 @@
-"""Units in English and Chinese, and what they are converted to."""
+"""Units in English and Chinese, with their base units and factors."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ UNITS: dict[str, tuple[str, str]] = {
     "辆": ("辆", "1"),
     "项": ("项", "1"),
 }
-"""How a unit is written, as a regular expression -> the unit it is converted to, and the factor."""
+"""Spellings of a unit, as a regular expression -> its base unit, and the factor."""
 
 EITHER = (frozenset({"°", "°C"}), frozenset({"°", "°F"}), frozenset({"pounds", "GBP"}), frozenset({"pounds", "lb"}))
-"""Two units that may be the same one: 5 pounds are £5 or 5 lb."""
+"""Pairs of units that may be the same: 5 pounds are £5 or 5 lb."""

@@ -1,4 +1,4 @@
-"""Tokens and words: jieba's for text with Chinese in it, otherwise what white space or punctuation parts."""
+"""Split text into tokens or words: jieba's for Chinese, else by punctuation and space."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 WORDS = "1"
-"""Which words `words` finds; another wherever it finds others, as indexes of them are kept."""
+"""Version of `words`; change it to invalidate stored indexes when its result changes."""
 
 SHORT = 10_000
-"""Characters of a text of which many are remembered; what is made of one of 10,000 takes up to a megabyte."""
+"""Longest text, in characters, of the larger cache; a result for 10,000 characters takes up to a megabyte."""
 
 _WORD = re.compile(r"\w+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -30,40 +30,40 @@ _PART = re.compile(r"[a-zA-Z0-9]+(?:\.\d+)?%?")
 _LATIN = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 
 _WHOLE = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
-"""The words of jieba's dictionary in ASCII that are not letters and digits alone."""
+"""The ASCII words of jieba's dictionary with other characters than letters and digits."""
 
 
 def once_a_text(make: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
-    """Return ``make``, which remembers what it made of the last 128 texts, and of the last 8 that are long.
+    """Return ``make`` with a cache for the last 128 short texts and the last 8 long ones.
 
-    Metric after metric compares an answer with all spellings of its case's gold. What was made while another dictionary
-    was in use is made anew. What is returned must not be changed.
+    Each metric compares an answer with all aliases of its case's gold, so the same texts come again. The cache depends
+    on the user dictionary. Callers must not change a result.
     """
 
-    def made(dictionary: str, text: str, *args: P.args, **kwargs: P.kwargs) -> T:
+    def compute(dictionary: str, text: str, *args: P.args, **kwargs: P.kwargs) -> T:
         return make(text, *args, **kwargs)
 
-    short: Callable[..., T] = lru_cache(maxsize=128)(made)
-    long: Callable[..., T] = lru_cache(maxsize=8)(made)
+    short: Callable[..., T] = lru_cache(maxsize=128)(compute)
+    long: Callable[..., T] = lru_cache(maxsize=8)(compute)
 
     @wraps(make)
-    def remembered(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def cached(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return (short if len(text) <= SHORT else long)(user_dictionary(), text, *args, **kwargs)
 
-    return remembered
+    return cached
 
 
 def words_version() -> str:
-    """Return what tells the words that `words` finds from those that it finds by another dictionary."""
+    """Return the version of `words` together with the user dictionary's digest."""
     return f"{WORDS} {user_dictionary()}".rstrip()
 
 
 def tokens(text: str) -> list[str]:
-    """Split ``text`` into tokens that are the whole of it, spaces and punctuation included, as jieba's ``cut`` does.
+    """Split ``text`` into tokens like jieba's ``cut``; they include spaces and punctuation.
 
-    rjieba cuts with jieba's dictionary and HMM; a run such as ``2021-12-29`` that it keeps whole is cut here as jieba
-    cuts what its dictionary does not hold. A lone surrogate, which no UTF-8 can carry, is a token of its own.
-    With words of the user's (``rag_user_dict``), which rjieba cannot take, jieba itself cuts.
+    rjieba cuts with jieba's dictionary and HMM. It leaves a run such as ``2021-12-29`` whole, and this function cuts it
+    like jieba. A lone surrogate, which UTF-8 cannot encode, is a token. With a user dictionary (``rag_user_dict``),
+    which rjieba does not support, jieba itself cuts.
     """
     cut = cut_by_user()
     if cut is not None:
@@ -75,12 +75,12 @@ def tokens(text: str) -> list[str]:
 
 
 def words(text: str, *, chinese: bool = False) -> list[str]:
-    """Split ``text`` into words; punctuation and white space are dropped, nothing else is changed.
+    """Split ``text`` into words; drop punctuation and white space.
 
-    Chinese, which ``chinese`` says of a text without a Han character, is cut by rjieba with jieba's dictionary and HMM.
-    It keeps a run such as ``2021-12-29`` or ``www.x.com`` whole; that is cut here as jieba cuts what its dictionary
-    does not hold: into letters and digits, with decimals and a percent sign. A lone surrogate, which no UTF-8 can
-    carry, separates words. With words of the user's (``rag_user_dict``) jieba itself cuts.
+    rjieba cuts Chinese with jieba's dictionary and HMM; ``chinese=True`` also applies it to a text without a Han
+    character. It leaves a run such as ``2021-12-29`` or ``www.x.com`` whole, and this function cuts it like jieba: into
+    letters and digits, with decimals and a percent sign. A lone surrogate, which UTF-8 cannot encode, separates words.
+    With a user dictionary (``rag_user_dict``) jieba itself cuts.
     """
     if not chinese and not has_chinese(text):
         return _WORD.findall(text)

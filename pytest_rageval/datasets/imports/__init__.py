@@ -1,15 +1,15 @@
-"""Files of other tools -> our JSON Lines: one module a kind of file, imported when it is first asked for."""
+"""Importers: convert files of other tools to our JSON Lines. Each format has a module."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 
-__all__ = ["BUILTIN", "Importer", "Order", "Taken"]
+__all__ = ["BUILTIN", "ImportResult", "Importer", "Order"]
 
-Importer = Callable[[Order, Taken], None]
-"""Reads what was ordered into what was taken; what it does not take it names there."""
+Importer = Callable[[Order, ImportResult], None]
+"""Reads the files of an `Order` into an `ImportResult`, and records there what it skips."""
 
 BUILTIN: dict[str, str] = {
     "deepeval": "pytest_rageval.datasets.imports.samples:deepeval",

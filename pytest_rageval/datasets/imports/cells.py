@@ -1,4 +1,4 @@
-"""Several texts in one value: a list, or a cell of a table that holds one."""
+"""Parse values that hold several texts: a list, or a cell of a table with a list in it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from contextlib import suppress
 __all__ = ["listed", "plain", "value_in"]
 
 WHOLE = 1e15
-"""Floats below it hold whole numbers exactly."""
+"""Floats below it represent whole numbers exactly."""
 
 _LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
 
 
 def listed(value: object, between: str | None = None, *, numbers: bool = False) -> list[object]:
-    """Return the items of a list, or what a string holds; numbers become text.
+    """Return the items of a list or of a string; numbers become text.
 
     Args:
         value: a list, a string, or None, which is empty.
-        between: None where a string is one text; else it is the cell of a table, which may be a list that was printed
-            into it, or several texts with this regular expression between them ("" is nothing).
-        numbers: a cell like "[1, 2]" is a list too, as ids are printed, but not texts.
+        between: None if a string is one text. Otherwise the string is a cell of a table: a printed list, or several
+            texts with this regular expression between them ("" for a single text).
+        numbers: whether a cell such as "[1, 2]" is a list: True for ids, False for texts.
     """
     if isinstance(value, list):
         return [plain(item) for item in value]
@@ -32,7 +32,7 @@ def listed(value: object, between: str | None = None, *, numbers: bool = False) 
         return []
     if not isinstance(value, str):
         return [plain(value)]
-    printed = _printed(value.strip()) if between is not None and value.strip().startswith("[") else None
+    printed = _parse_printed(value.strip()) if between is not None and value.strip().startswith("[") else None
     if printed is not None and (numbers or all(map(_is_text, printed))):
         return [plain(item) for item in printed]
     texts = re.split(between, value) if between else [value]
@@ -40,7 +40,7 @@ def listed(value: object, between: str | None = None, *, numbers: bool = False) 
 
 
 def plain(item: object) -> object:
-    """Return a number as text with all its digits, 4 for 4.0, in a list too; anything else as it is."""
+    """Return a number as text with all its digits (4 for 4.0), also in a list; anything else unchanged."""
     if isinstance(item, list):
         return [plain(each) for each in item]
     if isinstance(item, bool) or not isinstance(item, (int, float)):
@@ -49,7 +49,7 @@ def plain(item: object) -> object:
 
 
 def value_in(cell: object) -> object:
-    """Return the list or object that a string holds as JSON or as Python prints it; anything else as it is."""
+    """Return the list or object in a string, in JSON or Python notation; anything else unchanged."""
     text = cell.strip() if isinstance(cell, str) else ""
     if text.startswith(("[", "{")):
         with suppress(RecursionError, ValueError):
@@ -63,10 +63,10 @@ def _is_text(item: object) -> bool:
     return isinstance(item, str) or (isinstance(item, list) and all(isinstance(each, str) for each in item))
 
 
-def _printed(text: str) -> list[object] | None:
-    """Return the items of a list as JSON, Python or numpy print it, or None where ``text`` is none.
+def _parse_printed(text: str) -> list[object] | None:
+    """Return the items of a list in JSON, Python or numpy notation; None if ``text`` is not a list.
 
-    numpy puts no commas between strings, and Python would read such neighbours as one string.
+    numpy prints no commas between strings, and Python would join such strings into one.
     """
     with suppress(RecursionError, ValueError):
         return list(json.loads(text))
@@ -78,7 +78,7 @@ def _printed(text: str) -> list[object] | None:
 
 
 def _items(tokens: list[tuple[int, str]]) -> list[object] | None:
-    """Return the items of the list that tokens write, with the lists in it; None where they write anything else."""
+    """Return the items of the list that the tokens spell, with nested lists; None for anything else."""
     stack: list[list[object]] = [[]]
     for place, (kind, text) in enumerate(tokens):
         if text == "[" and (len(stack) > 1 or place == 0):

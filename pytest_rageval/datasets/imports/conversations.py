@@ -1,4 +1,4 @@
-"""Earlier turns of a conversation, in the forms that other tools write them."""
+"""Parse earlier turns of a conversation, in the forms of other tools."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["Conversation", "conversation_of"]
 QUESTIONS = ("question", "query", "q", "user", "human", "input", "prompt", "问题")
 ANSWERS = ("answer", "answers", "a", "assistant", "ai", "bot", "response", "output", "reply", "回答", "答案")
 ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "bot": "assistant"}
-"""Who speaks in a message -> which side; any other role (system, tool) is left out."""
+"""Role of a message -> side of the conversation; other roles (system, tool) are skipped."""
 SPEAKERS = {*ROLES, "developer", "function", "system", "tool"}
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 @dataclass(slots=True)
 class Conversation:
-    """What a field says of a conversation.
+    """The conversation in a field.
 
     Attributes:
-        turns: questions with their answers, in order; an answer that is not known is "".
-        asked: the last question of messages, if nobody has answered it yet.
-        left: what was left out, and how often.
+        turns: questions with their answers, in order; an unknown answer is "".
+        asked: the last question of messages, if it has no answer yet.
+        left: skipped parts -> how often.
     """
 
     turns: list[JsonObject] = field(default_factory=list)
@@ -36,11 +36,12 @@ class Conversation:
 
 
 def conversation_of(value: object) -> Conversation | None:
-    """Return the conversation in a field, or None where it has none of the known forms.
+    """Return the conversation in a field; None if it has none of the known forms.
 
-    A list of ``{"question", "answer"}`` (or like names; of several answers the first), of ``[question, answer]``, or
-    of messages ``{"role", "content"}`` or ``[role, content]``. The cell of a table may hold such a list as JSON or as
-    Python prints it. Pairs are messages if each begins with a role; if only some do, the form is not known.
+    The known forms are a list of ``{"question", "answer"}`` (or similar names; of several answers the first), of
+    ``[question, answer]``, or of messages ``{"role", "content"}`` or ``[role, content]``. A cell of a table may hold
+    such a list in JSON or Python notation. Pairs are messages if each begins with a role; if only some do, the form is
+    unknown.
     """
     items = value_in(value)
     if not isinstance(items, list):
@@ -67,7 +68,7 @@ def _role_of(item: Mapping[str, object]) -> object:
 
 
 def _message(item: JsonObject, conversation: Conversation) -> bool:
-    """Add a message to the conversation; return whether it can be read."""
+    """Add a message to the conversation; return whether it is valid."""
     role = str(_role_of(item))
     side = ROLES.get(role.casefold())
     if side is None:
@@ -85,7 +86,7 @@ def _message(item: JsonObject, conversation: Conversation) -> bool:
 
 
 def _say(side: str, text: str, conversation: Conversation) -> None:
-    """Add what one side says; a message without text is counted, and is no answer."""
+    """Add a message of one side; count a message without text, which is not an answer."""
     if side == "user":
         _leave_open(conversation)
     if not text.strip():
@@ -100,21 +101,21 @@ def _say(side: str, text: str, conversation: Conversation) -> None:
 
 
 def _turn(item: object, conversation: Conversation) -> bool:
-    """Add a question and its answer to the conversation; return whether they can be read."""
+    """Add a question and its answer to the conversation; return whether they are valid."""
     if isinstance(item, dict):
-        asked = next((name for name in QUESTIONS if name in item), "")
-        answered = next((name for name in ANSWERS if name in item), "")
-        others = {name: v for name, v in item.items() if name not in (asked, answered) and v not in EMPTY}
-        if not answered and any(isinstance(value, str) for value in others.values()):
+        question_key = next((name for name in QUESTIONS if name in item), "")
+        answer_key = next((name for name in ANSWERS if name in item), "")
+        others = {name: v for name, v in item.items() if name not in (question_key, answer_key) and v not in EMPTY}
+        if not answer_key and any(isinstance(value, str) for value in others.values()):
             return False  # one of them may be the answer
         conversation.left.update(others.keys())
-        pair: Sequence[object] = (item.get(asked), item.get(answered, ""))
+        pair: Sequence[object] = (item.get(question_key), item.get(answer_key, ""))
     elif _is_pair(item):
-        asked, answered, pair = "question", "answer", item
+        question_key, answer_key, pair = "question", "answer", item
     else:
         return False
     question, answer = (
-        _text(_first(v), name, conversation.left) for v, name in zip(pair, (asked, answered), strict=True)
+        _text(_first(v), name, conversation.left) for v, name in zip(pair, (question_key, answer_key), strict=True)
     )
     if not question or answer is None:
         return False
@@ -123,19 +124,19 @@ def _turn(item: object, conversation: Conversation) -> bool:
 
 
 def _leave_open(conversation: Conversation) -> None:
-    """Add a question that was followed by another one instead of an answer."""
+    """Add the open question with an empty answer, because another question follows."""
     if conversation.asked:
         conversation.turns.append({"question": conversation.asked, "answer": ""})
         conversation.asked = ""
 
 
 def _first(value: object) -> object:
-    """Return the first of several texts; anything else as it is."""
+    """Return the first of several texts; anything else unchanged."""
     return value[0] if isinstance(value, list) and value and not isinstance(value[0], dict) else value
 
 
 def _text(value: object, name: str, left: Counter[str]) -> str | None:
-    """Return a text, or that of a message in parts; None for anything else. A part without text is counted."""
+    """Return a text, or the joined parts of a message; None for anything else. Count parts without text."""
     if value is None:
         return ""
     if not isinstance(value, list):

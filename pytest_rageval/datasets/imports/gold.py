@@ -1,4 +1,4 @@
-"""Gold answers of imported rows: aliases, any of which is right, or slots, each of which must be met."""
+"""Gold answers of imported rows: aliases (any is right) or slots (all must match)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["gold_of"]
 def gold_of(where: str, name: str, value: object, between: str | None, *, slots: bool) -> JsonObject:
     """Return the answers of a row as the ``answers`` or ``slots`` of a record.
 
-    A list of texts holds aliases of one answer. A list that holds lists is the slots, where ``slots`` says so: each
-    list within it holds the aliases of one slot, and a text beside them is a slot with one alias.
+    A list of texts holds aliases of one answer. With ``slots``, a list with lists in it holds slots: an inner list
+    holds the aliases of one slot, and a text is a slot with one alias.
 
     Args:
         where: ``file:line`` of the row.
         name: the field, for messages.
-        value: what the field holds.
+        value: the value of the field.
         between: see `listed`.
         slots: whether lists within a list are slots.
 
     Raises:
-        DataError: there are lists within the list, and nobody said what they are.
+        DataError: the list has lists in it, and ``slots`` is False.
     """
     answers = listed(value, between)
     if not any(isinstance(answer, list) for answer in answers):

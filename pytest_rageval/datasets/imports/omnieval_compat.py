@@ -1,20 +1,20 @@
-"""How OmniEval's published code reads its judge and its own results: for imported files, and for nothing else.
+"""Parse judges' replies and results like OmniEval's published code; for imported files only.
 
-Our own judges are read strictly (`pytest_rageval.judges.replies`): a label that was declared, within its scale, in one
-JSON object; one more question where the reply is none; `parse_error` kept apart from `not_applicable`. The published
-reading differs in every one of these:
+Our own judges parse strictly (`pytest_rageval.judges.replies`): a declared label, within its scale, in one JSON object;
+one more request after an unreadable reply; `parse_error` separate from `not_applicable`. The published code differs in
+every point:
 
-- broken JSON is mended as far as it goes, with full-width colons and commas and curly quotes; a list, prose or an
-  empty object is -1;
+- it repairs broken JSON where it can, with full-width colons and commas and curly quotes; a list, prose or an empty
+  object is -1;
 - of several objects the last counts;
-- the value stands under "prediction", else under the metric's name, else it is -1;
-- whatever Python's `int` takes is a value: true is 1, 1.9 is 1, "2" is 2; what it does not take, as "2.0", is -1;
-- no range is checked: 3 of 2 is 1.5;
-- below 0 a value means that the metric does not apply, or that nothing could be read: nobody can tell which.
+- the value is under "prediction", else under the metric's name, else it is -1;
+- a value is anything that Python's `int` accepts: true is 1, 1.9 is 1, "2" is 2; anything else, such as "2.0", is -1;
+- it checks no range: 3 of 2 is 1.5;
+- a value below 0 means that the metric does not apply or that the reply is unreadable; the two cannot be separated.
 
-Source: OmniEval (Wang et al., 2024), its evaluation code at commit b8385be; mended is what is broken in common ways
-(fences, prose around, quotes, commas, an end that is missing), not all that the library it uses, json_repair, mends.
-Its versions differ: from 0.44 on the last of two objects with the same keys counts, as here; in 0.30 two are a list.
+Source: OmniEval (Wang et al., 2024), its evaluation code at commit b8385be. This module repairs common faults (fences,
+surrounding prose, quotes, commas, a missing end), but not all that OmniEval's library json_repair repairs. Versions of
+json_repair differ: from 0.44, the last of two objects with the same keys counts, as here; in 0.30 two are a list.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ METRICS = {
     "map": "omnieval_map_compat",
     "mrr": "RR",
 }
-"""OmniEval's names of metrics that bear another name here."""
+"""OmniEval's names of metrics -> our names, if they differ."""
 
 JUDGED = ("accuracy", "completeness", "factuality", "hallucination", "numerical_accuracy", "utilization")
 WHOLE = ("hallucination", "numerical_accuracy")
-"""The judged metrics whose values are stored as they are; the others' are halved."""
+"""The judged metrics with unchanged values; the values of the others are halved."""
 
 UNKNOWN = "not_applicable_or_parse_error"
 """The reason of a judged value below 0."""
@@ -50,7 +50,7 @@ _PAIR = re.compile(
     r"""["'\u201c\u201d]?\b(\w+)["'\u201c\u201d]?\s*[:\uff1a]\s*"""
     r"""("[^"]*"?|'[^']*'?|\u201c[^\u201d]*\u201d?|[^,\uff0c}\s]+)"""
 )
-"""A key and its value, also with curly quotes, a full-width colon and a full-width comma after it."""
+"""A key and its value, also with curly quotes, a full-width colon and a full-width comma."""
 
 _QUOTES = "\"'\u201c\u201d"
 _DECODER = json.JSONDecoder()
@@ -58,25 +58,25 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def reply_value(reply: str, metric: str) -> float:
-    """Return the value that the published code stores for a judge's reply; any number, and -1 where it reads none.
+    """Return the value that the published code stores for a judge's reply: any number; -1 if unreadable.
 
     Args:
-        reply: what the judge said.
+        reply: the judge's reply.
         metric: OmniEval's name of the metric.
     """
-    said = _mended(reply)
-    if not isinstance(said, dict) or not said:
+    values = _repair(reply)
+    if not isinstance(values, dict) or not values:
         return -1.0
-    value = said.get("prediction", said.get(metric, -1))
+    value = values.get("prediction", values.get(metric, -1))
     try:
-        number = int(cast("int", value))  # which refuses what it does not take
+        number = int(cast("int", value))  # raises for other types
         return float(number) if number == -1 or metric in WHOLE else number / 2
     except (OverflowError, TypeError, ValueError):
         return -1.0
 
 
 def reading(metric: str, value: float | None) -> JsonObject:
-    """Return ``value`` of a score or, where it is none, the ``reason``.
+    """Return the ``value`` of a score, or the ``reason`` why it has none.
 
     Reasons: ``not_applicable_or_parse_error`` (a judged metric's value below 0), ``out_of_range`` (not in 0..1),
     ``not_a_number``.
@@ -89,16 +89,16 @@ def reading(metric: str, value: float | None) -> JsonObject:
 
 
 def metric_name(metric: str) -> str:
-    """Return our name of one of OmniEval's metrics, which it writes in either case: "RR" for "MRR" and "mrr"."""
+    """Return our name of an OmniEval metric, ignoring case: "RR" for "MRR" and "mrr"."""
     return METRICS.get(metric.lower(), metric)
 
 
-def _mended(reply: str) -> object:
-    """Return the last object of a reply that is not empty, mended where it is broken; None for a list or prose."""
+def _repair(reply: str) -> object:
+    """Return the last object of a reply that is not empty, repaired if broken; None for a list or prose."""
     start = re.search(r"[{\[]", reply)
     if start is None or start[0] == "[":
         return None
-    said: object = None
+    result: object = None
     at = start.start()
     while at >= 0:
         try:
@@ -106,9 +106,9 @@ def _mended(reply: str) -> object:
         except (RecursionError, ValueError):
             end = reply.find("}", at) + 1 or len(reply)
             value = {key: _literal(text) for key, text in _PAIR.findall(reply[at:end])}
-        said = value or said
+        result = value or result
         at = reply.find("{", end)
-    return said
+    return result
 
 
 def _literal(text: str) -> object:

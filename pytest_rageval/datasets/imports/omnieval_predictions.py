@@ -1,4 +1,4 @@
-"""OmniEval's predictions: one file a topic and task, one line a question or a turn of a conversation."""
+"""Import OmniEval's predictions: a file per topic and task, a line per question or turn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.cells import listed
 from pytest_rageval.datasets.imports.rows import files_of, read_rows
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, shown_path
 from pytest_rageval.errors import DataError
@@ -23,30 +23,30 @@ RANKED = {"contents": "text", "score": "score", "title": "title"}
 Row = tuple[str, JsonObject]
 
 
-def take(order: Order, taken: Taken) -> None:
-    """Take files ``<level 1> - <level 2> - <task>.pred.jsonl``, or the folders that they lie in.
+def take(order: Order, result: ImportResult) -> None:
+    """Import files ``<level 1> - <level 2> - <task>.pred.jsonl``, or folders with such files.
 
     A line is a case, with its gold chunks as ``qrels`` and its gold passages as positive ones, and a recorded answer
-    with its ranking. Lines of one file that share an id are the turns of a conversation in their order: such a case is
-    ``<id>.<round>``, and has the turns before it as its history, with their gold answers. Where files share ids, the
-    file's name stands before them, as ``<level 1>-<level 2>-<task>-<id>``.
+    with its ranking. Lines of one file with the same id are the turns of a conversation, in order: the id of such a
+    case is ``<id>.<round>``, and its history is the earlier turns with their gold answers. If files share ids, the
+    file's name precedes them, as in ``<level 1>-<level 2>-<task>-<id>``.
 
     Source: OmniEval (Wang et al., 2024).
     """
-    files = {path: list(read_rows(path, taken)) for path in files_of(order.paths, f"*{SUFFIX}")}
+    files = {path: list(read_rows(path, result)) for path in files_of(order.paths, f"*{SUFFIX}")}
     ids = Counter(name for rows in files.values() for name in {str(row.get("id")) for _, row in rows})
-    named = any(count > 1 for count in ids.values())
-    if named:
-        taken.notes.append("Several files have the same ids: the name of its file stands before each.")
+    is_ambiguous = any(count > 1 for count in ids.values())
+    if is_ambiguous:
+        result.notes.append("Several files have the same ids: the name of its file stands before each.")
     for path, rows in files.items():
         levels = levels_of(path.name)
         if len(levels) < 3:
             problem = f"the name is not <level 1> - <level 2> - <task>{SUFFIX}, so its cases have no topic."
-            taken.notes.append(f"{shown_path(path)}: {problem}")
-        _file(rows, levels, "-".join([*levels, ""]) if named else "", order.system, taken)
+            result.notes.append(f"{shown_path(path)}: {problem}")
+        _file(rows, levels, "-".join([*levels, ""]) if is_ambiguous else "", order.system, result)
 
 
-def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: Taken) -> None:
+def _file(rows: list[Row], levels: list[str], prefix: str, system: str, result: ImportResult) -> None:
     facets = facets_of(levels)
     shared = Counter(str(row.get("id")) for _, row in rows)
     dialogues: dict[str, list[JsonObject]] = {}
@@ -56,7 +56,7 @@ def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: T
         try:
             name = f"{prefix}{record.identifier('id')}"
         except DataError as error:
-            taken.leave(error.where, error.problem)
+            result.leave(error.where, error.problem)
             continue
         answers = listed(row.get("golden_answers"))
         case: JsonObject = {"id": name, "question": row.get("question"), "answers": answers, **facets}
@@ -65,14 +65,14 @@ def _file(rows: list[Row], levels: list[str], prefix: str, system: str, taken: T
         if turn:
             rounds[name] += 1
             case |= {"id": f"{name}.{rounds[name]}", "dialogue": name, "round": rounds[name], "history": [*history]}
-        if _take(record, case, system, taken) and turn:
+        if _take(record, case, system, result) and turn:
             history.append({"question": case["question"], "answer": answers[0]})
 
 
-def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
-    """Take the case of a line, and its answer; return whether the case was taken."""
+def _take(record: Fields, case: JsonObject, system: str, result: ImportResult) -> bool:
+    """Import the case of a line, and its answer; return whether the case was imported."""
     row, where = record.values, record.where
-    case |= taken.facets(row, {*KEYS, *case})
+    case |= result.facets(row, {*KEYS, *case})
     passages = [str(text) for text in listed(row.get("relevant_passage")) if str(text).strip()]
     if passages:
         each = enumerate(dict.fromkeys(passages))
@@ -80,40 +80,40 @@ def _take(record: Fields, case: JsonObject, system: str, taken: Taken) -> bool:
     nodes = [str(node) for node in listed(row.get("relevant_node")) if str(node).strip()]
     if nodes:
         case["qrels"] = dict.fromkeys(nodes, 1)
-    if not taken.case(where, case):
+    if not result.case(where, case):
         return False
     try:
         output = record.inner("output", row.get("output"), "an object with pred and retrieval_result").without_nulls()
         answer: JsonObject = {"id": case["id"], "answer": output.string("pred")}
         if "retrieval_result" in output:
-            answer["ranking"] = _ranking(output, taken)
+            answer["ranking"] = _ranking(output, result)
     except DataError as error:
-        taken.leave(error.where, f"its answer was left: {error.problem}")
+        result.leave(error.where, f"its answer was left: {error.problem}")
         return True
-    taken.drop(output.values, ("pred", "retrieval_result"), "output.")
-    taken.needless.add("output.prompt")
-    taken.answer(where, answer | ({"system": system} if system else {}))
+    result.drop(output.values, ("pred", "retrieval_result"), "output.")
+    result.needless.add("output.prompt")
+    result.answer(where, answer | ({"system": system} if system else {}))
     return True
 
 
-def _ranking(output: Fields, taken: Taken) -> list[JsonObject]:
+def _ranking(output: Fields, result: ImportResult) -> list[JsonObject]:
     items: list[JsonObject] = []
     for found in output.objects("retrieval_result", "a list of objects with id, title and contents"):
         fields = found.without_nulls()
         item: JsonObject = {"id": fields.identifier("id")}
         item |= {ours: fields.values[key] for key, ours in RANKED.items() if key in fields}
-        taken.drop(fields.values, ("id", *RANKED), "output.retrieval_result.")
+        result.drop(fields.values, ("id", *RANKED), "output.retrieval_result.")
         items.append(item)
-    return taken.ranking(items)
+    return result.ranking(items)
 
 
 def levels_of(name: str) -> list[str]:
-    """Return the parts of a file's name: the levels of its topic, and its task."""
+    """Return the parts of a file's name: the levels of its topic, then its task."""
     return [part.strip() for part in name.removesuffix(SUFFIX).removesuffix(".jsonl").split(" - ")]
 
 
 def facets_of(levels: list[str]) -> dict[str, str]:
-    """Return the facets that the parts of a file's name say."""
+    """Return the facets for the parts of a file's name."""
     *domain, task = levels
     facets: dict[str, str] = {}
     if len(domain) > 1:

@@ -1,28 +1,28 @@
-"""Replies of OmniEval's judges, as its published code reads them: one line a reply."""
+"""Import replies of OmniEval's judges, one per line, parsed as in its published code."""
 
 from __future__ import annotations
 
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.omnieval_compat import metric_name, reading, reply_value
 from pytest_rageval.datasets.imports.rows import read_rows
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError
 
 __all__ = ["take"]
 
 
-def take(order: Order, taken: Taken) -> None:
-    """Take rows with ``id``, ``metric`` (OmniEval's name), ``reply`` and perhaps ``system`` as scores."""
+def take(order: Order, result: ImportResult) -> None:
+    """Import rows with ``id``, ``metric`` (OmniEval's name), ``reply`` and perhaps ``system`` as scores."""
     for path in order.paths:
-        for where, values in read_rows(path, taken):
+        for where, values in read_rows(path, result):
             record = Fields(where, values)
             try:
                 name, metric, reply = record.identifier("id"), record.text("metric"), record.string("reply")
                 system = order.system or record.string("system", "")
             except DataError as error:
-                taken.leave(error.where, error.problem)
+                result.leave(error.where, error.problem)
                 continue
             score: JsonObject = {"id": name, "metric": metric_name(metric), **({"system": system} if system else {})}
-            taken.drop(values, ("id", "metric", "reply", "system"))
-            taken.score(where, score | reading(metric, reply_value(reply, metric)), reply)
+            result.drop(values, ("id", "metric", "reply", "system"))
+            result.score(where, score | reading(metric, reply_value(reply, metric)), reply)

@@ -1,4 +1,4 @@
-"""OmniEval's results: one file a judge, one line a topic and task, with a list of values for each metric."""
+"""Import OmniEval's results: a file per judge, a line per topic and task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_rageval.datasets.imports.omnieval_compat import metric_name, reading
 from pytest_rageval.datasets.imports.omnieval_predictions import SUFFIX, facets_of, levels_of
 from pytest_rageval.datasets.imports.rows import files_of
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, json_kind, read_text, shown_path
@@ -29,21 +29,21 @@ _VALUE = re.compile(_NUMBER, re.IGNORECASE)
 _TRIPLE = re.compile("-".join([_NUMBER] * 3), re.IGNORECASE)
 
 
-def take(order: Order, taken: Taken) -> None:
-    """Take files ``evaluation_result_<judge>.jsonl``, or the folders that hold them, as scores of ``order.cases``.
+def take(order: Order, result: ImportResult) -> None:
+    """Import files ``evaluation_result_<judge>.jsonl``, or folders with such files, as scores of ``order.cases``.
 
     A line is ``{"<level 1> - <level 2> - <task>.pred.jsonl": {"retrieval_res_map": {...}, "generation_res_map":
-    {...}}}``; a map is null where the judge gave none. Its values belong to the cases with this topic and task, in
-    their order, and there must be as many. A metric is ``{"mean": ..., "list": "0.1,0.2"}``; the mean is not read.
+    {...}}}``; a map is null if the judge gave none. Its values belong to the cases with this topic and task, in
+    order, and their numbers must be equal. A metric is ``{"mean": ..., "list": "0.1,0.2"}``; the mean is ignored.
     ROUGE writes ``r1-r2-rl`` for each case, which becomes three scores. A value outside 0..1 becomes a score with a
-    reason instead of a value. The last line holds averages, which follow from the values and are not taken.
+    reason instead of a value. The last line holds averages, which follow from the values, and is skipped.
 
-    Files of several judges may repeat a value, as merged files do: it is taken once.
+    Files of several judges may repeat a value, as merged files do: it is imported once.
 
     Source: OmniEval (Wang et al., 2024).
 
     Raises:
-        SettingError: no dataset was named.
+        SettingError: ``order.cases`` is None.
         DataError: a file holds no such line.
     """
     if order.cases is None:
@@ -53,35 +53,35 @@ def take(order: Order, taken: Taken) -> None:
     cases = load(order.cases)
     scores: dict[object, JsonObject] = {}
     repeated = 0
-    for where, row, text in _scores(order, cases, taken):
+    for where, row, text in _scores(order, cases, result):
         first = scores.setdefault((row["id"], row["metric"]), row)
         if first is not row and first == row:
             repeated += 1
         else:
-            taken.score(where, row, text)
+            result.score(where, row, text)
     if repeated:
-        taken.notes.append(f"{repeated} values stand in several files and were taken once.")
+        result.notes.append(f"{repeated} values stand in several files and were taken once.")
 
 
-def _scores(order: Order, cases: Sequence[Instance], taken: Taken) -> Iterator[tuple[str, JsonObject, str]]:
-    """Yield where each score stands, the score and what is written."""
+def _scores(order: Order, cases: Sequence[Instance], result: ImportResult) -> Iterator[tuple[str, JsonObject, str]]:
+    """Yield ``file:line`` of each score, the score and its source text."""
     for path in files_of(order.paths, "evaluation_result_*.jsonl"):
-        for where, file, maps in _results(path, taken):
+        for where, file, maps in _results(path, result):
             of_file = _cases_of(file, cases)
             if not of_file:
-                taken.leave(where, f"no case has the topic and task of {found(file)}; name its dataset with --cases")
+                result.leave(where, f"no case has the topic and task of {found(file)}; name its dataset with --cases")
                 continue
-            for metric, values in _lists(where, file, maps, taken):
-                taken.rows += len(values)
+            for metric, values in _lists(where, file, maps, result):
+                result.rows += len(values)
                 if len(values) == len(of_file):
                     yield from ((where, row, text) for row, text in _of_metric(metric, values, of_file, order.system))
                     continue
                 problem = f"found {len(values)} values for {len(of_file)} cases, wanted one for each, in order"
-                taken.leave(where, f"{found(file)}: {metric}: {problem}; is it a result of other cases?")
+                result.leave(where, f"{found(file)}: {metric}: {problem}; is it a result of other cases?")
 
 
-def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
-    """Yield ``file:line``, the name of a file of predictions and its maps; name other lines as left."""
+def _results(path: Path, result: ImportResult) -> Iterator[tuple[str, str, JsonObject]]:
+    """Yield ``file:line``, the name of a file of predictions and its maps; record other lines as skipped."""
     name = shown_path(path)
     seen = False
     for number, text in enumerate(read_text(path).split("\n"), 1):
@@ -89,9 +89,9 @@ def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
         if not text.strip():
             continue
         try:
-            line = json.loads(text, parse_constant=str)  # a mean may be NaN, and is not read
+            line = json.loads(text, parse_constant=str)  # accept a mean of NaN, because it is ignored
         except (ValueError, RecursionError) as error:
-            taken.leave(where, f"is not one JSON object: {error}")
+            result.leave(where, f"is not one JSON object: {error}")
             continue
         if isinstance(line, dict) and any(key in line for key in AVERAGES):
             continue
@@ -101,17 +101,17 @@ def _results(path: Path, taken: Taken) -> Iterator[tuple[str, str, JsonObject]]:
                 seen = True
                 yield where, file, maps
             else:
-                taken.leave(where, f"{found(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
+                result.leave(where, f"{found(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
         if not results:
-            taken.leave(where, f"found {json_kind(line)}, wanted {LINE}")
+            result.leave(where, f"found {json_kind(line)}, wanted {LINE}")
     if not seen:
         raise DataError(name, f"holds no result of OmniEval; wanted lines {LINE}")
 
 
 def _cases_of(file: str, cases: Sequence[Instance]) -> list[Instance]:
-    """Return the cases that a file of predictions holds, by the topic and task in its name; all where it names none."""
-    wanted = facets_of(levels_of(file))
-    return [case for case in cases if all(_facet(case, name) == value for name, value in wanted.items())]
+    """Return the cases with the topic and task in the name of a file of predictions; all if it names none."""
+    facets = facets_of(levels_of(file))
+    return [case for case in cases if all(_facet(case, name) == value for name, value in facets.items())]
 
 
 def _facet(case: Instance, name: str) -> str:
@@ -119,25 +119,25 @@ def _facet(case: Instance, name: str) -> str:
     return TASK_OF.get(value, value) if name == "task" else value
 
 
-def _lists(where: str, file: str, maps: JsonObject, taken: Taken) -> Iterator[tuple[str, list[str]]]:
-    """Yield the metrics of a line with their values, as they are written."""
+def _lists(where: str, file: str, maps: JsonObject, result: ImportResult) -> Iterator[tuple[str, list[str]]]:
+    """Yield the metrics of a line with the texts of their values."""
     for name in MAPS:
         metrics = maps.get(name)
         if metrics is None:
             continue
         if not isinstance(metrics, Mapping):
-            taken.leave(where, f"{found(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
+            result.leave(where, f"{found(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
             continue
         for metric, values in metrics.items():
-            listed = values.get("list") if isinstance(values, dict) else None
-            if not isinstance(listed, str):
-                taken.leave(where, f"{found(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
+            text = values.get("list") if isinstance(values, dict) else None
+            if not isinstance(text, str):
+                result.leave(where, f"{found(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
                 continue
-            yield metric, [value.strip() for value in listed.split(",")] if listed.strip() else []
+            yield metric, [value.strip() for value in text.split(",")] if text.strip() else []
 
 
 def _of_metric(metric: str, values: list[str], cases: list[Instance], system: str) -> Iterator[tuple[JsonObject, str]]:
-    """Yield the scores of one metric, each with what is written."""
+    """Yield the scores of one metric, each with its source text."""
     names = ROUGE if metric.lower() == "rouge" else (metric_name(metric),)
     for case, text in zip(cases, values, strict=True):
         match = (_TRIPLE if names is ROUGE else _VALUE).fullmatch(text)

@@ -1,4 +1,4 @@
-"""Passages of imported rows: texts, or objects as other tools write them."""
+"""Passages of imported rows: texts, or objects in the forms of other tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_rageval.datasets.imports.cells import listed, plain, value_in
 from pytest_rageval.datasets.imports.evidence import page_field
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject, json_kind
 from pytest_rageval.errors import DataError
@@ -19,7 +19,7 @@ IDS = ("id", "_id", "doc_id", "docid", "passage_id", "chunk_id")
 TEXTS = ("text", "contents", "content", "passage", "page_content", "body")
 
 _HOP = re.compile(r"^<\d+-hop>\s*")
-"""What RAGAS writes before the contexts of a multi-hop question; no document holds it."""
+"""RAGAS's mark before the contexts of a multi-hop question; it is in no document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Column:
 
     Attributes:
         where: ``file:line`` of the row.
-        name: the field, as the row names it.
+        name: the field's name in the row.
         between: see `listed`.
-        role: ``positive`` or ``counterfactual``; "" for a ranking, whose passages may have an id only.
+        role: ``positive`` or ``counterfactual``; "" for a ranking, whose passages may have only an id.
     """
 
     where: str
@@ -39,17 +39,17 @@ class Column:
     role: str = ""
 
 
-def passages_of(column: Column, value: object, ids: object, taken: Taken) -> list[JsonObject]:
-    """Return passages with an id each: their own, else one of ``ids`` if there are as many, else of their content.
+def passages_of(column: Column, value: object, ids: object, result: ImportResult) -> list[JsonObject]:
+    """Return passages with ids: their own, else from ``ids`` if there are as many, else from their content.
 
-    A passage that names its page (see `page_field`) has it under ``page``, unless it is counterfactual. What an object
-    says besides its id, text, title and page is counted as left.
+    A passage that names its page (see `page_field`) has it under ``page``, unless it is counterfactual. Other fields of
+    an object than its id, text, title and page are counted as skipped.
 
     Args:
         column: the field that holds them.
         value: texts or objects, or one.
         ids: their ids, or None.
-        taken: counts what is left.
+        result: counts skipped fields.
 
     Raises:
         DataError: an item has no text.
@@ -57,7 +57,7 @@ def passages_of(column: Column, value: object, ids: object, taken: Taken) -> lis
     inside = value_in(value)
     items = [inside] if isinstance(inside, dict) else inside
     if isinstance(items, list) and any(map(_holds_text, items)):
-        passages = [_passage(item, column, taken) for item in items]
+        passages = [_passage(item, column, result) for item in items]
     else:
         items = listed(value, column.between)
         passages = [{"text": text} for text in items]
@@ -82,7 +82,7 @@ def _check_texts(column: Column, items: Sequence[object], passages: Sequence[Jso
 
 
 def named(passages: list[JsonObject]) -> list[JsonObject]:
-    """Return passages with their ids; one without, or with that of another text, is named by its content."""
+    """Return passages with unique ids; one without an id, or with the id of another text, gets a content id."""
     texts: dict[object, object] = {}
     ids = []
     for passage in passages:
@@ -93,11 +93,11 @@ def named(passages: list[JsonObject]) -> list[JsonObject]:
 
 
 def _holds_text(item: object) -> bool:
-    """Return whether an item is a passage as an object; JSON without a text may itself be the text of one."""
+    """Return whether an item is an object with a passage's text; other JSON may itself be a passage's text."""
     return isinstance(item, dict) and any(key in item for key in TEXTS)
 
 
-def _passage(item: object, column: Column, taken: Taken) -> JsonObject:
+def _passage(item: object, column: Column, result: ImportResult) -> JsonObject:
     if not isinstance(item, dict):
         return {"text": item}
     metadata = item["metadata"] if isinstance(item.get("metadata"), dict) else {}
@@ -108,8 +108,8 @@ def _passage(item: object, column: Column, taken: Taken) -> JsonObject:
         "text": next((key for key in TEXTS if item.get(key)), ""),
         "title": "title" if item.get("title") else "",
     }
-    taken.drop(item, (*keys.values(), page, *(["metadata"] if metadata else [])), f"{column.name}.")
-    taken.drop(metadata, () if page in item else (page,), f"{column.name}.metadata.")
+    result.drop(item, (*keys.values(), page, *(["metadata"] if metadata else [])), f"{column.name}.")
+    result.drop(metadata, () if page in item else (page,), f"{column.name}.metadata.")
     passage = {ours: item[theirs] for ours, theirs in keys.items() if theirs}
     passage |= {"text": plain(passage["text"])} if "text" in passage else {}
     return passage | ({"page": pages[0]} if page else {})

@@ -1,4 +1,4 @@
-"""RGB's predictions: what its evaluation wrote, one line a question."""
+"""Import RGB's predictions: the files of its evaluation, one line per question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.rows import files_of, read_rows
-from pytest_rageval.datasets.imports.taken import Order, Taken
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.source import JsonObject, shown_path
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.facets import facet_text
@@ -27,20 +27,20 @@ SETTINGS = ("noise_rate", "passage_num", "correct_rate", "temperature")
 Setting = dict[str, object]
 
 
-def take(order: Order, taken: Taken) -> None:
-    """Take files of predictions, or the folders that they lie in.
+def take(order: Order, result: ImportResult) -> None:
+    """Import files of predictions, or folders with such files.
 
-    A line is a case with the passages that the model was shown, in order and without roles, and a recorded answer. If
-    RGB named the file (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
+    A line is a case with the model's passages, in order and without roles, and a recorded answer. If the file has
+    RGB's form of name (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
     ``<dataset>-<id>``, as in the dataset ``rgb:``, and its language is the dataset's. Otherwise the id begins with the
     file's name.
 
     The facets ``noise_rate``, ``passage_num``, ``correct_rate`` and ``temperature`` hold the setting, from the file's
-    name; the row's own noise rate comes first. ``source`` holds the dataset. Settings in which files of one dataset
-    differ end the ids, as in ``en-17-noise_rate=0.4``.
+    name; the row's own noise rate comes first. ``source`` holds the dataset. If files of one dataset differ in a
+    setting, the ids end with it, as in ``en-17-noise_rate=0.4``.
 
-    The labels that RGB gave are left, because the answers are scored anew: the means of ``rgb_all_rate_compat``,
-    ``fact_check_rate_compat`` and ``correct_rate_compat`` are the rates that RGB's ``_result.json`` has.
+    RGB's labels are skipped, because the answers are scored again: the means of ``rgb_all_rate_compat``,
+    ``fact_check_rate_compat`` and ``correct_rate_compat`` equal the rates in RGB's ``_result.json``.
 
     Source: RGB (Chen et al., 2024).
     """
@@ -48,20 +48,20 @@ def take(order: Order, taken: Taken) -> None:
     settings: defaultdict[str, list[Setting]] = defaultdict(list)
     for path in files_of(order.paths, "*.json"):
         if path.stem.endswith("_result"):
-            taken.notes.append(f"{shown_path(path)}: the rates in it were left, as the answers are scored anew.")
+            result.notes.append(f"{shown_path(path)}: the rates in it were left, as the answers are scored anew.")
             continue
-        dataset, system, setting = _named(path)
-        for where, values in read_rows(path, taken):
+        dataset, system, setting = _parse_name(path)
+        for where, values in read_rows(path, result):
             own = setting | ({"noise_rate": values["noise_rate"]} if "noise_rate" in values else {})
             rows.append((Fields(where, values), dataset, order.system or system, own))
             settings[dataset].append(own)
     several = {dataset: _differing(of) for dataset, of in settings.items()}
     for record, dataset, system, setting in rows:
-        _take(record, dataset, setting, several[dataset], system, taken)
+        _take(record, dataset, setting, several[dataset], system, result)
 
 
-def _named(path: Path) -> tuple[str, str, Setting]:
-    """Return the dataset, the system and the setting that a file's name says."""
+def _parse_name(path: Path) -> tuple[str, str, Setting]:
+    """Return the dataset, the system and the setting in a file's name."""
     match = _NAME.fullmatch(path.stem)
     if match is None:
         return path.stem, "", {}
@@ -73,24 +73,26 @@ def _differing(settings: list[Setting]) -> list[str]:
     return [name for name in SETTINGS if len({facet_text(setting.get(name, "")) for setting in settings}) > 1]
 
 
-def _take(record: Fields, dataset: str, setting: Setting, several: list[str], system: str, taken: Taken) -> None:
+def _take(
+    record: Fields, dataset: str, setting: Setting, several: list[str], system: str, result: ImportResult
+) -> None:
     row, where = record.values, record.where
     try:
         end = "".join(f"-{key}={facet_text(setting.get(key, ''))}" for key in several)
         name = f"{dataset}-{record.identifier('id')}{end}"
     except DataError as error:
-        taken.leave(error.where, error.problem)
+        result.leave(error.where, error.problem)
         return
     case: JsonObject = {"id": name, "question": row.get("query")}
-    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the name is RGB's
+    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the file has RGB's form of name
     gold = row.get("ans")
     case |= {"slots": gold} if isinstance(gold, list) else {"answers": gold}
-    case |= {"source": dataset, **setting} | taken.facets(row, {*KEYS, "source", *SETTINGS})
+    case |= {"source": dataset, **setting} | result.facets(row, {*KEYS, "source", *SETTINGS})
     if "docs" in row:
         case["passages"] = row["docs"]
-    if not taken.case(where, case):
+    if not result.case(where, case):
         return
-    taken.fields.update(label for label in LABELS if label in row)
-    taken.needless.update(LABELS)
+    result.fields.update(label for label in LABELS if label in row)
+    result.needless.update(LABELS)
     answer: JsonObject = {"id": name, "answer": row.get("prediction")}
-    taken.answer(where, answer | ({"system": system} if system else {}))
+    result.answer(where, answer | ({"system": system} if system else {}))

@@ -1,4 +1,4 @@
-"""The rows of a file in JSON, JSON Lines, CSV or a spreadsheet, each with the line it starts on."""
+"""Read the rows of a file (JSON, JSON Lines, CSV or a spreadsheet) with their line numbers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from pathlib import Path
 from typing import cast
 
 from pytest_rageval.datasets.csv_rows import rows_of_csv
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
 from pytest_rageval.errors import DataError, found
 
 __all__ = ["TABLES", "files_of", "read_rows"]
 
 TABLES = (".csv", ".tsv", ".xlsx")
-"""How the names of tables with a header end."""
+"""File name suffixes of tables with a header."""
 
 Table = Iterator[tuple[int, list[str]]]
 
 
 def files_of(paths: Iterable[Path], pattern: str) -> list[Path]:
-    """Return the files, and those that ``pattern`` finds below the folders, sorted by name.
+    """Return the files, and the files below the folders that match ``pattern``, sorted by name.
 
     Raises:
-        DataError: a folder holds none.
+        DataError: a folder has no matching file.
     """
     files: list[Path] = []
     for path in paths:
@@ -36,11 +36,11 @@ def files_of(paths: Iterable[Path], pattern: str) -> list[Path]:
     return files
 
 
-def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
-    """Yield ``file:line`` and the values of every row, and count it; a row that cannot be read is named as left.
+def read_rows(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
+    """Yield ``file:line`` and the values of every row, and count it; record an unreadable row as skipped.
 
-    A name that ends as in `TABLES` says a table with a header; any other file is one JSON array of objects,
-    one object of columns, or JSON Lines. The cells of a table are strings, without those that are empty.
+    A file with a suffix in `TABLES` is a table with a header; any other file is one JSON array of objects,
+    one object of columns, or JSON Lines. The cells of a table are strings; empty cells are omitted.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -49,17 +49,17 @@ def read_rows(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
     if kind == ".xlsx":
         from pytest_rageval.datasets.imports.spreadsheet import read_workbook
 
-        rows = _below_header(shown_path(path), read_workbook(path, taken), taken)
+        rows = _below_header(shown_path(path), read_workbook(path, result), result)
     elif kind in TABLES:
-        rows = _below_header(shown_path(path), iter(rows_of_csv(path)), taken)
+        rows = _below_header(shown_path(path), iter(rows_of_csv(path)), result)
     else:
-        rows = _json(path, taken)
+        rows = _json(path, result)
     for where, values in rows:
-        taken.rows += 1
+        result.rows += 1
         yield where, values
 
 
-def _json(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+def _json(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
     name, text = shown_path(path), read_text(path)
     if text.lstrip().startswith("["):
         yield from ((f"{name}:{line}", values) for line, values in read_records(path))
@@ -72,22 +72,22 @@ def _json(path: Path, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
         try:
             values_of_line = read_line(record, name, line)
         except DataError as error:
-            taken.rows += 1
-            taken.leave(error.where, error.problem)
+            result.rows += 1
+            result.leave(error.where, error.problem)
             continue
         if values_of_line is not None:
             yield f"{name}:{line}", values_of_line
 
 
 def _columns(text: str, name: str) -> list[JsonObject]:
-    """Return the rows of a file that is one object; nothing where it is not.
+    """Return the rows of a file that is one object; empty if it is not.
 
-    It is columns, each a list or an object by row; or holds one list of rows; or is one row.
+    The object holds columns (each a list, or an object by row), or one list of rows, or it is one row.
     """
     try:
         columns = read_line(text.replace("\n", " "), name, 1) or {}
     except DataError:
-        return []  # it is JSON Lines, or each line will say what is wrong with it
+        return []  # JSON Lines, or reading it line by line reports each problem
     lists = [list(c.values()) if isinstance(c, dict) else c for c in columns.values()]
     cells = [column for column in lists if isinstance(column, list)]
     if not cells or len(cells) < len(lists) or len({len(column) for column in cells}) > 1:
@@ -97,20 +97,20 @@ def _columns(text: str, name: str) -> list[JsonObject]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-def _below_header(name: str, table: Table, taken: Taken) -> Iterator[tuple[str, JsonObject]]:
+def _below_header(name: str, table: Table, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
     filled = ((line, [cell.strip() for cell in cells]) for line, cells in table if any(map(str.strip, cells)))
     head, header = next(filled, (1, []))
     if not header:
         raise DataError(f"{name}:1", "the file holds no row; its first row has to name the columns")
-    twice = next((title for title in header if title and header.count(title) > 1), None)
-    if twice is not None:
-        raise DataError(f"{name}:{head}", f"two columns are named {found(twice)}; rename or remove one")
+    duplicate = next((title for title in header if title and header.count(title) > 1), None)
+    if duplicate is not None:
+        raise DataError(f"{name}:{head}", f"two columns are named {found(duplicate)}; rename or remove one")
     for line, cells in filled:
         if any(cells[len(header) :]):
-            taken.rows += 1
-            taken.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
+            result.rows += 1
+            result.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
             continue
-        named = [(title, cell) for title, cell in zip(header, cells, strict=False) if cell]
-        if any(not title for title, _ in named):
-            taken.fields["a column without a name"] += 1
-        yield f"{name}:{line}", {title: cell for title, cell in named if title}
+        pairs = [(title, cell) for title, cell in zip(header, cells, strict=False) if cell]
+        if any(not title for title, _ in pairs):
+            result.fields["a column without a name"] += 1
+        yield f"{name}:{line}", {title: cell for title, cell in pairs if title}

@@ -1,4 +1,4 @@
-"""How the tools whose samples can be imported write them, and what people write over the columns of a table."""
+"""Field names of other tools' samples, and column names of people's tables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COLUMNS = {
     "topic": ("topic", "二级主题", "主题"),
     "topic_1": ("topic_1", "一级主题"),
 }  # fmt: skip
-"""What people write over the columns of a table, without case, and with "_" for spaces and hyphens."""
+"""Our name of a field -> names of its column in people's tables, ignoring case, with "_" for spaces and hyphens."""
 
 METADATA = (
     "additional_metadata",
@@ -51,16 +51,16 @@ METADATA = (
     "customColumnKeyValues",
     "metadata",
 )
-"""Objects whose own values are facets, like those beside them."""
+"""Objects whose values become facets, like the values next to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a tool writes its samples.
+    """The form of a tool's samples.
 
     Attributes:
-        names: our name of a field -> its names; of several that a row has, the first is taken.
-        between: what stands between several passages in one cell of a table, as a regular expression; "" is nothing.
+        names: our name of a field -> the tool's names; if a row has several, the first wins.
+        between: regular expression between passages in one cell of a table; "" for a single passage.
         between_answers: the same for gold answers.
     """
 

@@ -1,4 +1,4 @@
-"""The rows of a spreadsheet (.xlsx), as a person sees their cells."""
+"""Read the rows of a spreadsheet (.xlsx), with cells as a person sees them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.datasets.imports.cells import plain
-from pytest_rageval.datasets.imports.taken import Taken
+from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, found
 from pytest_rageval.folders import regular
@@ -18,16 +18,16 @@ from pytest_rageval.model.facets import facet_text
 __all__ = ["read_workbook"]
 
 MOST_CELLS = 2_000_000
-"""About 500 MB once they are read."""
+"""About 500 MB in memory."""
 
 
-def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of the first sheet with their numbers, from 1; other sheets that hold anything are noted.
+def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of the first sheet with their numbers, from 1; note other sheets that are not empty.
 
-    A cell is text as it is shown: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula by its last value.
+    Cells become text as shown: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula as its last value.
 
     Raises:
-        DataError: the file is not a spreadsheet that can be read.
+        DataError: the file is not a readable spreadsheet.
         MissingDependencyError: openpyxl is not installed.
     """
     try:
@@ -36,7 +36,7 @@ def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
         raise MissingDependencyError("a spreadsheet", "spreadsheet") from None
     name = shown_path(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles, which nobody reads here
+        warnings.simplefilter("ignore")  # openpyxl warns about styles, which do not matter here
         try:
             with regular(path).open("rb") as stream:
                 book = openpyxl.load_workbook(stream, data_only=True)
@@ -54,13 +54,13 @@ def read_workbook(path: Path, taken: Taken) -> Iterator[tuple[int, list[str]]]:
         raise DataError(name, f"{problem}, wanted at most {MOST_CELLS:,}; delete the far cells, or save it as CSV")
     for sheet in others:
         if _size(sheet) > MOST_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
-            taken.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
+            result.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
     for number, row in enumerate(first.iter_rows(), 1):
         yield number, [_text(cell) for cell in row]
 
 
 def _size(sheet: Any) -> int:
-    """Return how many cells a sheet has, empty ones included, as reading it makes each of them."""
+    """Return the number of cells of a sheet, including empty ones, because reading creates them all."""
     return int(sheet.max_row * sheet.max_column)
 
 

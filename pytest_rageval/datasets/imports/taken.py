@@ -1,4 +1,4 @@
-"""What an import takes of its sources, each row by the checks of our own formats, and what it leaves."""
+"""The result of an import: rows that pass the checks of our formats, and what was skipped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.datasets.recorded import read_recorded
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError, found
 
-__all__ = ["NO_VALUE", "Order", "Taken"]
+__all__ = ["NO_VALUE", "ImportResult", "Order"]
 
 REPEATED = "repeated passages of a ranking"
 
@@ -23,14 +23,14 @@ NO_VALUE = ("not_a_number", "out_of_range")
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be imported.
+    """The request of an import.
 
     Attributes:
         paths: the files or folders.
-        system: the name of the system that gave the answers, or "" where the files are to tell.
-        cases: the dataset whose cases scores without ids are of, or None.
-        slots: whether answer lists within lists are slots, each of which must be met.
-        content_ids: whether rows without an id are named by their content instead of their number.
+        system: the name of the system that gave the answers, or "" if the files name it.
+        cases: the dataset with the cases of scores without ids, or None.
+        slots: whether answer lists within lists are slots, which must all match.
+        content_ids: whether rows without an id get an id from their content instead of their number.
     """
 
     paths: tuple[Path, ...]
@@ -40,18 +40,18 @@ class Order:
     content_ids: bool = False
 
 
-class Taken:
-    """Rows in our own formats, and the names of what was left.
+class ImportResult:
+    """Rows in our own formats, and what was skipped.
 
     Attributes:
-        rows: how many rows the sources held.
+        rows: number of rows in the sources.
         cases: lines of a dataset.
         answers: lines of recorded answers.
-        scores: lines of scores: ``id``, ``metric``, ``value`` or ``reason``, and ``system`` where it is known.
-        left: ``file:line`` and why, of each row that was left, or whose answer or score was.
-        fields: what was left within rows that were taken, and of how many.
-        needless: the fields that nothing here needs, such as the prompt in OmniEval's predictions; none is lost.
-        notes: what else a user should know, in whole sentences.
+        scores: lines of scores: ``id``, ``metric``, ``value`` or ``reason``, and ``system`` if known.
+        left: ``file:line`` and the reason for each skipped row, answer or score.
+        fields: fields that were skipped in imported rows -> number of these rows.
+        needless: fields that nothing here needs, such as the prompt in OmniEval's predictions; they are not a loss.
+        notes: other information for the user, in whole sentences.
     """
 
     def __init__(self) -> None:
@@ -67,13 +67,13 @@ class Taken:
         self._claimed: dict[object, str] = {}
 
     def leave(self, where: str, why: str) -> None:
-        """Name a row that is not taken, and why."""
+        """Record a skipped row, and why."""
         self.left.append((where, why))
 
     def case(self, where: str, row: JsonObject) -> bool:
-        """Take a line of a dataset, or name it as left; return whether the dataset has it now.
+        """Add a line of a dataset, or record it as skipped; return whether the dataset has it now.
 
-        The same line again is the case of another answer, and stands in the dataset once.
+        An identical line belongs to another answer of the same case; the dataset holds it once.
         """
         try:
             instance = read_instance(Fields(where, row), "imported")
@@ -89,16 +89,16 @@ class Taken:
         return True
 
     def is_other(self, name: str, row: JsonObject) -> bool:
-        """Return whether the dataset has another case of this id."""
+        """Return whether the dataset has another case with this id."""
         return name in self._cases and self._cases[name][1] != row
 
     @property
     def lost(self) -> bool:
-        """Whether a row was left, or a field that somebody could miss."""
+        """Whether a row was skipped, or a field that is not in ``needless``."""
         return bool(self.left) or any(name not in self.needless for name in self.fields)
 
     def answer(self, where: str, row: JsonObject) -> None:
-        """Take a line of recorded answers, or name it as left."""
+        """Add a line of recorded answers, or record it as skipped."""
         try:
             recorded = read_recorded(Fields(where, row))
         except DataError as error:
@@ -107,10 +107,10 @@ class Taken:
         if self._is_first(where, (recorded.id, recorded.system), f"an answer to {found(recorded.id)}"):
             self.answers.append(row)
 
-    def score(self, where: str, row: JsonObject, said: object) -> None:
-        """Take a line of scores; one that is the second of its case, system and metric is named as left.
+    def score(self, where: str, row: JsonObject, source: object) -> None:
+        """Add a line of scores; record a second one for the same case, system and metric as skipped.
 
-        So is what was ``said`` where it cannot be a value; its line then has the reason.
+        If ``source``, the score as written, is not a valid value, it is recorded too, and the line has the reason.
         """
         key = (row["id"], row.get("system", ""), row["metric"])
         what = f"{row['metric']} of {found(row['id'])}"
@@ -118,7 +118,7 @@ class Taken:
             return
         self.scores.append(row)
         if row.get("reason") in NO_VALUE:
-            self.leave(where, f"{what} is {row['reason']}: {found(said)}")
+            self.leave(where, f"{what} is {row['reason']}: {found(source)}")
 
     def _is_first(self, where: str, key: object, what: str) -> bool:
         first = self._claimed.setdefault(key, where)
@@ -127,25 +127,25 @@ class Taken:
         return first is where
 
     def ranking(self, items: Iterable[JsonObject]) -> list[JsonObject]:
-        """Return the passages of a ranking, each where it stands first."""
-        kept: dict[object, JsonObject] = {}
+        """Return the passages of a ranking without repetitions."""
+        first: dict[object, JsonObject] = {}
         for item in items:
-            if kept.setdefault(str(item.get("id")), item) is not item:
+            if first.setdefault(str(item.get("id")), item) is not item:
                 self.fields[REPEATED] += 1
-        return list(kept.values())
+        return list(first.values())
 
     def facets(self, values: Mapping[str, object], known: Collection[str] = ()) -> JsonObject:
-        """Return the values that can be facets, of the keys that are not ``known``; the others are named as left."""
-        taken = RESERVED.union(KEYS)
-        kept = {
+        """Return the values that can be facets, for keys that are not ``known``; record the others as skipped."""
+        reserved = RESERVED.union(KEYS)
+        facets = {
             name: value
             for name, value in values.items()
-            if isinstance(value, (str, int, float)) and name.strip() and name not in taken and name not in known
+            if isinstance(value, (str, int, float)) and name.strip() and name not in reserved and name not in known
         }
-        self.drop(values, {*known, *kept})
-        return {name: value for name, value in kept.items() if value != ""}
+        self.drop(values, {*known, *facets})
+        return {name: value for name, value in facets.items() if value != ""}
 
     def drop(self, values: Mapping[str, object], known: Collection[str], prefix: str = "") -> None:
-        """Name the keys as left that are not ``known`` and say anything."""
-        said = (name for name, value in values.items() if value is not None and value not in ("", [], {}))
-        self.fields.update(prefix + name for name in said if name not in known)
+        """Record the keys as skipped that are not ``known`` and not empty."""
+        filled = (name for name, value in values.items() if value is not None and value not in ("", [], {}))
+        self.fields.update(prefix + name for name in filled if name not in known)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.engine.estimate import asked_by
+from pytest_rageval.engine.estimate import models_of
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config.model_clients import KINDS
 from pytest_rageval.hooks.prepare.model_calls import first_items, planned_of
@@ -36,7 +36,7 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
         raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}")
     models: dict[tuple[str, str], None] = {}
     for plan in planned_of(collected, first_items(items)):
-        for model, is_ours in asked_by(plan, collected.models.prompts):
+        for model, is_ours in models_of(plan, collected.models.prompts):
             models["rag_llm" if is_ours else "rag_judge", model.name] = None
     for fixture, name in models:
         kind, cassettes = KINDS[fixture], collected.models.cassettes

@@ -72,7 +72,7 @@ def testbed_settings(testbed: Testbed) -> dict[str, str]:
     seed.
     """
     settings = testbed.settings
-    in_force = settings.given | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
+    in_force = settings.explicit | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
     told = {name: getattr(settings, name) for name in _TOLD if name in in_force} | {"seed": testbed.seed}
     form, _, path = settings.dataset.partition(":")
     told["dataset"] = f"{form}:{_without_folders(path)}"

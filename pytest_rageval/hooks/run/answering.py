@@ -15,7 +15,7 @@ from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
-from pytest_rageval.engine.tracebacks import cause_of, described, frames_of_users
+from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.shared_folder import shared_folder
@@ -162,7 +162,7 @@ class Answering:
         except SystemContractError as error:
             return _failed(task, BUILD if error.always else CONTRACT, str(error))
         except pytest.fail.Exception as error:  # of pytest-timeout, for one
-            message = f"system {task.system!r} failed on case {task.case.id!r}: {described(error)}"
+            message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
             return _failed(task, "system_error", message)
         return self._runner.run(task, asked), desk, asked
 

@@ -179,7 +179,7 @@ class Desks:
             return None
         if embedder not in self._vectors:
             together = self._models.cassettes is None
-            self._vectors[embedder] = Vectors(embedder, together=together, told=self._collected.versions)
+            self._vectors[embedder] = Vectors(embedder, together=together, versions=self._collected.versions)
         return self._vectors[embedder]
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None, origin: str) -> Answerer:

@@ -59,7 +59,7 @@ def test_it_says_which_files_it_reads(fixtures_dir: Path) -> None:
         (QUERIES, TEST + "\tx", "mill/qrels/test.tsv:2: found 4 columns in *"),
     ],
 )  # fmt: skip
-def test_what_is_not_so_is_refused(
+def test_an_invalid_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queries: str | None, test: str | None, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -79,6 +79,6 @@ def test_the_digest_of_a_case_holds_evidence_as_written_and_never_its_places(tmp
     assert case_digest(case) != case_digest(Case("q1", read(tmp_path, [UNIT | {"grade": 2}]), None, {}))
 
 
-def test_the_digest_of_a_case_without_evidence_is_what_it_was() -> None:
+def test_the_digest_of_a_case_without_evidence_is_stable() -> None:
     instance = Instance("q1", "When?", (("9:00",),), qrels={"d#1": 1})
     assert case_digest(Case("q1", instance, None, {})) == "448bc0ccbb97934f"

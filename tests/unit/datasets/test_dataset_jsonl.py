@@ -132,7 +132,7 @@ def test_a_required_field_that_is_missing_is_named(tmp_path: Path, missing: str)
         load(tmp_path, record)
 
 
-def test_an_id_used_twice_names_both_lines(tmp_path: Path) -> None:
+def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
     record: dict[str, object] = {"id": 7, "question": "Q?", "answers": ["A"]}
     with pytest.raises(DataError, match=r"cases\.jsonl:3: the id '7' stands in line 1 already, wanted each once"):
         load(tmp_path, record, {**record, "id": "8"}, {**record, "id": "7"})
@@ -202,7 +202,7 @@ def test_a_language_is_its_primary_tag(tmp_path: Path, tag: str, primary: str) -
 
 
 @pytest.mark.parametrize("form", ["answers", "slots"])
-def test_no_answers_are_fine_where_there_is_none_to_give(tmp_path: Path, form: str) -> None:
+def test_an_unanswerable_record_needs_no_answers(tmp_path: Path, form: str) -> None:
     (instance,) = load(tmp_path, {"id": 1, "question": "Q?", form: [], "answerable": False})
     assert (instance.gold, instance.answerable) == ((), False)
 

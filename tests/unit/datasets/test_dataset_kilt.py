@@ -63,7 +63,7 @@ def test_a_bad_record_is_refused_with_its_place(
     assert str(error.value) == f"q.jsonl:2: {message}"
 
 
-def test_an_id_used_twice_names_both_lines(tmp_path: Path) -> None:
+def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"q\.jsonl:2: the id '7' stands in line 1 already, wanted each once"):
         load(tmp_path, {**GOOD, "id": 7}, {**GOOD, "id": "7"})
 

@@ -54,7 +54,7 @@ def test_numbers_and_truth_are_values(tmp_path: Path) -> None:
     assert values(tmp_path, 1, 3, 5, scale=(1, 5)) == [0, 0.5, 1]
 
 
-def test_what_nobody_filled_in_has_no_value(tmp_path: Path) -> None:
+def test_a_blank_label_has_no_value(tmp_path: Path) -> None:
     assert values(tmp_path, None, "", " ", 1) == [None, None, None, 1]
 
 
@@ -87,7 +87,7 @@ def test_a_label_may_be_worth_no_value(tmp_path: Path) -> None:
         ({"label": 1, "system": 3}, NUMBERS, "system: found 3, wanted a string"),
     ],
 )
-def test_what_is_no_label_is_refused_with_its_place(
+def test_an_invalid_label_is_refused_with_its_place(
     row: dict[str, object], worth: Worth, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -102,7 +102,7 @@ def test_one_person_labels_an_answer_once(tmp_path: Path) -> None:
     )
 
 
-def test_a_judges_own_labels_are_worth_what_the_judge_says(tmp_path: Path) -> None:
+def test_a_judges_own_labels_have_the_judges_values(tmp_path: Path) -> None:
     graded = FunctionJudge("graded", len, {"Full": 1, "Half": 0.5, "Aside": None})
     stars = PromptedJudge("stars", "How good is it?", scale=(1, 5))
     said = [("graded", "half"), ("graded", "ASIDE"), ("graded", 0.25), ("graded", True), ("stars", 3), ("", 0.1)]
@@ -137,7 +137,7 @@ def test_a_sheet_is_read_as_countries_write_it(delimiter: str, tmp_path: Path) -
         ("id,score\n1,1\n", ":2: the field label is missing, wanted a label"),
     ],
 )
-def test_what_is_no_sheet_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+def test_an_invalid_sheet_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
     assert f"sheet.csv{message}" in refused(write(tmp_path, text, "sheet.csv"))
 
 

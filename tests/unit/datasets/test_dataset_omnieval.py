@@ -89,7 +89,7 @@ def test_a_conversation_without_turns_has_no_case(tmp_path: Path) -> None:
     assert [instance.id for instance in omnieval.load(tmp_path)] == ["A-B-extractive_qa-2.1"]
 
 
-def test_a_conversation_without_turns_is_told_of(tmp_path: Path) -> None:
+def test_a_conversation_without_turns_is_reported(tmp_path: Path) -> None:
     first = written(tmp_path, GOOD, [], [GOOD])
     other = written(tmp_path, GOOD, place="A/C/extractive_qa.jsonl")
     other.write_bytes(b"\n" + other.read_bytes() + b" [ ] \r\n[[]]\n")
@@ -155,7 +155,7 @@ def test_a_bad_record_is_named_by_file_and_line(tmp_path: Path, line: object, pr
     assert str(error.value) == f"{path}:2: {problem}"
 
 
-def test_an_id_stands_once_in_the_tree(tmp_path: Path) -> None:
+def test_an_id_is_unique_in_the_tree(tmp_path: Path) -> None:
     written(tmp_path, {**GOOD, "id": "x"})
     written(tmp_path, {**GOOD, "id": "x"}, place="A/C/extractive_qa.jsonl")
     with pytest.raises(

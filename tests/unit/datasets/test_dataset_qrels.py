@@ -71,7 +71,7 @@ def test_beir_s_form_is_read(tmp_path: Path) -> None:
          "3: the document 'd' has the grade 0 for the query 'q', and 1 in a line before; remove one"),
     ],
 )  # fmt: skip
-def test_what_is_not_so_is_refused_with_its_line(
+def test_an_invalid_line_is_refused_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -75,12 +75,12 @@ def test_a_bad_row_is_refused_with_its_place(
     assert str(error.value).startswith(f"answers.jsonl:1: {message}")
 
 
-def test_a_passage_may_tell_its_page(tmp_path: Path) -> None:
+def test_a_passage_may_name_its_page(tmp_path: Path) -> None:
     (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": "A", "ranking": [{"id": "17", "page": "d"}]}))
     assert row.answer.ranking == Ranking((ScoredPassage("17", page="d"),))
 
 
-def test_the_same_answer_twice_is_refused(tmp_path: Path) -> None:
+def test_a_duplicate_answer_is_refused(tmp_path: Path) -> None:
     row: dict[str, object] = {"id": 1, "answer": "A", "system": "s", "noise_rate": 0.4, "passages": 5}
     again: dict[str, object] = {"passages": 5, "noise_rate": 0.40, "system": "s", "id": "1", "answer": "B"}
     message = (

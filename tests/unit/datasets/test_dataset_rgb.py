@@ -57,7 +57,7 @@ def test_a_required_field_that_is_missing_is_named(tmp_path: Path, missing: str)
         load(tmp_path, record)
 
 
-def test_an_id_used_twice_as_number_and_text_is_refused(tmp_path: Path) -> None:
+def test_a_duplicate_id_as_number_and_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"en_x\.json:2: the id '1' stands in line 1 already, wanted each once"):
         load(tmp_path, BASE, {**BASE, "id": "1"})
 

@@ -72,7 +72,7 @@ def test_recorded_rankings_are_found_by_id_or_question(folder: Path) -> None:
         ),
     ],
 )
-def test_what_is_no_run_is_refused_with_its_line(folder: Path, text: str, said: str) -> None:
+def test_an_invalid_run_is_refused_with_its_line(folder: Path, text: str, said: str) -> None:
     with pytest.raises(DataError) as caught:
         load_run(written(folder, text))
     assert str(caught.value) == said

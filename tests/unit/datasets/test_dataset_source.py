@@ -119,7 +119,7 @@ def test_a_path_is_shown_relative_and_inert(tmp_path: Path) -> None:
     assert shown_path(tmp_path / "a\x1b[31m\u202eb.json") == "a\\x1b[31m\\u202eb.json"
 
 
-def test_an_escaped_backslash_before_u0000_is_no_nul(tmp_path: Path) -> None:
+def test_an_escaped_backslash_before_u0000_is_not_a_nul(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'{"a": "\\\\u0000"}')
     assert read_records(path) == [(1, {"a": "\\u0000"})]

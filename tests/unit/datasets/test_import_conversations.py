@@ -30,7 +30,7 @@ IMAGE: JsonObject = {"type": "image_url", "image_url": {"url": "https://ferry.ex
         ([{"question": "hi", "answer": [{"type": "text", "text": "hello"}, IMAGE]}], [HI], {"answer.image_url": 1}),
     ],
 )
-def test_what_is_said_is_read_by_who_says_it(value: object, turns: list[JsonObject], left: dict[str, int]) -> None:
+def test_messages_are_parsed_by_their_role(value: object, turns: list[JsonObject], left: dict[str, int]) -> None:
     conversation = conversation_of(value)
     assert conversation is not None
     assert (conversation.turns, conversation.left) == (turns, left)
@@ -47,7 +47,7 @@ def test_what_is_said_is_read_by_who_says_it(value: object, turns: list[JsonObje
         [{"role": "user", "content": ["hi", 7]}],
     ],
 )
-def test_what_may_be_read_in_two_ways_is_not_read(value: object) -> None:
+def test_an_ambiguous_conversation_is_not_parsed(value: object) -> None:
     assert conversation_of(value) is None
 
 
@@ -98,7 +98,7 @@ CALLS: JsonObject = {"role": "assistant", "content": None, "tool_calls": [{"id":
         ([{**USER, "type": "message"}, BOT], [HI], "", {}),
     ],
 )
-def test_what_a_message_says_besides_its_text_is_counted(
+def test_other_parts_of_a_message_are_counted(
     messages: list[JsonObject], turns: list[JsonObject], asked: str, left: dict[str, int]
 ) -> None:
     for value in (messages, json.dumps(messages)):

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, Order, Taken
+from pytest_rageval.datasets.imports import Importer, ImportResult, Order
 from pytest_rageval.datasets.imports.evidence import labels_of
 from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
 from pytest_rageval.datasets.rgb import content_id
@@ -36,7 +36,7 @@ def passages(*texts: str) -> list[dict[str, object]]:
 def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool, pages: list[str]) -> None:
     rest = {"kind": "single", **fields}
     others = [{"id": "n", "text": "Noise.", "role": "counterfactual"}, {"id": "d", "role": "positive"}]
-    found = labels_of([*passages(NOON, THREE), *others], {}, ["ferry.md#4"], rest, Taken(), in_table=in_table)
+    found = labels_of([*passages(NOON, THREE), *others], {}, ["ferry.md#4"], rest, ImportResult(), in_table=in_table)
     assert found == {
         "evidence": [{"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=True)]
     }
@@ -62,9 +62,9 @@ def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool
 )
 def test_without_a_page_for_each_text_a_row_stays_as_it_is(texts: list[str], fields: dict[str, Any]) -> None:
     rest = dict(fields)
-    assert labels_of(passages(*texts), {}, None, rest, Taken(), in_table=False) == {}
-    assert labels_of(passages(*texts), {}, [4], rest, Taken(), in_table=False) == {"qrels": {"4": 1}}
-    assert labels_of(None, {}, [], rest, Taken(), in_table=False) == {"qrels": {}}
+    assert labels_of(passages(*texts), {}, None, rest, ImportResult(), in_table=False) == {}
+    assert labels_of(passages(*texts), {}, [4], rest, ImportResult(), in_table=False) == {"qrels": {"4": 1}}
+    assert labels_of(None, {}, [], rest, ImportResult(), in_table=False) == {"qrels": {}}
     assert rest == fields
 
 
@@ -85,13 +85,13 @@ def test_names_of_documents_come_before_pages_and_numbers_name_none(
     fields: dict[str, Any], page: str, left: dict[str, Any]
 ) -> None:
     rest = dict(fields)
-    found = labels_of(passages(NOON), {}, None, rest, Taken(), in_table=False)
+    found = labels_of(passages(NOON), {}, None, rest, ImportResult(), in_table=False)
     assert found == {"evidence": [{"page": page, "quote": NOON}]}
     assert rest == left
 
 
-def took(importer: Importer, path: Path) -> Taken:
-    taken = Taken()
+def took(importer: Importer, path: Path) -> ImportResult:
+    taken = ImportResult()
     importer(Order((path,)), taken)
     return taken
 
@@ -161,7 +161,7 @@ def test_pages_of_retrieved_contexts_stay_in_the_ranking(tmp_path: Path) -> None
     assert not taken.lost
 
 
-def test_the_mark_of_a_hop_is_no_text_of_a_document(tmp_path: Path) -> None:
+def test_the_mark_of_a_hop_is_removed(tmp_path: Path) -> None:
     hops = [f"<1-hop>\n\n{NOON}", f"<2-hop>\n\n{THREE}"]
     row = {**RAGAS, "reference_contexts": hops, "reference_context_ids": None, "source": ["a.md", "b.md"]}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
@@ -184,7 +184,7 @@ GOLDEN = {"input": "When?", "expected_output": "At noon.", "context": [NOON], "s
 )
 def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    taken = Taken()
+    taken = ImportResult()
     importer(Order((tmp_path / "rows.jsonl",)), taken)
     (case,) = taken.cases
     assert not taken.left
@@ -198,7 +198,7 @@ def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: di
 
 def test_without_pages_ids_stay_judgements(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(RAGAS), encoding="utf-8")
-    taken = Taken()
+    taken = ImportResult()
     ragas(Order((tmp_path / "rows.jsonl",)), taken)
     assert taken.cases[0]["qrels"] == {"ferry.md#4": 1}
     assert "evidence" not in taken.cases[0]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, Order, Taken, omnieval_predictions, rgb_predictions
+from pytest_rageval.datasets.imports import Importer, ImportResult, Order, omnieval_predictions, rgb_predictions
 from pytest_rageval.errors import DataError
 
 FUNDS = "投资 - 基金 - 抽取类问答.pred.jsonl"
@@ -24,8 +24,8 @@ LINE: dict[str, Any] = {
 }
 
 
-def took(importer: Importer, *paths: Path, system: str = "") -> Taken:
-    taken = Taken()
+def took(importer: Importer, *paths: Path, system: str = "") -> ImportResult:
+    taken = ImportResult()
     importer(Order(paths, system), taken)
     return taken
 
@@ -81,7 +81,7 @@ def test_turns_that_share_an_id_are_numbered_and_know_those_before(imports: Path
     assert [(case["dialogue"], case["round"]) for case in taken.cases] == [("0", 1), ("0", 2), ("1", 1)]
 
 
-def test_a_turn_that_is_left_is_missing_in_what_follows_alone(tmp_path: Path) -> None:
+def test_a_skipped_turn_is_missing_only_in_later_histories(tmp_path: Path) -> None:
     turns = [LINE, LINE | {"question": None}, LINE | {"question": "R?"}]
     taken = took(omnieval_predictions.take, written(tmp_path / f"A - B - {TALKS[10:]}", *turns))
     assert [case["id"] for case in taken.cases] == ["q1.1", "q1.3"]
@@ -89,7 +89,7 @@ def test_a_turn_that_is_left_is_missing_in_what_follows_alone(tmp_path: Path) ->
     assert len(taken.left) == 1
 
 
-def test_ids_of_several_files_are_told_apart_as_the_dataset_does(imports: Path) -> None:
+def test_ids_of_several_files_are_unique_as_in_the_dataset(imports: Path) -> None:
     taken = took(omnieval_predictions.take, imports / "omnieval")
     assert sorted(str(case["id"]) for case in taken.cases) == [
         "保险-人寿保险-抽取类问答-0",
@@ -137,7 +137,7 @@ def test_a_name_of_four_parts_has_a_domain_and_another_name_no_topic(tmp_path: P
         ({"output": {"pred": "P", "retrieval_result": [{}]}}, "its answer was left: the field output.retrieval_result"),
     ],
 )
-def test_what_cannot_be_taken_is_named(changed: dict[str, Any], why: str, tmp_path: Path) -> None:
+def test_skipped_rows_are_named(changed: dict[str, Any], why: str, tmp_path: Path) -> None:
     path = written(tmp_path / "A - B - C.pred.jsonl", LINE, LINE | {"id": "q2"} | changed, "{", LINE | {"id": "q3"})
     taken = took(omnieval_predictions.take, path)
     (where, first), (broken, _) = sorted(taken.left)
@@ -148,7 +148,7 @@ def test_what_cannot_be_taken_is_named(changed: dict[str, Any], why: str, tmp_pa
     assert [answer["id"] for answer in taken.answers] == ["q1", "q3"]
 
 
-def test_a_question_twice_in_a_file_without_conversations_is_left(tmp_path: Path) -> None:
+def test_a_duplicate_question_in_a_file_without_conversations_is_skipped(tmp_path: Path) -> None:
     name = "A - B - 抽取类问答.pred.jsonl"
     taken = took(omnieval_predictions.take, written(tmp_path / name, LINE, LINE, LINE | {"question": "R?"}))
     assert len(taken.cases) == len(taken.answers) == 1
@@ -163,7 +163,7 @@ def test_a_folder_without_predictions_is_an_error(tmp_path: Path) -> None:
         took(omnieval_predictions.take, tmp_path)
 
 
-def test_what_rgb_predicted_bears_the_ids_of_its_dataset(imports: Path) -> None:
+def test_rgb_predictions_have_the_ids_of_their_dataset(imports: Path) -> None:
     [path, _] = sorted((imports / "rgb").iterdir())
     taken = took(rgb_predictions.take, path)
     assert taken.left == []
@@ -202,7 +202,7 @@ def test_two_models_answer_the_same_cases(imports: Path, tmp_path: Path) -> None
     assert taken.left == []
 
 
-def test_rates_beside_predictions_are_noted(imports: Path, tmp_path: Path) -> None:
+def test_files_of_rates_next_to_predictions_are_noted(imports: Path, tmp_path: Path) -> None:
     [path, _] = sorted((imports / "rgb").iterdir())
     shutil.copy(path, tmp_path)
     written(tmp_path / f"{path.stem}_result.json", {"all_rate": 0.5})
@@ -222,7 +222,7 @@ def test_a_file_of_another_name_gives_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("noise", ["much", 2, True, [0.4]])
-def test_a_noise_rate_that_is_none_is_named(noise: object, tmp_path: Path) -> None:
+def test_an_invalid_noise_rate_is_named(noise: object, tmp_path: Path) -> None:
     row = {"id": 3, "query": "Q?", "ans": "A", "prediction": "P", "docs": [], "noise_rate": noise}
     taken = took(rgb_predictions.take, written(tmp_path / "mine.json", row, row | {"id": 4, "noise_rate": 0.4}))
     [(where, why)] = taken.left
@@ -232,7 +232,7 @@ def test_a_noise_rate_that_is_none_is_named(noise: object, tmp_path: Path) -> No
     assert len(taken.answers) == 1
 
 
-def test_temperatures_tell_the_files_of_one_model_apart(imports: Path, tmp_path: Path) -> None:
+def test_temperatures_separate_the_files_of_one_model(imports: Path, tmp_path: Path) -> None:
     [path, _] = sorted((imports / "rgb").iterdir())
     shutil.copy(path, tmp_path / path.name.replace("temp0.2", "temp0.7"))
     taken = took(rgb_predictions.take, path, tmp_path)

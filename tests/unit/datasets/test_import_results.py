@@ -8,7 +8,13 @@ from statistics import fmean
 
 import pytest
 
-from pytest_rageval.datasets.imports import Order, Taken, omnieval_predictions, omnieval_replies, omnieval_results
+from pytest_rageval.datasets.imports import (
+    ImportResult,
+    Order,
+    omnieval_predictions,
+    omnieval_replies,
+    omnieval_results,
+)
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError, SettingError
 
@@ -26,8 +32,8 @@ def cases(tmp_path: Path) -> Path:
     return path
 
 
-def took(path: Path, cases: Path | None, system: str = "") -> Taken:
-    taken = Taken()
+def took(path: Path, cases: Path | None, system: str = "") -> ImportResult:
+    taken = ImportResult()
     omnieval_results.take(Order((path,), system, cases), taken)
     return taken
 
@@ -45,13 +51,13 @@ def result(folder: Path, *lines: object, judge: str = "rule") -> Path:
     return path
 
 
-def told(taken: Taken) -> list[tuple[object, object, object]]:
+def told(taken: ImportResult) -> list[tuple[object, object, object]]:
     return [(row["id"], row["metric"], row.get("value", row.get("reason"))) for row in taken.scores]
 
 
 def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: Path) -> None:
     """The folder holds predictions of three topics and tasks, and what three judges say of their six answers."""
-    folder, imported = fixtures_dir / "imports" / "omnieval", Taken()
+    folder, imported = fixtures_dir / "imports" / "omnieval", ImportResult()
     omnieval_predictions.take(Order((folder,)), imported)
     cases = tmp_path / "cases.jsonl"
     cases.write_text("\n".join(map(json.dumps, imported.cases)), encoding="utf-8")
@@ -101,9 +107,9 @@ def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: 
     assert taken.notes == []
 
 
-def test_means_of_what_is_imported_are_the_averages_of_the_last_line(fixtures_dir: Path, tmp_path: Path) -> None:
+def test_means_of_imported_scores_equal_the_averages_of_the_last_line(fixtures_dir: Path, tmp_path: Path) -> None:
     """The published averages leave out what is below 0, as scores without a value are left out here."""
-    folder, imported = fixtures_dir / "imports" / "omnieval", Taken()
+    folder, imported = fixtures_dir / "imports" / "omnieval", ImportResult()
     omnieval_predictions.take(Order((folder,)), imported)
     cases = tmp_path / "cases.jsonl"
     cases.write_text("\n".join(map(json.dumps, imported.cases)), encoding="utf-8")
@@ -160,7 +166,7 @@ def test_a_value_that_several_judges_files_repeat_is_taken_once(tmp_path: Path, 
     assert why.startswith("accuracy_judged of 'q1' stands in")
 
 
-def test_what_is_no_value_has_a_reason(tmp_path: Path, cases: Path) -> None:
+def test_an_invalid_value_has_a_reason(tmp_path: Path, cases: Path) -> None:
     lists: dict[str, object] = {"f1": "nan,x", "em": "-1,1", "utilization": "1e-3,inf", "rouge": "0.1-0.2,0-0-0"}
     taken = took(result(tmp_path, line(lists)), cases)
     assert [row.get("value", row.get("reason")) for row in taken.scores] == [
@@ -213,7 +219,7 @@ def test_replies_are_read_as_published(tmp_path: Path) -> None:
     ]
     path = tmp_path / "replies.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    taken = Taken()
+    taken = ImportResult()
     omnieval_replies.take(Order((path,)), taken)
     assert taken.scores == [
         {"id": "1", "metric": "accuracy_judged", "system": "a", "value": 1.0},

@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, Order, Taken
+from pytest_rageval.datasets.imports import Importer, ImportResult, Order
 from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.errors import DataError, MissingDependencyError
@@ -19,13 +19,15 @@ from pytest_rageval.errors import DataError, MissingDependencyError
 NOON, THREE = "The ferry leaves at noon.", "Tickets cost 3 euros."
 
 
-def took(importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False) -> Taken:
-    taken = Taken()
+def took(
+    importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False
+) -> ImportResult:
+    taken = ImportResult()
     importer(Order(paths, system, slots=slots, content_ids=content_ids), taken)
     return taken
 
 
-def took_rows(tmp_path: Path, *rows: dict[str, Any], slots: bool = False, content_ids: bool = False) -> Taken:
+def took_rows(tmp_path: Path, *rows: dict[str, Any], slots: bool = False, content_ids: bool = False) -> ImportResult:
     """Return what is taken of rows of JSON Lines, each a question with an answer unless it says otherwise."""
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps({"question": "Q?", "answer": "A", **row}) for row in rows), encoding="utf-8")
@@ -46,7 +48,7 @@ def imports(fixtures_dir: Path) -> Path:
     return fixtures_dir / "imports"
 
 
-def reasons(taken: Taken) -> list[tuple[str, str]]:
+def reasons(taken: ImportResult) -> list[tuple[str, str]]:
     return [(where.rpartition("/")[2], why) for where, why in taken.left]
 
 
@@ -228,7 +230,7 @@ def test_a_spreadsheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
     assert note.endswith("t.xlsx: the sheet 'Notes' was left; only the first one is read.")
 
 
-def test_what_is_no_spreadsheet_is_an_error(tmp_path: Path) -> None:
+def test_an_invalid_spreadsheet_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"t\.xlsx: is no spreadsheet that openpyxl can read"):
         took(table, written(tmp_path / "t.xlsx", "question,answer\n"))
     with pytest.raises(DataError, match=r"none\.xlsx: cannot be read: No such file"):
@@ -396,7 +398,7 @@ def test_a_retrieved_context_without_a_text_leaves_its_answer(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("more", [{"gold": "B"}, {"history": TURNS, "chat_history": TURNS}])
-def test_two_fields_of_one_meaning_leave_their_row_only(more: dict[str, Any], tmp_path: Path) -> None:
+def test_two_fields_with_one_meaning_skip_only_their_row(more: dict[str, Any], tmp_path: Path) -> None:
     taken = took_rows(tmp_path, {}, more, {})
     assert [case["id"] for case in taken.cases] == ["t-1", "t-3"]
     names = ("answer", "gold") if "gold" in more else ("history", "chat_history")

@@ -87,7 +87,7 @@ def test_one_at_a_time_does_not_overlap(loop: LoopThread) -> None:
     assert SystemAnswerer(watched.later, "mine", loop, Bound(1)).overlaps
 
 
-def test_what_is_light_is_asked_on_the_loop(loop: LoopThread) -> None:
+def test_a_light_system_runs_on_the_loop(loop: LoopThread) -> None:
     watched = Watched(0)
     loop.run(all_ahead(SystemAnswerer(watched.now_then, "mine", loop, Bound(1), light=True)))
     assert watched.threads == {"rageval-loop"}
@@ -133,7 +133,7 @@ def test_a_cancelled_answer_says_so_and_gives_its_slot_back(loop: LoopThread) ->
     assert loop.run(SystemAnswerer(watched.later, "mine", loop, bound).ahead(CASES[1])).text == "1?"
 
 
-def test_what_an_answer_took_is_charged_once(loop: LoopThread) -> None:
+def test_the_usage_of_an_answer_is_charged_once(loop: LoopThread) -> None:
     answerer = SystemAnswerer(lambda query: Answer("", usage=Usage(10, 2, 0.5)), "mine", loop, Bound(2))
     meter = Meter()
 
@@ -154,7 +154,7 @@ def test_what_an_answer_took_is_charged_once(loop: LoopThread) -> None:
         (Answer("Paris", usage=Usage(3, 1, 4.0)), (3, 1, 4.0)),
     ],
 )
-def test_what_the_sessions_models_took_for_an_answer_is_its_usage_where_it_tells_none(
+def test_usage_defaults_to_the_calls_of_the_sessions_models(
     loop: LoopThread, told: Answer | str, usage: tuple[int, int, float]
 ) -> None:
     def asks(query: Query) -> Answer | str:
@@ -170,7 +170,7 @@ def test_what_the_sessions_models_took_for_an_answer_is_its_usage_where_it_tells
     assert (took.prompt_tokens, took.completion_tokens, took.cost_usd) == usage
 
 
-def test_a_thread_is_used_again_and_has_the_context_of_who_asks() -> None:
+def test_a_thread_is_reused_with_the_context_of_its_caller() -> None:
     where: contextvars.ContextVar[str] = contextvars.ContextVar("where")
     threads, idents = Threads(), set()
 

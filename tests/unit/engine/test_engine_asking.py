@@ -80,7 +80,7 @@ def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["in turn", "ahead"])
-def test_what_loads_a_models_library_takes_no_answers_time(loop: LoopThread, ahead: bool) -> None:
+def test_loading_a_models_library_does_not_count_as_latency(loop: LoopThread, ahead: bool) -> None:
     loading = threading.Thread(target=time.sleep, args=(0.1,))
     loading.start()
     made, task = replace(desk(loop), loading=loading), judged()
@@ -193,7 +193,7 @@ def test_a_system_that_fails_is_not_judged(loop: LoopThread) -> None:
     assert llm.requests == ()
 
 
-def test_who_asks_is_told_the_repeat(loop: LoopThread) -> None:
+def test_a_call_knows_its_repeat(loop: LoopThread) -> None:
     seen: list[int] = []
 
     async def looks(query: Query) -> str:
@@ -205,7 +205,7 @@ def test_who_asks_is_told_the_repeat(loop: LoopThread) -> None:
     assert current().repeat == 1
 
 
-def test_only_what_can_overlap_goes_ahead(loop: LoopThread) -> None:
+def test_only_overlapping_systems_go_ahead(loop: LoopThread) -> None:
     plain, task = Task("t", "t", "mine", CASE, (LENGTH,)), judged(Asks("a"))
     light = SystemAnswerer(lambda query: "", "mine", loop, Bound(1), light=True)
     sync = SystemAnswerer(lambda query: "", "mine", loop, Bound(1))

@@ -24,14 +24,14 @@ def test_time_that_is_awaited_does_not_block() -> None:
     assert asyncio.run(_awaited(Timed(waits(0.1), blocking))) == "waited"
     assert blocking.seconds >= 0.1
     assert blocking.blocked_s < 0.05
-    assert (blocking.calls, blocking.found) == (1, False)
+    assert (blocking.calls, blocking.is_blocking) == (1, False)
 
 
 def test_a_sleeping_thread_blocks() -> None:
     blocking = Blocking()
     assert asyncio.run(_awaited(Timed(blocks(0.55), blocking))) == "blocked"
     assert blocking.blocked_s >= 0.5
-    assert blocking.found
+    assert blocking.is_blocking
 
 
 def test_computing_does_not_count() -> None:
@@ -43,7 +43,7 @@ def test_computing_does_not_count() -> None:
     blocking = Blocking()
     asyncio.run(_awaited(Timed(computes(), blocking)))
     assert blocking.seconds >= 0.1
-    assert not blocking.found
+    assert not blocking.is_blocking
 
 
 def test_errors_and_cancelling_go_through() -> None:
@@ -83,4 +83,4 @@ def test_calls_that_wait_for_each_other_block() -> None:
     blocking = Blocking()
     asyncio.run(together())
     assert 0.6 <= blocking.seconds < 2
-    assert (blocking.calls, blocking.found) == (10, True)
+    assert (blocking.calls, blocking.is_blocking) == (10, True)

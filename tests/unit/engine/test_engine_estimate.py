@@ -97,7 +97,7 @@ def test_the_calls_of_a_built_in_system_are_summed() -> None:
     )
 
 
-def test_what_is_recorded_costs_nothing_and_belongs_to_its_repeat() -> None:
+def test_a_recording_costs_nothing_and_belongs_to_its_repeat() -> None:
     model = priced(recorded=lambda messages, repeat: repeat == 2)
     plans = [planned(model=model, repeat=str(repeat)) for repeat in (1, 2)]
     (found,) = estimates(plans, PROMPTS)
@@ -126,7 +126,7 @@ def test_a_tokenizer_that_estimates_makes_an_estimate() -> None:
     assert (found.exact, found.prompt_tokens) == (False, sent(plans[0]) + 7)
 
 
-def test_without_max_tokens_a_length_is_assumed_and_said_to_be() -> None:
+def test_without_max_tokens_an_assumed_length_is_marked() -> None:
     (found,) = estimates([planned(model=priced(max_tokens=None))], PROMPTS)
     assert (found.completion_tokens, found.bounded) == (ASSUMED_REPLY, False)
 
@@ -164,7 +164,7 @@ def test_a_judge_is_asked_once_a_case_about_an_answer_that_is_assumed() -> None:
     assert found.prompt_tokens == 200
 
 
-def test_a_judge_that_does_not_say_what_it_asks_or_asks_another_is_not_known() -> None:
+def test_calls_of_a_judge_without_messages_or_with_another_model_are_unknown() -> None:
     metrics = (metric_of(Asks()), metric_of(Judged("free", needs_model=False)))
     _, found = estimates([planned(1, "x", "none", None, priced(name="j"), metrics=metrics)], PROMPTS)
     assert (found.what, found.model, found.calls) == ("secret", "j", None)

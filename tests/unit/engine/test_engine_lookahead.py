@@ -48,7 +48,7 @@ def test_there_is_room_once_an_eighth_of_the_window_is_free(loop: LoopThread) ->
     assert ahead.has_room
 
 
-def test_what_was_started_is_claimed_in_any_order(loop: LoopThread) -> None:
+def test_tasks_are_claimed_in_any_order(loop: LoopThread) -> None:
     ahead = LookAhead(loop, 4)
     for key in "abc":
         ahead.start(key, says(key), Meter())
@@ -60,7 +60,7 @@ def test_what_was_started_is_claimed_in_any_order(loop: LoopThread) -> None:
     assert "a" not in ahead
 
 
-def test_an_error_is_raised_where_it_is_claimed_and_its_cost_is_kept(loop: LoopThread) -> None:
+def test_an_error_is_raised_by_claim_and_its_cost_is_counted(loop: LoopThread) -> None:
     meter = Meter()
 
     async def fails() -> Asked:
@@ -74,7 +74,7 @@ def test_an_error_is_raised_where_it_is_claimed_and_its_cost_is_kept(loop: LoopT
     assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
-def test_what_ends_in_the_tests_own_thread_is_counted_too(loop: LoopThread) -> None:
+def test_a_failure_in_the_tests_own_thread_is_counted(loop: LoopThread) -> None:
     ahead, meter = LookAhead(loop, 4), Meter()
 
     def interrupted() -> Asked:
@@ -87,7 +87,7 @@ def test_what_ends_in_the_tests_own_thread_is_counted_too(loop: LoopThread) -> N
     assert ahead.unclaimed == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
-def test_what_is_not_claimed_is_cancelled_and_counted(loop: LoopThread) -> None:
+def test_unclaimed_tasks_are_cancelled_and_counted(loop: LoopThread) -> None:
     ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(4)]
     for number, meter in enumerate(meters):
         ahead.start(number, says(str(number), meter, 0.0 if number < 3 else 60.0), meter)
@@ -104,7 +104,7 @@ def test_what_is_not_claimed_is_cancelled_and_counted(loop: LoopThread) -> None:
     assert ahead.unclaimed.cost_usd == 1.0
 
 
-def test_what_has_ended_and_what_it_cost_is_told_before_it_is_claimed(loop: LoopThread) -> None:
+def test_ended_tasks_and_their_cost_are_reported_before_the_claim(loop: LoopThread) -> None:
     ahead, meters = LookAhead(loop, 8), [Meter() for _ in range(3)]
     assert (ahead.answered, ahead.cost_usd) == (0, None)
     for number, meter in enumerate(meters):
@@ -118,7 +118,7 @@ def test_what_has_ended_and_what_it_cost_is_told_before_it_is_claimed(loop: Loop
     assert (ahead.answered, ahead.cost_usd) == (0, 0.5), "what nobody claims is paid for all the same"
 
 
-def test_what_waits_is_cancelled_before_what_it_waits_for(loop: LoopThread) -> None:
+def test_waiting_tasks_are_cancelled_before_running_ones(loop: LoopThread) -> None:
     slots: list[asyncio.Semaphore] = []
     asked: list[int] = []
 
@@ -142,7 +142,7 @@ def test_what_waits_is_cancelled_before_what_it_waits_for(loop: LoopThread) -> N
     assert asked == [0, 1]
 
 
-def test_what_is_cancelled_at_once_was_never_made(loop: LoopThread) -> None:
+def test_a_task_cancelled_at_once_never_starts(loop: LoopThread) -> None:
     blocked, free = threading.Event(), threading.Event()
     made: list[int] = []
 

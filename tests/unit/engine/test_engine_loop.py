@@ -36,7 +36,7 @@ def test_a_coroutine_gives_its_result(loop: LoopThread) -> None:
     assert loop.run(answer("yes")) == "yes"
 
 
-def test_who_waits_does_something_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_thread_calls_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loops, "MEANWHILE_S", 0.001)
     enough, threads = threading.Event(), list[threading.Thread]()
 
@@ -114,7 +114,7 @@ def test_a_client_that_lives_on_the_loop_outlives_one_call(loop: LoopThread) -> 
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), LookupError(), pytest.skip.Exception("not now"), SystemExit(3)])
-def test_an_exception_is_raised_where_the_result_was_wanted(loop: LoopThread, error: BaseException) -> None:
+def test_an_exception_is_raised_in_the_waiting_thread(loop: LoopThread, error: BaseException) -> None:
     async def fail() -> None:
         raise error
 
@@ -125,7 +125,7 @@ def test_an_exception_is_raised_where_the_result_was_wanted(loop: LoopThread, er
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be sent a signal")
-def test_an_interrupt_of_who_waits_cancels_the_coroutine(loop: LoopThread) -> None:
+def test_an_interrupt_of_the_waiting_thread_cancels_the_coroutine(loop: LoopThread) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("only the main thread is interrupted")
     cancelled = threading.Event()
@@ -144,7 +144,7 @@ def test_an_interrupt_of_who_waits_cancels_the_coroutine(loop: LoopThread) -> No
     assert loop.run(answer("still alive")) == "still alive"
 
 
-def test_closing_cancels_what_still_runs_and_ends_the_thread(loop: LoopThread) -> None:
+def test_closing_cancels_running_coroutines_and_ends_the_thread(loop: LoopThread) -> None:
     ends: list[str] = []
 
     async def leftover() -> None:
@@ -183,13 +183,13 @@ def test_closing_twice_or_before_the_start_does_nothing() -> None:
     assert running() == []
 
 
-def test_a_closed_loop_starts_anew(loop: LoopThread) -> None:
+def test_a_closed_loop_starts_again(loop: LoopThread) -> None:
     loop.run(answer(""))
     loop.close()
     assert loop.run(answer("again")) == "again"
 
 
-def test_what_waits_for_nothing_needs_no_loop() -> None:
+def test_a_coroutine_that_never_waits_needs_no_loop() -> None:
     async def double(number: int) -> int:
         return 2 * number
 
@@ -199,7 +199,7 @@ def test_what_waits_for_nothing_needs_no_loop() -> None:
     assert NoLoop().run(twice(3)) == 12
 
 
-def test_without_a_loop_an_exception_is_raised_where_the_result_was_wanted() -> None:
+def test_without_a_loop_an_exception_is_raised_in_the_caller() -> None:
     async def broken() -> None:
         raise KeyError("none")
 
@@ -259,7 +259,7 @@ def test_a_coroutine_that_a_thread_made_for_nobody_is_closed(made_first: bool) -
         time.sleep(0.001)
 
 
-def test_what_a_thread_made_is_awaited_as_ever(loop: LoopThread) -> None:
+def test_a_coroutine_from_a_thread_is_awaited(loop: LoopThread) -> None:
     async def call() -> str:
         return await (await asyncio.get_running_loop().run_in_executor(None, answer, "here"))
 

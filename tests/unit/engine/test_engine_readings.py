@@ -119,7 +119,7 @@ def test_best_ranks_come_first_and_the_query_is_otherwise_the_same(loop: LoopThr
     assert reader.asked[1] == Query("Where?", (Passage("b", "Paris"),), history, "zh", "Be brief.")
 
 
-def test_what_is_asked_twice_at_a_time_is_asked_once(loop: LoopThread) -> None:
+def test_concurrent_requests_for_one_answer_ask_once(loop: LoopThread) -> None:
     reader = Reader()
     made = desk(loop, reader.wait, most=99)
     meters = [Meter() for _ in range(5)]
@@ -137,7 +137,7 @@ def test_what_is_asked_twice_at_a_time_is_asked_once(loop: LoopThread) -> None:
     assert len(reader.alone) == 6
 
 
-def test_who_waited_for_one_that_was_cancelled_asks_for_itself(loop: LoopThread) -> None:
+def test_a_request_that_waited_for_a_cancelled_one_asks_itself(loop: LoopThread) -> None:
     reader = Reader()
     made = desk(loop, reader.wait, most=99)
 
@@ -152,7 +152,7 @@ def test_who_waited_for_one_that_was_cancelled_asks_for_itself(loop: LoopThread)
 
 
 @pytest.mark.parametrize("how", ["sync", "ahead"])
-def test_one_that_fails_is_named_and_what_the_others_brought_is_kept(loop: LoopThread, how: str) -> None:
+def test_a_failing_document_is_named_and_the_other_answers_are_stored(loop: LoopThread, how: str) -> None:
     reader = Reader(fails="a")
     made = desk(loop, reader.answer if how == "sync" else reader.wait)
     meter = Meter()
@@ -182,7 +182,7 @@ def test_a_label_without_a_value_gives_its_reason(loop: LoopThread) -> None:
     assert outcome(desk(loop, Reader().answer).ask(wanted, Meter()), wanted).scores["erag:P@2"].reason == "unsure"
 
 
-def test_a_label_that_is_no_number_is_the_cases_error(loop: LoopThread) -> None:
+def test_a_label_of_nan_is_an_error_of_the_case(loop: LoopThread) -> None:
     wanted = task(Metric("odd", lambda sample: Score(1.0 if sample.case.supplied is None else float("nan"))), WORTH)
     ended = outcome(desk(loop, Reader().answer).ask(wanted, Meter()), wanted)
     assert (ended.status, ended.error_type) == ("error", "metric_error")
@@ -206,7 +206,7 @@ def test_nobody_is_asked_where_nothing_is_ranked_or_readable(loop: LoopThread) -
         assert (score.value, score.reason) == wanted[None if ranking is None else len(ranking)]
 
 
-def test_a_document_twice_is_an_error_before_anything_is_asked(loop: LoopThread) -> None:
+def test_a_duplicate_document_is_an_error_before_any_call(loop: LoopThread) -> None:
     twice = Ranking((ScoredPassage("a", text="Rome"), ScoredPassage("a", text="Rome")))
     asked = desk(loop, lambda query: Answer("Paris", twice)).ask(task(), Meter())
     assert isinstance(asked.error, CaseError)
@@ -214,7 +214,7 @@ def test_a_document_twice_is_an_error_before_anything_is_asked(loop: LoopThread)
     assert str(asked.error).startswith("case 'q1': the ranking has the document 'a' at ranks 1 and 2")
 
 
-def test_who_does_not_want_them_asks_for_none(loop: LoopThread) -> None:
+def test_metrics_without_labels_ask_nothing(loop: LoopThread) -> None:
     reader = Reader()
     asked = desk(loop, reader.answer).ask(task(ACCURACY), Meter())
     assert (reader.alone, asked.examined.readings) == ([], None)

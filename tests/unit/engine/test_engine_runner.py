@@ -110,7 +110,7 @@ def test_the_time_of_the_call_is_noted(loop: LoopThread, kind: str) -> None:
     assert usage.prompt_tokens == (3 if kind == "sync" else None)
 
 
-def test_a_time_the_system_knows_itself_is_kept(loop: LoopThread) -> None:
+def test_a_latency_from_the_system_stays(loop: LoopThread) -> None:
     answer = Answer("", usage=Usage(latency_s=0.0))
     assert SystemAnswerer(lambda query: answer, "mine", loop)(CASE) is answer
 
@@ -176,7 +176,7 @@ def test_an_interrupt_goes_through(loop: LoopThread) -> None:
         run(task(LENGTH), SystemAnswerer(interrupted, "mine", loop))
 
 
-def test_a_case_error_of_a_system_is_kept_as_it_is(loop: LoopThread) -> None:
+def test_a_case_error_of_a_system_stays_unchanged(loop: LoopThread) -> None:
     error = CaseError("budget", "too dear")
 
     def dear(query: Query) -> str:
@@ -198,7 +198,7 @@ def test_a_case_error_of_a_system_is_kept_as_it_is(loop: LoopThread) -> None:
         Answer("", usage=Usage(cost_usd=cast("float", "1"))),
     ],
 )
-def test_a_broken_contract_is_no_outcome(loop: LoopThread, value: Any) -> None:
+def test_a_broken_contract_is_raised(loop: LoopThread, value: Any) -> None:
     with pytest.raises(SystemContractError, match="'mine' returned"):
         run(task(LENGTH), SystemAnswerer(lambda query: value, "mine", loop))
 
@@ -247,7 +247,7 @@ def broken(sample: Sample) -> Score:
         (lambda sample: Score(float("nan")), "metric 'mine' failed on case 'q1': ValueError: a Score's value"),
     ],
 )  # fmt: skip
-def test_a_metric_that_fails_is_an_error_that_keeps_what_was_reached(compute: Any, words: str) -> None:
+def test_a_failing_metric_is_an_error_with_the_scores_so_far(compute: Any, words: str) -> None:
     outcome = run(task(LENGTH, Metric("mine", compute), LENGTH), Says(lambda case: Answer("four")))
     assert (outcome.status, outcome.error_type) == ("error", "metric_error")
     assert (outcome.error or "").startswith(words)
@@ -266,7 +266,7 @@ def test_of_an_answer_that_was_not_generated_only_the_ranking_is_scored() -> Non
     )  # fmt: skip
 
 
-def test_the_texts_of_the_pool_are_not_kept_twice() -> None:
+def test_the_texts_of_the_pool_are_stored_once() -> None:
     ranking = Ranking((ScoredPassage("p0", 2.0, "evidence", "title"), ScoredPassage("x9", 1.0, "elsewhere", "other")))
     outcome = run(task(), Says(lambda case: Answer("", ranking)))
     assert outcome.answer is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.engine.tracebacks import FRAMES, cause_of, described
+from pytest_rageval.engine.tracebacks import FRAMES, cause_of, describe
 from pytest_rageval.registry import Registry
 
 HERE = str(Path(__file__))
@@ -70,7 +70,7 @@ def test_the_way_through_the_event_loop_is_left_out() -> None:
     assert lines[-1].endswith('in fail: raise KeyError("x")')
 
 
-def test_the_innermost_frame_of_a_library_stands_below_the_users_own(tmp_path: Path) -> None:
+def test_the_innermost_frame_of_a_library_follows_the_users_own(tmp_path: Path) -> None:
     path = tmp_path / "site-packages" / "library.py"
     source = "def outer():\n    inner()\n\ndef inner():\n    raise LookupError('theirs')\n"
     scope: dict[str, Callable[[], None]] = {}
@@ -91,12 +91,12 @@ def test_the_innermost_frame_of_a_library_stands_below_the_users_own(tmp_path: P
         (ValueError("half \ud83d"), r"ValueError: half \ud83d"),
     ],
 )
-def test_an_exception_is_told_by_type_and_message(error: Exception, words: str) -> None:
-    assert described(error) == words
+def test_an_exception_is_described_by_type_and_message(error: Exception, words: str) -> None:
+    assert describe(error) == words
 
 
 def test_a_long_message_is_cut() -> None:
-    words = described(ValueError("x" * 1_000_000))
+    words = describe(ValueError("x" * 1_000_000))
     assert len(words) < 1_100
     assert words.endswith("… (1,000,000 characters)")
 
@@ -106,7 +106,7 @@ def test_an_exception_that_cannot_be_shown_is_named() -> None:
         def __str__(self) -> str:
             raise RuntimeError("no")
 
-    assert described(BrokenError()).startswith("BrokenError: its message cannot be shown")
+    assert describe(BrokenError()).startswith("BrokenError: its message cannot be shown")
 
 
 def test_an_exception_that_was_never_raised_has_no_frames() -> None:

@@ -37,24 +37,24 @@ def asked(vectors: Vectors, *cases: Sequence[str]) -> list[dict[str, Sequence[fl
     return asyncio.run(all_at_once())
 
 
-def test_what_many_cases_want_is_one_call_and_a_text_in_it_once() -> None:
-    model, told = Lengths(), dict[str, str]()
-    vectors = Vectors(model, together=True, told=told)
+def test_many_cases_share_one_call_with_distinct_texts() -> None:
+    model, versions = Lengths(), dict[str, str]()
+    vectors = Vectors(model, together=True, versions=versions)
     first, second = asked(vectors, ["a", "bb"], ["bb", "ccc", "ccc"])
     assert isinstance(first, dict)
     assert {text: list(vector) for text, vector in first.items()} == {"a": [1.0, 1.0], "bb": [2.0, 1.0]}
     assert isinstance(second, dict)
     assert {text: list(vector) for text, vector in second.items()} == {"bb": [2.0, 1.0], "ccc": [3.0, 1.0]}
     assert model.calls == [["a", "bb", "ccc"]]
-    assert told == {"embedder": "lengths", "embedder_revision": "7"}
+    assert versions == {"embedder": "lengths", "embedder_revision": "7"}
     asked(vectors, ["a", "dddd"])
     assert model.calls[1:] == [["dddd"]]
 
 
-def test_the_texts_that_were_wanted_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 2)
+def test_the_last_texts_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CACHE_SIZE", 2)
     model = Lengths()
-    vectors = Vectors(model, together=True, told={})
+    vectors = Vectors(model, together=True, versions={})
     for text in ("old", "new", "old", "newest", "old", "new"):
         asked(vectors, [text])
     assert model.calls == [["old"], ["new"], ["newest"], ["new"]]
@@ -62,7 +62,7 @@ def test_the_texts_that_were_wanted_last_are_remembered(monkeypatch: pytest.Monk
 
 def test_a_text_that_is_under_way_is_waited_for() -> None:
     model = Lengths()
-    vectors = Vectors(model, together=True, told={})
+    vectors = Vectors(model, together=True, versions={})
 
     async def one_after_the_other() -> None:
         first = asyncio.create_task(vectors(["a"]))
@@ -78,35 +78,35 @@ def test_a_text_that_is_under_way_is_waited_for() -> None:
 def test_calls_have_a_bound() -> None:
     model = Lengths()
     texts = [f"text {n}" for n in range(3 * MOST)]
-    found = asked(Vectors(model, together=True, told={}), *([text] for text in texts))
+    found = asked(Vectors(model, together=True, versions={}), *([text] for text in texts))
     assert [len(call) for call in model.calls] == [MOST] * 3
     assert [list(each) for each in found if isinstance(each, dict)] == [[text] for text in texts]
 
 
 def test_a_text_that_is_refused_takes_no_other_case_along() -> None:
     model = Lengths()
-    right, wrong = asked(Vectors(model, together=True, told={}), ["a"], ["refuse", "b"])
+    right, wrong = asked(Vectors(model, together=True, versions={}), ["a"], ["refuse", "b"])
     assert isinstance(right, dict)
     assert isinstance(wrong, ModelError)
     assert model.calls == [["a", "refuse", "b"], ["a"], ["refuse", "b"]]
 
 
-def test_what_fails_for_all_is_asked_once() -> None:
+def test_a_failure_of_all_texts_is_not_retried() -> None:
     model = Lengths("auth")
-    errors = asked(Vectors(model, together=True, told={}), ["a"], ["refuse"])
+    errors = asked(Vectors(model, together=True, versions={}), ["a"], ["refuse"])
     assert all(isinstance(error, ModelError) for error in errors)
     assert len(model.calls) == 1
 
 
-def test_recorded_calls_do_not_depend_on_what_else_is_wanted() -> None:
+def test_recorded_calls_do_not_depend_on_other_texts() -> None:
     model = Lengths()
-    asked(Vectors(model, together=False, told={}), ["a", "b", "a"], ["b"])
+    asked(Vectors(model, together=False, versions={}), ["a", "b", "a"], ["b"])
     assert sorted(model.calls) == [["a"], ["b"], ["b"]]
 
 
 def test_vectors_of_several_lengths_cannot_be_compared() -> None:
     model = Lengths()
-    vectors = Vectors(model, together=True, told={})
+    vectors = Vectors(model, together=True, versions={})
     asked(vectors, ["a"])
     model.dimension = 3
     [error] = asked(vectors, ["a", "b"])

@@ -56,7 +56,7 @@ def test_there_are_attacks_and_judges_to_try_them_on() -> None:
 
 @pytest.mark.parametrize("everywhere", [False, True], ids=["answer", "everywhere"])
 @pytest.mark.parametrize("name", ATTACKS)
-def test_no_line_of_an_attack_stands_outside_the_quotes(name: str, everywhere: bool) -> None:
+def test_every_line_of_an_attack_is_quoted(name: str, everywhere: bool) -> None:
     for judge in JUDGES.values():
         for language in LANGUAGES:
             clean = judge.messages(told("Rome", language))
@@ -82,7 +82,7 @@ class Reader(ScriptedLLM):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("judge", JUDGES.values(), ids=list(JUDGES))
-def test_who_reads_what_is_not_quoted_says_the_same_of_an_attack(judge: PromptedJudge, language: str) -> None:
+def test_a_model_that_ignores_quotes_gives_the_same_verdict_under_attack(judge: PromptedJudge, language: str) -> None:
     model = Reader(list(judge.labels or {}))
     apart = replace(judge, applies=lambda sample: None)
 
@@ -95,7 +95,7 @@ def test_who_reads_what_is_not_quoted_says_the_same_of_an_attack(judge: Prompted
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_what_a_judge_was_talked_into_is_quoted_when_it_is_asked_again(name: str) -> None:
+def test_a_manipulated_reply_is_quoted_in_the_second_request(name: str) -> None:
     """A label that is none may be the answer's words, and what is wrong with it is told to the judge."""
     judge = JUDGES["accuracy_judged"]
     for language in LANGUAGES:

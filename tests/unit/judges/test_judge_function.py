@@ -84,13 +84,13 @@ def test_anything_that_can_be_called_so_will_do() -> None:
         (Verdict(7.0), "is not in 0..1"),
     ],
 )
-def test_what_is_no_verdict_is_an_error_of_the_case(value: object, problem: str) -> None:
+def test_an_invalid_verdict_is_an_error_of_the_case(value: object, problem: str) -> None:
     with pytest.raises(CaseError, match=f"(?s)^judge 'tone' returned .* for case 'q1': .*{problem}") as caught:
         verdict_of(lambda sample: value)
     assert caught.value.kind == "judge_error"
 
 
-def test_where_labels_are_declared_a_number_is_none_of_them() -> None:
+def test_with_declared_labels_a_number_is_invalid() -> None:
     with pytest.raises(CaseError, match=r"the label 1\.0 has no value; known: bad, good"):
         verdict_of(lambda sample: True, good=1.0, bad=0.0)
     with pytest.raises(CaseError, match=r"the label 'god' has no value; did you mean 'good'\?"):

@@ -52,7 +52,7 @@ def come_to(rule: Rule, *labels: str | float | None) -> Any:
         ((3, 3, 5), 3),
     ],
 )
-def test_the_majority_is_what_more_than_half_of_the_labels_are(labels: Any, wanted: object) -> None:
+def test_the_majority_is_more_than_half_of_the_labels(labels: Any, wanted: object) -> None:
     assert come_to("majority", *labels) == wanted
 
 
@@ -71,7 +71,7 @@ def test_the_majority_is_what_more_than_half_of_the_labels_are(labels: Any, want
         (("aside", None, "full"), "not_applicable: 2 of 3 votes gave no label"),
     ],
 )
-def test_the_mean_is_of_numbers_or_of_what_labels_are_worth(labels: Any, wanted: object) -> None:
+def test_the_mean_is_of_numbers_or_of_values_of_labels(labels: Any, wanted: object) -> None:
     assert come_to("mean", *labels) == wanted
 
 
@@ -95,7 +95,7 @@ def test_the_order_of_votes_does_not_matter(labels: list[Any], random: Any, data
 
 
 @given(st.sampled_from([1, 0.1, 1 / 3, "full", "none"]), st.integers(1, 9), st.integers(0, 8))
-def test_who_agree_are_followed_by_either_rule(label: Any, times: int, unread: int) -> None:
+def test_unanimous_votes_win_under_either_rule(label: Any, times: int, unread: int) -> None:
     cast = votes(*[label] * times, *[None] * min(unread, times - 1))
     assert decided(cast, "majority", GRADED).label == label
     worth = GRADED[label] if isinstance(label, str) else label
@@ -117,7 +117,7 @@ def score_of(judge: Judge, rule: Rule, *labels: str | float | None) -> Any:
     return score.reason if score.value is None else score.value
 
 
-def test_what_votes_come_to_is_scored_as_a_vote_is() -> None:
+def test_the_verdict_of_a_panel_is_scored_like_a_vote() -> None:
     assert score_of(STARS, "mean", 2, 3) == 0.375
     assert score_of(STARS, "majority", 2, 3, 3) == 0.5
     assert score_of(COMPLETE, "mean", "full", "half") == 0.75
@@ -150,7 +150,7 @@ def test_a_panel_is_fitted_to_its_metric() -> None:
         (Panel(("a",), "mean"), judged_metric(POLITE), "politeness is 0 or 1, and a mean is neither"),
     ],
 )
-def test_what_a_judge_cannot_do_is_one_sentence(panel: Panel, metric: Metric, sentence: str) -> None:
+def test_an_unsupported_setting_of_a_judge_is_one_sentence(panel: Panel, metric: Metric, sentence: str) -> None:
     with pytest.raises(SettingError, match=sentence):
         fitted(panel, metric)
 

@@ -60,7 +60,7 @@ def test_a_reason_may_be_missing(text: str) -> None:
         ('{"label": NaN}', "the reply holds NaN"),
     ],
 )
-def test_anything_else_is_no_label(text: str, problem: str) -> None:
+def test_anything_else_is_not_a_label(text: str, problem: str) -> None:
     with pytest.raises(UnreadableReplyError, match=f"^{problem}"):
         read_reply(text, CHOICE)
 
@@ -77,12 +77,12 @@ def test_a_whole_number_of_the_scale_is_read(number: int) -> None:
 @pytest.mark.parametrize(
     "label", ["3", "-1", "1.0", "1.5", "true", '"1"', '"0.5"', "1e0", "1e999", "-Infinity", "null", "9" * 5000, "[1]"]
 )
-def test_a_number_that_was_not_asked_for_is_none_of_the_scale(label: str) -> None:
+def test_an_invalid_number_is_not_on_the_scale(label: str) -> None:
     with pytest.raises(UnreadableReplyError):
         read_reply(f'{{"label": {label}}}', SCALE)
 
 
-def test_true_beside_one_is_a_second_object() -> None:
+def test_true_and_one_are_different_objects() -> None:
     with pytest.raises(UnreadableReplyError, match="two different"):
         read_reply('{"label": 1} {"label": true}', SCALE)
 

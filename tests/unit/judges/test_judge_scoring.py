@@ -22,7 +22,7 @@ def score(metric: Metric, verdict: Verdict | None) -> Score:
     return metric.compute(replace(sample(), verdicts={} if verdict is None else {metric.name: verdict}))
 
 
-def test_a_label_is_worth_what_was_declared() -> None:
+def test_a_label_has_its_declared_value() -> None:
     metric = judged_metric(POLITE)
     assert (metric.name, metric.judge, metric.binary, metric.higher_is_better) == ("politeness", POLITE, True, True)
     polite = Verdict("polite", "kind", ("raw",))
@@ -35,7 +35,7 @@ def test_a_number_is_worth_its_place_on_the_scale(stars: int, value: float) -> N
     assert score(judged_metric(STARS), Verdict(stars)).value == value
 
 
-def test_what_has_no_value_has_a_reason() -> None:
+def test_a_score_without_a_value_has_a_reason() -> None:
     metric = judged_metric(replace(POLITE, values={"polite": 1.0, "rude": None}))
     assert metric.binary
     assert score(metric, None) == Score(reason="judge_unavailable")
@@ -101,6 +101,6 @@ def test_another_judge_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "polite", PromptedJudge, Own, {"criteria": "polite?"}])
-def test_anything_else_is_no_judge(value: object) -> None:
+def test_anything_else_is_not_a_judge(value: object) -> None:
     with pytest.raises(SettingError, match=r"^judge 'tone' cannot be registered: .* is no judge; give a PromptedJudge"):
         as_metric("tone", value)

@@ -23,7 +23,7 @@ def test_a_step_of_a_scale_is_had_back_from_its_worth(low: int, steps: int, data
     assert len(worth.levels) == steps + 1
 
 
-def test_words_are_worth_what_is_said() -> None:
+def test_words_have_their_declared_values() -> None:
     assert [GRADED.of(word) for word in GRADED.values] == [1, 0.5, 0, 0, None]
     assert GRADED.levels == [0, 0.5, 1]
     assert (GRADED.having(0), GRADED.having(0.5), GRADED.having(0.25)) == (["none", "wrong"], ["half"], [])
@@ -31,7 +31,7 @@ def test_words_are_worth_what_is_said() -> None:
         GRADED.of("ful")
 
 
-def test_a_judge_says_what_its_labels_are_worth() -> None:
+def test_a_judge_declares_the_values_of_its_labels() -> None:
     assert worth_of(POLITE) == Worth(POLITE.values or {})
     assert worth_of(STARS) == Worth(scale=STARS.scale)
     assert worth_of(FunctionJudge("f", len)) == NUMBERS

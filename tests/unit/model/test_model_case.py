@@ -53,7 +53,7 @@ def test_evidence_is_there_where_every_group_has_a_positive(
     assert Case("q", instance, supplied, {}).evidence is wanted
 
 
-def test_a_query_holds_what_the_system_may_know_and_nothing_else() -> None:
+def test_a_query_holds_only_the_inputs_of_a_system() -> None:
     history = (Turn("Who?", "Her."),)
     instance = Instance(
         id="q1",
@@ -88,13 +88,13 @@ def leaves(value: object) -> list[object]:
     return [value]
 
 
-def test_a_query_tells_none_supplied_from_none_wanted() -> None:
+def test_a_query_separates_no_passages_from_retrieval() -> None:
     instance = Instance("q", "?", passages=(P0,))
     assert Case("q", instance, None, {}).query.passages is None
     assert Case("q", instance, (), {}).query.passages == ()
 
 
-def test_what_is_retrieved_is_judged_by_the_record_or_by_what_its_gold_passages_were_taken_from() -> None:
+def test_qrels_come_from_the_record_or_from_the_pages_of_its_gold_passages() -> None:
     pool = (replace(P0, page="x"), replace(P1, page="y"), replace(N0, page="z"), PLAIN)
     instance = Instance("q", "?", passages=pool)
     assert Case("q", instance, None, {}).qrels == {"x": 1, "y": 1}

@@ -91,7 +91,7 @@ def test_the_share_of_the_answer_is_written_only_where_it_is_known() -> None:
     assert decode_outcome(encode_outcome(seen)).answer_seen == 0.5
 
 
-def test_an_answer_is_stored_up_to_a_mebibyte_and_says_what_is_left_out() -> None:
+def test_a_long_answer_is_cut_with_a_note() -> None:
     longest, longer = "x" * 2**20, "x" * (2**20 + 1_500)
     stored = [encode_outcome(replace(OUTCOME, answer=Answer(text)))["answer"]["text"] for text in (longest, longer)]
     assert stored == [longest, f"{longest}\n[1,500 more characters are not stored]"]
@@ -176,7 +176,7 @@ class Text(str):
     ],
     ids=["str", "numpy str", "surrogate", "numpy bool", "passage", "not finite", "usage", "detail"],
 )  # fmt: skip
-def test_what_a_system_returned_becomes_builtins(answer: Answer, wanted: Answer) -> None:
+def test_values_of_a_system_become_builtins(answer: Answer, wanted: Answer) -> None:
     encoded = encode_outcome(replace(OUTCOME, answer=answer))
     text = json.dumps(encoded, ensure_ascii=False, allow_nan=False)
     assert text.encode("utf-8")
@@ -184,7 +184,7 @@ def test_what_a_system_returned_becomes_builtins(answer: Answer, wanted: Answer)
     assert decode_outcome(json.loads(text)).answer == wanted
 
 
-def test_what_a_metric_a_loader_or_an_exception_gave_becomes_builtins() -> None:
+def test_values_of_metrics_loaders_and_exceptions_become_builtins() -> None:
     outcome = replace(
         OUTCOME,
         facets={Text("topic"): Text("A"), "half": "\ud83d"},

@@ -76,11 +76,11 @@ def test_whatever_is_asked_or_judged_changes_it(case: Case) -> None:
         replace(CASE, supplied=POOL),
     ],
 )
-def test_ids_facets_and_what_is_asked_of_the_answer_change_nothing(case: Case) -> None:
+def test_ids_facets_and_instructions_do_not_change_the_digest(case: Case) -> None:
     assert case_digest(case) == case_digest(CASE)
 
 
-def test_what_a_system_answered_before_is_no_data_and_what_it_was_asked_is() -> None:
+def test_the_digest_includes_earlier_questions_but_not_the_systems_answers() -> None:
     first = Case("q0", Instance("q0", "Who?"), None, {})
     told = replace(CASE, earlier=(first,))
     assert case_digest(told.with_history((Turn("Who?", "Him."),))) == case_digest(told)

@@ -21,7 +21,7 @@ def nested(levels: int, inner: str = "1") -> str:
 
 
 @given(PLAIN, st.booleans())
-def test_what_is_json_is_read(value: object, ascii_only: bool) -> None:
+def test_json_is_parsed(value: object, ascii_only: bool) -> None:
     text = json.dumps([value] * (DEEPEST + 1), ensure_ascii=ascii_only)
     assert parse_json(text) == parse_json(text.encode()) == json.loads(text)
 
@@ -35,13 +35,13 @@ def test_only_brackets_outside_of_strings_count(inner: str) -> None:
 
 
 @pytest.mark.parametrize("text", [nested(100_000), "[" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000])
-def test_what_is_nested_too_deep_is_refused(text: str) -> None:
+def test_deep_nesting_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="nested deeper than 100 levels"):
         parse_json(text.encode())
 
 
 @pytest.mark.parametrize("text", ["NaN", '{"a": -Infinity}'])
-def test_what_is_no_number_is_refused_where_it_is_written_again(text: str) -> None:
+def test_nan_and_infinity_are_refused_if_finite(text: str) -> None:
     with pytest.raises(ValueError, match="which is not JSON"):
         parse_json(text, finite=True)
     assert parse_json(text) is not None

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.loop import NoLoop
-from pytest_rageval.engine.once_cache import Remembered
+from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.client.chat import Client
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
@@ -144,7 +144,7 @@ def test_an_answer_that_cases_share_is_taken_over_by_any_and_charged_by_one(fold
         async def asking() -> Meter:
             meter = Meter()
             SCOPE.set(Scope(meter, journal=CaseJournal(log, nodeid)))
-            answers = Remembered(SystemAnswerer(system, "mine", NoLoop(), origin="o"))
+            answers = OnceCache(SystemAnswerer(system, "mine", NoLoop(), origin="o"))
             assert (await answers.ahead(CASE)).text == "Paris"
             return meter
 

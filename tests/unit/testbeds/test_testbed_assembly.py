@@ -44,7 +44,7 @@ def test_counts_are_exact_in_balanced_and_float_products_in_compat(passages: int
 @pytest.mark.parametrize(
     ("passages", "rate", "count"), [(6, 5 / 6, 5), (10, 0.1 + 0.2, 3), (3, 1 / 3, 1), (9, 1e-7, 1)]
 )
-def test_a_rate_that_was_computed_counts_as_what_was_meant(passages: int, rate: float, count: int) -> None:
+def test_a_computed_rate_is_read_as_its_fraction(passages: int, rate: float, count: int) -> None:
     assert exact_count(passages, rate) == count
 
 
@@ -70,7 +70,7 @@ def test_balanced_depends_on_seed_and_id_alone() -> None:
     assert balanced_ids(BASE, asked) != balanced_ids(instance(BASE.passages or (), name="y"), asked)
 
 
-def test_the_order_of_a_known_case_stays_what_it_is() -> None:
+def test_the_order_of_a_known_case_is_stable() -> None:
     assert balanced_ids(BASE, Composition("positive", 5, 0.4), seed=7) == ["n0", "p0", "p1", "p2", "n1"]
 
 

@@ -159,13 +159,13 @@ def test_counterfactual_robustness_needs_counterfactual_passages(folder: Path) -
         cases_of(rgb.load(folder / "rgb" / "en.json"), ability="counterfactual_robustness")
 
 
-def test_two_instances_of_one_id_are_refused() -> None:
+def test_duplicate_ids_of_instances_are_refused() -> None:
     one = Instance("x", "Q?", origin="a.jsonl:1")
     with pytest.raises(DataError, match=r"^a\.jsonl:2: the id 'x' was used at a\.jsonl:1 already, wanted each once$"):
         cases_of((one, replace(one, origin="a.jsonl:2")))
 
 
-def test_shortfalls_count_what_differs_from_what_was_asked(folder: Path) -> None:
+def test_shortfalls_count_cases_that_differ_from_the_settings(folder: Path) -> None:
     instances = rgb.load(folder / "rgb" / "en.json")
     cases = list(cases_of(instances, ability="noise_robustness", passages=4, noise_rate=[0, 0.5]).values())
     assert shortfalls(cases) == Shortfalls(6, 10, ("en-1", "en-2", "en-3b"))
@@ -174,7 +174,7 @@ def test_shortfalls_count_what_differs_from_what_was_asked(folder: Path) -> None
 
 
 @pytest.mark.parametrize("rate", [1 / 3, 2 / 3, 0.28, 0.3, 0.123456789])
-def test_a_rate_of_many_digits_is_no_shortfall(rate: float) -> None:
+def test_a_rate_of_many_digits_is_not_a_shortfall(rate: float) -> None:
     passages = tuple(Passage(f"{role}{i}", "t", role=role) for role in ("positive", "negative") for i in range(25))
     instance = Instance("x", "Q?", passages=passages)
     for size in (3, 25):

@@ -41,7 +41,7 @@ def test_the_published_topics_and_tasks_are_read_in_english(name: str, plain: st
     assert re.fullmatch(plain, safe(name))
 
 
-def test_the_english_of_a_name_is_not_taken_for_the_name() -> None:
+def test_an_english_name_does_not_collide_with_a_translated_one() -> None:
     names = ["Investment-Funds-1", "投资-基金-1", "投资-Funds-1"]
     ids = unique_ids(names)
     assert ids[0] == names[0]
@@ -49,7 +49,7 @@ def test_the_english_of_a_name_is_not_taken_for_the_name() -> None:
     assert ids[1] != ids[2]
 
 
-def test_a_collision_is_told_apart_by_a_longer_hash_and_the_earlier_id_stays() -> None:
+def test_a_collision_gets_a_longer_hash_and_the_earlier_id_stays() -> None:
     by_id: dict[str, list[str]] = defaultdict(list)
     number = 0
     while True:

@@ -62,7 +62,7 @@ def test_task_is_a_stratum_too_and_facets_may_be_missing() -> None:
     assert Counter(c.facets.get("task") for c in chosen) == {"a": 1, "b": 1, None: 1}
 
 
-def test_a_sample_is_of_the_seed_and_settings_of_one_instance_stay_together() -> None:
+def test_a_sample_depends_on_the_seed_and_keeps_settings_of_an_instance_together() -> None:
     cases = [case(f"c{i}", noise_rate=rate) for i in range(50) for rate in ("0", "0.4")]
     assert stratified(cases, 10, 0) == stratified(cases, 10, 0) != stratified(cases, 10, 1)
     assert set(Counter(cases[i].id for i in stratified(cases, 10, 0)).values()) == {2}

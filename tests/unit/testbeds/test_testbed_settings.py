@@ -179,7 +179,7 @@ def test_defaults() -> None:
         noise_rate=(0.0,),
         correct_rate=(0.0,),
         multiplied=(),
-        given=frozenset({"dataset"}),
+        explicit=frozenset({"dataset"}),
         assembly="balanced",
         qrels=None,
         relevance="ids",
@@ -207,7 +207,7 @@ def test_everything_given() -> None:
     assert (settings.assembly, settings.limit, settings.sample, settings.seed) == ("rgb-compat", None, 9, -1)
     assert settings.where == {"topic": "*", "noise_rate": "0.4", "checked": "true"}
     assert settings.facets == {"team": "3", "release": "1.5", "level": "l"}
-    assert settings.given == frozenset(SETTINGS) - {"cluster", "history", "limit", "qrels", "relevance"}
+    assert settings.explicit == frozenset(SETTINGS) - {"cluster", "history", "limit", "qrels", "relevance"}
 
 
 def test_rates_that_fill_the_passages_exactly_are_taken() -> None:
@@ -221,11 +221,11 @@ def test_rates_that_fill_the_passages_exactly_are_taken() -> None:
 def test_a_default_written_out_is_as_good_as_left_out(ability: str | None) -> None:
     plain = parse(dataset="rgb:a", ability=ability)
     full = parse(dataset="rgb:a", ability=ability, noise_rate=0.0, correct_rate=0, assembly="balanced")
-    assert replace(full, given=plain.given) == plain
+    assert replace(full, explicit=plain.explicit) == plain
     assert parse(dataset="rgb:a", ability="negative_rejection", correct_rate=0.0).correct_rate == (0.0,)
 
 
-def test_what_is_retrieved_stands_among_numbers_of_passages() -> None:
+def test_passages_may_list_retrieved_among_numbers() -> None:
     settings = parse(dataset="rgb:a", passages=[0, "retrieved"], relevance="overlap")
     assert (settings.passages, settings.multiplied) == ((0, "retrieved"), ("passages",))
     assert settings.relevance == "overlap"

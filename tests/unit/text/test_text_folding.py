@@ -32,7 +32,7 @@ def test_offsets_leave_the_folded_text_as_it_is(text: str) -> None:
 
 
 @given(hard, hard, hard)
-def test_a_quote_is_found_where_it_stands(before: str, quote: str, after: str) -> None:
+def test_a_quote_is_found_in_place(before: str, quote: str, after: str) -> None:
     quote = f"a{quote}"
     assume("☃" not in quote)
     text = f"{before}☃{quote}☃{after}"

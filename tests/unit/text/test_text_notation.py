@@ -28,7 +28,7 @@ def test_commas_between_thousands_go(text: str, joined: str) -> None:
 
 
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=4))
-def test_what_python_groups_is_joined(numbers: list[int]) -> None:
+def test_groups_as_python_formats_them_are_joined(numbers: list[int]) -> None:
     assert join_thousands(" ".join(f"{each:,}" for each in numbers)) == " ".join(map(str, numbers))
 
 
@@ -80,7 +80,7 @@ def test_negative_numbers_are_marked(text: str, marked: str) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_a_minus_stays(text: str) -> None:
+def test_a_hyphen_that_joins_stays(text: str) -> None:
     assert mark_negatives(text, "~") == text
 
 

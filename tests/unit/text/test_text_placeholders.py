@@ -26,5 +26,5 @@ def test_the_names_in_braces() -> None:
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_what_is_put_in_stays_as_it_is(one: str, other: str) -> None:
+def test_inserted_values_stay_unchanged(one: str, other: str) -> None:
     assert fill("<{one}|{other}>", {"one": one, "other": other}) == f"<{one}|{other}>"

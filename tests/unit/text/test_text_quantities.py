@@ -128,7 +128,7 @@ def test_no_quantity(text: str) -> None:
     assert said(text) == []
 
 
-def test_the_digits_of_names_are_told_apart() -> None:
+def test_digits_in_names_are_separate() -> None:
     assert [float(one.low) for one in in_names("The 5th Boeing 737 of 7")] == [5, 737]
 
 
@@ -136,12 +136,12 @@ def test_the_digits_of_names_are_told_apart() -> None:
     ("text", "numbers"),
     [("It is 5 [3][12].", [5]), ("1. It is 5\n2. Or so", [5]), ("70.", [70]), ("[70]", [70]), ("3) 5", [3, 5])],
 )
-def test_citations_and_list_numbers_are_none_beside_others(text: str, numbers: list[int]) -> None:
+def test_citations_and_list_numbers_do_not_count_next_to_other_numbers(text: str, numbers: list[int]) -> None:
     assert [one.low for one in quantities(text)] == numbers
 
 
 @pytest.mark.parametrize("text", ["05/06/2023", "2010-12", "3/4", "1e5", "10^6", "1 000", "1,00,000", "9" * 50])
-def test_what_has_two_readings_is_unknown(text: str) -> None:
+def test_an_ambiguous_number_is_unknown(text: str) -> None:
     assert UNKNOWN in {one.unit for one in quantities(text)}
 
 

@@ -24,7 +24,7 @@ def test_the_forms_of_a_word_have_one_stem(words: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "2022", "3rd", "a_b", "铁路", "高山铁路", "é", "a" * (LONGEST + 1)])
-def test_what_is_no_english_word_is_its_own_stem(word: str) -> None:
+def test_other_words_are_their_own_stems(word: str) -> None:
     assert stem(word) == word
 
 

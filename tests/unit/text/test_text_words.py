@@ -53,6 +53,6 @@ def test_few_texts_that_are_long_are_remembered() -> None:
     assert made_of(*long, *long) == 40
 
 
-def test_what_is_made_depends_on_all_arguments() -> None:
+def test_the_cache_depends_on_all_arguments() -> None:
     ask = once_a_text(lambda text, *, twice=False: text * (1 + twice))
     assert [ask("a"), ask("a", twice=True), ask("a")] == ["a", "aa", "a"]
