@@ -99,7 +99,7 @@ def test_distances_are_of_values_not_of_places() -> None:
 def test_levels_have_their_ends_and_are_few() -> None:
     assert levels_of([1.0, 1.0]) == BINARY
     assert levels_of([0.5], (0.25,)) == (0.0, 0.25, 0.5, 1.0)
-    with pytest.raises(SettingError, match=r"labels have 52 different values, and agreement is told of at most 20"):
+    with pytest.raises(SettingError, match=r"labels have 52 different values; agreement needs at most 20"):
         levels_of(number / 51 for number in range(52))
     assert len(levels_of(number / (MOST_LEVELS - 1) for number in range(MOST_LEVELS))) == MOST_LEVELS
 

@@ -89,8 +89,8 @@ UPPER = "has a malformed baseline; write <= baseline or <= baseline + 0.02"
         ("accuracy >= 5%%", "has no valid operator and bound after 'accuracy'; " + SHAPE),
         ("accuracy >= 0,5", "has no valid operator and bound after 'accuracy'; " + SHAPE),
         ("accuracy[topic=x] 0.5", "has no valid operator and bound after 'accuracy[topic=x]'; " + SHAPE),
-        ("accuracy >= 0.5.1", "has the bound '0.5.1', which is no number"),
-        ("accuracy >= .", "has the bound '.', which is no number"),
+        ("accuracy >= 0.5.1", "has the bound '0.5.1', which is not a number"),
+        ("accuracy >= .", "has the bound '.', which is not a number"),
         ("accuracy >= 1e999", "has the bound '1e999', which is not finite"),
         ("accuracy >= -1e999", "has the bound '-1e999', which is not finite"),
         ("accuracy[] >= 0.5", SLICE),
@@ -108,7 +108,7 @@ UPPER = "has a malformed baseline; write <= baseline or <= baseline + 0.02"
         ("accuracy[topic=x, topic=y] >= 0.5", "names 'topic' twice; name it once"),
         ("accuracy[min_n=5, min_n=6] >= 0.5", "names 'min_n' twice; name it once"),
         *(
-            (f"accuracy[min_n={text}] >= 0.5", f"has min_n={text!r}, wanted a whole number from 1 on, as min_n=5")
+            (f"accuracy[min_n={text}] >= 0.5", f"has min_n={text!r}; write a whole number from 1 on, such as min_n=5")
             for text in ("0", "000", "-1", "+5", "5.0", "1e3", "*", "five", "٥", "0x5", "1234567890")
         ),
         ("accuracy >= baselines", BASELINE),

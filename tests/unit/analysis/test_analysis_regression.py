@@ -70,7 +70,7 @@ def test_what_cannot_be_told_from_noise_is_what_the_setting_makes_of_it(policy: 
     assert (verdict(result), result.status) == ("inconclusive", status)
     if policy == "fail":
         assert result.reason is not None
-        assert result.reason.endswith("over 10 cases, too few to tell it from noise")
+        assert result.reason.endswith("over 10 cases, not significant")
 
 
 def test_an_upper_bound_is_broken_by_rising() -> None:
