@@ -1,4 +1,4 @@
-"""A case that is asked several times is one case."""
+"""The repeats of a case count as one case."""
 
 from __future__ import annotations
 
@@ -159,9 +159,9 @@ def test_the_difference_of_systems_is_over_cases_too() -> None:
         for rate, value in zip(RATES, each, strict=False)
         for system in ("new", "old")
     ]
-    found = difference_of("accuracy", outcomes, "new")
-    assert (found.mean, found.n, found.n_unscored) == (0.5, 6, 0)
-    assert found.ci95 == clustered_interval([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]], binary=False, low=-1.0)
+    results = difference_of("accuracy", outcomes, "new")
+    assert (results.mean, results.n, results.n_unscored) == (0.5, 6, 0)
+    assert results.ci95 == clustered_interval([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]], binary=False, low=-1.0)
 
 
 def rounded(interval: Interval | None) -> tuple[float, float] | None:
@@ -213,9 +213,9 @@ def test_the_difference_of_systems_is_over_dialogues_too() -> None:
         for turn in range(2)
         for system, value in (("new", gain), ("old", 0.0))
     ]
-    found = difference_of("accuracy", outcomes, "new")
-    assert (found.n, found.n_units, found.unit) == (6, 3, "dialogue")
-    assert found.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
+    results = difference_of("accuracy", outcomes, "new")
+    assert (results.n, results.n_units, results.unit) == (6, 3, "dialogue")
+    assert results.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
 
 
 def test_dialogues_that_change_as_wholes_have_bonett_and_prices_interval() -> None:
@@ -231,5 +231,5 @@ def test_changes_of_a_tenth_have_an_interval_of_a_tenth() -> None:
 
     Of their squares 0.05 / 5 is the mean; so the half is 1.96 * 0.09798 / 2.23607 = 0.08588.
     """
-    found = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
-    assert found == pytest.approx((-0.10588, 0.06588), abs=1e-5)
+    results = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
+    assert results == pytest.approx((-0.10588, 0.06588), abs=1e-5)

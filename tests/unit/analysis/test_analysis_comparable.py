@@ -1,4 +1,4 @@
-"""How much of the baseline a gate is compared with, and whether that is enough."""
+"""Check that a gate is compared with enough of the baseline."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def decided(
     deselected: Sequence[int] = (),
     least: float = 0.5,
 ) -> GateResult:
-    """Return what becomes of a gate over outcomes against the cases of a baseline."""
+    """Return the result of a gate over outcomes against the cases of a baseline."""
     after = measured_of(outcomes)
     pairing = pair_up(cases, after)
     absent = [each for each in outcomes if each.status == "skipped"]
@@ -96,8 +96,8 @@ def test_a_baseline_of_other_testbeds_or_systems_is_not_compared() -> None:
     result = decided(GATE, [replace(case, testbed="test_b.py::test_b", data="other") for case in before(3)], now(3))
     assert result.reason == "not comparable, the baseline does not hold test_a: add it with --rag-update-baseline"
     others = [replace(case, system=name) for case in before(3) for name in ("one", "two")]
-    told = "not comparable, the baseline does not hold the system rag_system of test_a"
-    assert (decided(GATE, others, now(3)).reason or "").startswith(told)
+    message = "not comparable, the baseline does not hold the system rag_system of test_a"
+    assert (decided(GATE, others, now(3)).reason or "").startswith(message)
     assert decided(GATE, [replace(case, system="one") for case in before(3)], now(3)).status == "passed"
 
 

@@ -76,8 +76,8 @@ def test_a_rate_of_none_or_all_keeps_its_own_end(n: int) -> None:
 
 def test_the_quantile_of_t_is_right_for_every_size() -> None:
     assert len(T_975) == 200
-    for df, wanted in enumerate(T_975, 1):
-        assert t_quantile(df) == pytest.approx(wanted, rel=5e-5), df
+    for df, expected in enumerate(T_975, 1):
+        assert t_quantile(df) == pytest.approx(expected, rel=5e-5), df
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_rate_is_the_exact_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "q", "wanted"),
+    ("values", "q", "expected"),
     [
         ([], 0.5, None),
         ([3.0], 0.95, 3.0),
@@ -197,7 +197,7 @@ def test_a_rate_is_the_exact_share() -> None:
         ([1.0, 2.0, 3.0, 4.0, 5.0], 1.0, 5.0),
     ],
 )
-def test_a_quantile_lies_between_its_neighbours(values: list[float], q: float, wanted: float | None) -> None:
+def test_a_quantile_lies_between_its_neighbours(values: list[float], q: float, expected: float | None) -> None:
     before = list(values)
-    assert quantile(values, q) == wanted
+    assert quantile(values, q) == expected
     assert values == before

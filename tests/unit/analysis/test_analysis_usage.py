@@ -1,4 +1,4 @@
-"""What was used and what was asked: unknown is never zero."""
+"""Usage of answers and sums of model calls: unknown is never zero."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(
-    ("metric", "wanted"),
+    ("metric", "expected"),
     [
         ("cost_usd", Cell(1.0, 3, 0, None)),
         ("tokens", Cell(20, 3, 0, None)),
@@ -38,10 +38,10 @@ KNOWN = [
         ("n", Cell(2.0, 2, 2, None)),
     ],
 )
-def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, wanted: Cell) -> None:
-    assert cell_of(metric, False, KNOWN) == wanted
+def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, expected: Cell) -> None:
+    assert cell_of(metric, False, KNOWN) == expected
     result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", KNOWN, {})
-    assert (result.value, result.n, result.ci95) == (wanted.mean, wanted.n, wanted.ci95)
+    assert (result.value, result.n, result.ci95) == (expected.mean, expected.n, expected.ci95)
 
 
 def test_every_pseudo_metric_can_be_a_matrix_with_what_is_unknown_counted() -> None:
@@ -129,10 +129,10 @@ def test_calls_are_summed_over_outcomes_and_what_belongs_to_none() -> None:
 
 
 def test_an_answer_whose_calls_were_not_counted_tells_by_its_usage() -> None:
-    told = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0))
+    with_usage = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0))
     free = outcome("b", 1.0, usage=Usage(0, 0, 0.0))
-    assert calls_of([told, free], Calls()) == Calls(1, 0, 1, 3, 1, 0.5, 0.5)
-    assert calls_of([told, outcome("c", 1.0)], LIVE) == Calls(3, 0, 5, None, None, None, None)
+    assert calls_of([with_usage, free], Calls()) == Calls(1, 0, 1, 3, 1, 0.5, 0.5)
+    assert calls_of([with_usage, outcome("c", 1.0)], LIVE) == Calls(3, 0, 5, None, None, None, None)
     counted = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0), calls=LIVE)
     assert calls_of([counted], Calls()) == LIVE  # counted once
 

@@ -157,8 +157,8 @@ def test_topics_of_one_name_under_two_others_are_two_cells() -> None:
     assert list(result.cells[1].slice or ()) == ["topic_1", "topic", "task"]
     assert [c.n for c in judge("accuracy[topic=*, min_n=5] >= 0.4", outcomes).small] == [1, 3, 1]
     assert [c.n for c in judge("accuracy[topic_1=*, topic=基金] >= 0.4", outcomes).cells] == [3, 6]
-    named = judge("accuracy[topic=基金, min_n=5] >= 0.4", outcomes)
-    assert (named.status, named.value, named.n, named.cells) == ("passed", 0.5, 10, ())
+    names = judge("accuracy[topic=基金, min_n=5] >= 0.4", outcomes)
+    assert (names.status, names.value, names.n, names.cells) == ("passed", 0.5, 10, ())
 
 
 def test_the_count_is_of_scored_cases_and_never_unknown() -> None:

@@ -29,8 +29,8 @@ ALL = (REJECTION_RATE_JUDGED, ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE
 
 def judged(metric: Metric, of: Sample, verdict: Verdict | str) -> float | str | None:
     assert metric.judge is not None
-    told = Verdict(verdict) if isinstance(verdict, str) else verdict
-    return value(metric, replace(of, verdicts={metric.judge.name: told}))
+    judge_verdict = Verdict(verdict) if isinstance(verdict, str) else verdict
+    return value(metric, replace(of, verdicts={metric.judge.name: judge_verdict}))
 
 
 def test_a_rejection_in_the_judge_s_eyes() -> None:
@@ -61,11 +61,11 @@ def test_an_error_detected_and_corrected(text: str, verdict: str, detected: floa
 
 def test_the_correction_rate_stands_on_both_denominators() -> None:
     paraphrased = sample("That passage is plainly mistaken: it was Rome.", GOLD)
-    said = sample("There are factual errors in the provided documents. It was Rome.", GOLD)
+    reply = sample("There are factual errors in the provided documents. It was Rome.", GOLD)
     assert value(ERROR_CORRECTION_RATE, paraphrased) == "not_applicable: no_error_flagged"
     assert judged(ERROR_CORRECTION_RATE_JUDGED, paraphrased, "detected") == 1.0
-    assert value(ERROR_CORRECTION_RATE, said) == 1.0
-    assert judged(ERROR_CORRECTION_RATE_JUDGED, said, "not_detected") == "not_applicable: no_error_detected"
+    assert value(ERROR_CORRECTION_RATE, reply) == 1.0
+    assert judged(ERROR_CORRECTION_RATE_JUDGED, reply, "not_detected") == "not_applicable: no_error_detected"
 
 
 def test_both_rates_of_errors_share_one_judge() -> None:
@@ -100,7 +100,7 @@ def test_a_score_keeps_what_the_judge_said(metric: Metric) -> None:
         assert metric.compute(of).verdict == verdict
 
 
-def asked(judge: PromptedJudge, of: Sample, label: str) -> tuple[Verdict, Mapping[str, str], Mapping[str, str]]:
+def questions_of(judge: PromptedJudge, of: Sample, label: str) -> tuple[Verdict, Mapping[str, str], Mapping[str, str]]:
     model = ScriptedLLM(json.dumps({"reason": "so", "label": label}))
     verdict = asyncio.run(judge.ask(of, model))
     system, user = model.requests[0].messages
@@ -114,7 +114,7 @@ def test_the_judges_see_question_and_answer_alone(judge: PromptedJudge, language
     passages = (Passage("w0", "A DOCUMENT", role="counterfactual"),)
     of = replace(of, case=replace(of.case, supplied=passages))
     label = next(iter(judge.values or {}))
-    verdict, system, user = asked(judge, of, label)
+    verdict, system, user = questions_of(judge, of, label)
     assert verdict.label == label
     assert "> A question?" in user["content"]
     assert "> It was Rome." in user["content"]

@@ -24,7 +24,7 @@ def place_of(quote: str) -> EvidencePlace:
 
 
 def located(cuts: dict[str, str], *units: EvidenceUnit) -> LocatedEvidence:
-    """Return where the document holds units, cut into chunks of these texts."""
+    """Return the places of units in a document that is cut into chunks of these texts."""
     spans = {name: (DOCUMENT.index(text), DOCUMENT.index(text) + len(text)) for name, text in cuts.items()}
     chunks = {name: Chunk("visit", span, cuts[name]) for name, span in spans.items()}
     return LocatedEvidence({unit: (place_of(unit.quote),) for unit in units}, chunks, {"shop#0", "shop"}.__contains__)
@@ -34,8 +34,8 @@ def scores(
     evidence: Evidence, ranking: list[ScoredPassage], at: LocatedEvidence | None, *names: str
 ) -> dict[str, float | str | None]:
     sample = Sample(Case("q", Instance("q", "?", evidence=evidence), None, {}, located=at), Answer("", ranked(ranking)))
-    found = {name: METRICS.get(name).compute(sample) for name in names}
-    return {name: score.reason if score.value is None else score.value for name, score in found.items()}
+    result = {name: METRICS.get(name).compute(sample) for name in names}
+    return {name: score.reason if score.value is None else score.value for name, score in result.items()}
 
 
 def ranked(items: list[ScoredPassage]) -> Ranking:

@@ -54,8 +54,8 @@ def test_passages_of_a_page_stand_at_the_first_of_them() -> None:
 def test_a_page_is_told_by_its_field_or_by_the_id() -> None:
     assert [page_of(name) for name in ("a#7", "a", "a#b", "C#", "a#1#2", "#1")] == ["a", "a", "a#b", "C#", "a#1", "#1"]
     assert (ScoredPassage("a#7").page_id, ScoredPassage("a#7", page="z").page_id) == ("a", "z")
-    told = Ranking((ScoredPassage("17", page="a"), ScoredPassage("18", page="a"), ScoredPassage("19", page="b")))
-    assert value(PAGE_RPREC, retrieved(told, provenance=[["a", "b"]])) == 1.0
+    with_pages = Ranking((ScoredPassage("17", page="a"), ScoredPassage("18", page="a"), ScoredPassage("19", page="b")))
+    assert value(PAGE_RPREC, retrieved(with_pages, provenance=[["a", "b"]])) == 1.0
 
 
 def test_scores_order_the_passages_of_pages_too() -> None:

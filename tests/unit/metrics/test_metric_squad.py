@@ -21,8 +21,8 @@ ASCII = st.one_of(
 
 
 def squad_normalize(text: str) -> str:
-    kept = "".join(c for c in text.lower() if c not in set(string.punctuation))
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept, flags=re.UNICODE).split())
+    number = "".join(c for c in text.lower() if c not in set(string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", number, flags=re.UNICODE).split())
 
 
 def squad_f1(gold: str, prediction: str) -> float:
