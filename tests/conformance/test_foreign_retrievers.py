@@ -1,4 +1,4 @@
-"""Retrievers of LangChain and LlamaIndex, made with the libraries themselves, as they are."""
+"""Run real retrievers of LangChain and LlamaIndex, unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def langchain() -> Any:
     def documents(query: str) -> list[Document]:
         return [
             Document(f"about {query}", metadata={"source": "guide.md", "title": "Guide"}),
-            Document("named", id="n1", metadata={"source": "guide.md"}),
+            Document("names", id="n1", metadata={"source": "guide.md"}),
             Document("own", id="4f6b", metadata={"id": "d7"}),
         ]
 
@@ -71,7 +71,7 @@ def test_langchain_documents_become_passages(langchain: Any) -> None:
     found = adapted(sync).search("kettles", 3)
     assert [(item.text, item.title, item.page, item.score) for item in found] == [
         ("about kettles", "Guide", "guide.md", None),
-        ("named", "", "guide.md", None),
+        ("names", "", "guide.md", None),
         ("own", "", "", None),
     ]
     assert found.doc_ids[0].startswith("text-")

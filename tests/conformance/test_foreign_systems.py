@@ -1,4 +1,4 @@
-"""Systems and answers of LangChain and LlamaIndex, made with the libraries themselves, as they are."""
+"""Run real systems and answers of LangChain and LlamaIndex, unchanged."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PAGES = [Document("At nine.", id="d1"), Document("Or ten.", id="d2")]
 
 def answered(value: object, query: Query = QUERY) -> Answer:
     system: Any = adapted_system(value)
-    said = system(query)
-    return checked(asyncio.run(said) if is_async(system) else said, system_name(system))
+    reply = system(query)
+    return checked(asyncio.run(reply) if is_async(system) else reply, system_name(system))
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +44,11 @@ def llama() -> Any:
 
 
 def echo() -> Any:
-    """A model that says what it was asked."""
+    """A model that repeats its prompt."""
 
     def say(prompt: Any) -> AIMessage:
-        said = " | ".join(f"{message.type}: {message.content}" for message in prompt.to_messages())
-        return AIMessage(said, usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10})
+        reply = " | ".join(f"{message.type}: {message.content}" for message in prompt.to_messages())
+        return AIMessage(reply, usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10})
 
     return RunnableLambda(say)
 

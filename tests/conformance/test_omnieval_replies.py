@@ -46,7 +46,7 @@ SEVERAL = [
     ('{"prediction": 2} {}', 1.0),
     ('[{"prediction": 2}] {"prediction": 2}', -1.0),
 ]
-"""What json_repair 0.61 reads, the library of the published code, but -1 for a list as in `PUBLISHED`."""
+"""Values read by json_repair 0.61, the library of the published code; -1 for a list as in `PUBLISHED`."""
 
 FULL_WIDTH = [
     ('{"prediction"：2}', 1.0),
@@ -58,7 +58,7 @@ FULL_WIDTH = [
     ('{"reason": "说“好”", "prediction"：2}', 1.0),
     ('{"reason": "说：“prediction”：0", "prediction": 2}', 1.0),
 ]
-"""What json_repair 0.30 reads, the version that the published environment names."""
+"""Values read by json_repair 0.30, the version of the published environment."""
 
 MENDED = [
     ("{'prediction': 2}", 1.0),

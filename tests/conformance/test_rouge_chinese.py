@@ -1,4 +1,4 @@
-"""Our ROUGE against rouge-chinese's, over jieba's tokens: real news, and texts made to be awkward."""
+"""Compare our ROUGE with rouge-chinese's, over jieba's tokens: real news and difficult texts."""
 
 from __future__ import annotations
 

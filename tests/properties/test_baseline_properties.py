@@ -1,4 +1,4 @@
-"""A run against another, whatever the runs: what must hold of pairs, comparisons, gates and baseline files."""
+"""Laws of pairs, comparisons, gates and baseline files for any two runs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 def cases(draw: st.DrawFn, texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> Measured:
     scores = draw(SCORES)
     facets = draw(st.dictionaries(st.sampled_from(["topic", "task"]), st.sampled_from("AB"), max_size=2))
-    said = tuple(draw(st.lists(DIGESTS.filter(bool), max_size=2)))
+    words = tuple(draw(st.lists(DIGESTS.filter(bool), max_size=2)))
     evidence = draw(st.none() | SHARES)
     testbed, system = (TESTBEDS[0], "mine") if one else draw(st.sampled_from([(t, s) for t in TESTBEDS for s in "ab"]))
-    return Measured(testbed, draw(texts), system, facets, draw(DIGESTS), said, evidence, scores, not scores)
+    return Measured(testbed, draw(texts), system, facets, draw(DIGESTS), words, evidence, scores, not scores)
 
 
 def sides(texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> st.SearchStrategy[list[Measured]]:
-    """Return what makes the cases of a run, ``one`` of one testbed and system."""
+    """Return a strategy for the cases of a run, with ``one`` of one testbed and system."""
     return st.lists(cases(texts, one=one), max_size=8, unique_by=lambda case: case.key)
 
 
@@ -120,26 +120,26 @@ def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
         for case in after
     ]
 
-    def told(then: list[Measured]) -> str:
+    def snapshot_of(then: list[Measured]) -> str:
         pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
         (found,) = regressions([Against(pairs).comparison(gate, outcomes)], 0.05)
         assert found.found.delta is not None
         assert (found.verdict == "not_worse") == gate.holds(found.found.delta)
         return found.verdict
 
-    assert told(after) == "not_worse"
-    if told(before) == "worse":
+    assert snapshot_of(after) == "not_worse"
+    if snapshot_of(before) == "worse":
         assert sum(new < old for old, new in values) > 0
 
 
 @given(sides(TEXTS))
 def test_a_baseline_that_is_written_and_read_is_the_same(found: list[Measured]) -> None:
-    kept = snapshot(found)
+    remaining = snapshot(found)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "b.json"
-        write_baseline(path, kept)
+        write_baseline(path, remaining)
         first = path.read_bytes()
         read = read_baseline(path)
-        assert read == replace(kept, path="b.json")
+        assert read == replace(remaining, path="b.json")
         write_baseline(path, read)
         assert path.read_bytes() == first

@@ -1,4 +1,4 @@
-"""Chunks: what they hold, and what they leave out."""
+"""Laws of chunks: their content, and the text that they leave out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linter on any instances: it never raises, and the order of the records changes nothing it finds."""
+"""Laws of the linter on any instances: it never raises, and the order of records does not matter."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ ASKED = st.fixed_dictionaries(
 @settings(max_examples=80, deadline=None)
 @given(st.lists(INSTANCES, max_size=8), ASKED, st.randoms(use_true_random=False))
 def test_any_instances_can_be_linted_in_any_order(
-    instances: list[Instance], asked: dict[str, object], chance: random.Random
+    instances: list[Instance], questions: dict[str, object], chance: random.Random
 ) -> None:
-    findings = lint(instances, **asked)  # type: ignore[arg-type]
+    findings = lint(instances, **questions)  # type: ignore[arg-type]
     assert {finding.check for finding in findings} <= set(BUILTIN)
     assert all(str(finding).isprintable() for finding in findings)
     shuffled = list(instances)
     chance.shuffle(shuffled)
-    assert Counter(lint(shuffled, **asked)) == Counter(findings)  # type: ignore[arg-type]
+    assert Counter(lint(shuffled, **questions)) == Counter(findings)  # type: ignore[arg-type]
