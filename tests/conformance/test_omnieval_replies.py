@@ -77,7 +77,7 @@ MENDED = [
 
 
 @pytest.mark.parametrize(("metric", "reply", "value"), PUBLISHED)
-def test_a_reply_has_the_value_that_was_published(metric: str, reply: str, value: float) -> None:
+def test_a_reply_has_the_published_value(metric: str, reply: str, value: float) -> None:
     assert reply_value(reply, metric) == value
 
 
@@ -109,5 +109,5 @@ def test_a_broken_reply_is_mended(reply: str, value: float) -> None:
         ("mrr", None, {"reason": "not_a_number"}),
     ],
 )
-def test_a_value_that_is_none_has_its_reason(metric: str, value: float | None, read: dict[str, object]) -> None:
+def test_a_missing_value_has_a_reason(metric: str, value: float | None, read: dict[str, object]) -> None:
     assert reading(metric, value) == read

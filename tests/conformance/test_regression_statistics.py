@@ -52,7 +52,7 @@ def table(before: Sequence[float], after: Sequence[float]) -> list[list[int]]:
     return [[both.count((x, y)) for y in (1.0, 0.0)] for x in (1.0, 0.0)]
 
 
-def test_the_two_systems_differ_as_mcnemar_says(answers: Answers) -> None:
+def test_the_difference_of_two_systems_equals_mcnemars(answers: Answers) -> None:
     before, after = sides(answers)
     result = paired(before, after)
     counts = table(before, after)
@@ -92,7 +92,7 @@ def similarity(answer: str, gold: str) -> float:
     return len(one & other) / len(one | other)
 
 
-def test_their_graded_scores_differ_as_scipys_permutations_say(answers: Answers) -> None:
+def test_the_difference_of_graded_scores_equals_scipys(answers: Answers) -> None:
     one, other = (answers[system] for system in SYSTEMS)
     before, after = (
         [similarity(side[c]["model_answer"], str(side[c]["gold_answer"])) for c in one] for side in (one, other)

@@ -55,13 +55,13 @@ def held(row: dict[str, Any], text: str) -> list[bool]:
     return [any(alias.lower() in text.lower() for alias in slot) for slot in slots(row)]
 
 
-def test_lies_that_are_scored_as_right(defects: Found) -> None:
+def test_false_answers_scored_as_right(defects: Found) -> None:
     assert defects("zh_fact", assembly="rgb-compat")["gold_in_fake"] == [0, 7, 82]
     assert defects("zh_fact")["gold_in_fake"] == [82]  # 70 is not in 170, nor 2.3% in 12.3%
     assert "gold_in_fake" not in defects("en_fact", assembly="rgb-compat")
 
 
-def test_counterfactual_passages_that_tell_the_truth(defects: Found, findings: Callable[..., list[Finding]]) -> None:
+def test_counterfactual_passages_with_true_statements(defects: Found, findings: Callable[..., list[Finding]]) -> None:
     assert defects("en_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [43, 73]
     assert defects("zh_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [0, 7, 82, 91]
     assert defects("en_fact")["gold_in_counterfactual"] == [43, 73]
@@ -125,7 +125,7 @@ def test_two_names_in_one_alias(defects: Found) -> None:
     assert not any("joined_names" in defects(stem) for stem in ("en_fact", "en_base", "zh_refine"))
 
 
-def test_no_question_stands_twice_but_one(defects: Found) -> None:
+def test_only_one_question_is_duplicate(defects: Found) -> None:
     stems = ("en_fact", "zh_fact", "zh_refine", "en_base")
     assert {stem: defects(stem).get("duplicate_question", []) for stem in stems} == {
         "en_fact": [46],

@@ -78,7 +78,7 @@ def test_vectors(prediction: str, answer: Any, language: str, labels: tuple[int,
     assert tuple(labels_of_the_raw_record(prediction, answer, language)) == labels
 
 
-def test_our_error_markers_differ_from_the_published_ones_where_they_were_wrong() -> None:
+def test_our_error_markers_correct_the_published_ones() -> None:
     assert not flags_error("There are no factual errors. Paris", RGB_MARKERS)
     assert flags_error("Factual errors exist.", RGB_MARKERS)
 

@@ -49,7 +49,7 @@ def kinds(passages: tuple[Passage, ...]) -> Counter[str]:
 
 @settings(deadline=None)
 @given(assembled(), SIZES, RATES, st.integers())
-def test_no_passage_twice_and_none_from_elsewhere(
+def test_passages_are_distinct_and_from_the_record(
     drawn: tuple[Instance, Role, float], passages: int, noise: float, seed: int
 ) -> None:
     instance, evidence, correct = drawn
@@ -64,7 +64,7 @@ def test_no_passage_twice_and_none_from_elsewhere(
 
 @settings(deadline=None)
 @given(st.text(max_size=9), st.integers(0, 12), RATES, st.integers())
-def test_counts_are_exact_where_the_pools_allow_it(name: str, passages: int, noise: float, seed: int) -> None:
+def test_counts_are_exact_if_the_pools_allow_it(name: str, passages: int, noise: float, seed: int) -> None:
     supplied = assemble(record(name, 12, 12), Composition("positive", passages, noise), seed)
     target = math.ceil(Fraction(str(noise)) * passages)
     assert target == exact_count(passages, noise)

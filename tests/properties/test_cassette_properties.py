@@ -44,7 +44,7 @@ def record(folder: Path, made: list[tuple[Request, dict[str, Any]]]) -> dict[str
 
 @settings(deadline=None, max_examples=60)
 @given(calls, st.randoms(use_true_random=False))
-def test_what_was_recorded_is_found_and_its_order_changes_no_byte(
+def test_recordings_are_found_and_their_order_does_not_matter(
     made: list[tuple[Request, dict[str, Any]]], random: Any
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def test_what_was_recorded_is_found_and_its_order_changes_no_byte(
 
 
 @given(requests)
-def test_a_request_of_what_was_written_is_the_same_request(request: Request) -> None:
+def test_a_request_survives_a_round_trip(request: Request) -> None:
     params, messages = json.loads(json.dumps([request.params, request.messages]))
     again = Request(request.kind, request.model, params, messages, request.repeat)
     assert (again, again.key) == (request, request.key)

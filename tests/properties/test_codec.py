@@ -84,7 +84,7 @@ instances = st.builds(
 
 
 @given(outcomes)
-def test_an_outcome_comes_back_from_json_as_itself(outcome: Outcome) -> None:
+def test_an_outcome_survives_a_round_trip_through_json(outcome: Outcome) -> None:
     encoded = encode_outcome(outcome)
     text = json.dumps(encoded, ensure_ascii=False, allow_nan=False)
     assert json.loads(text) == encoded

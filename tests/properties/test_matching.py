@@ -46,7 +46,7 @@ def occurrences_by_definition(text: str, alias: str) -> list[int]:
 
 
 @given(PADS, ALIASES, PADS)
-def test_an_alias_between_anything_without_digits_is_contained(before: str, alias: str, after: str) -> None:
+def test_an_alias_between_texts_without_digits_is_contained(before: str, alias: str, after: str) -> None:
     assume(not re.search(r"\.\d", before + alias))
     assume(not (re.search(r"-\s*\Z", before) and re.match(r"\s*\d", alias)))  # a minus
     assume(not re.match(r"\s*-\d", alias) or not before.strip())
@@ -71,7 +71,7 @@ FORMATS = st.sampled_from(["{}", "{:,}", "{:.2f}", "{:,.2f}", "{:.3f}"])
 
 
 @given(DECIMALS, FORMATS, DECIMALS, FORMATS, st.sampled_from(["-", "\u2212"]), st.booleans())
-def test_a_number_is_in_a_text_only_as_itself_however_both_are_written(
+def test_a_number_matches_only_itself_in_any_notation(
     there: Decimal, one: str, question: Decimal, other: str, sign: str, same: bool
 ) -> None:
     question = there if same else question

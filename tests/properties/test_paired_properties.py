@@ -73,7 +73,7 @@ def test_probabilities_are_above_zero_and_the_interval_holds_the_difference(
 
 
 @given(runs(RATES))
-def test_the_two_sided_test_is_twice_the_one_on_the_side_where_the_change_is(
+def test_the_two_sided_p_is_twice_the_one_sided_p_of_the_change(
     drawn: tuple[list[float], list[float]],
 ) -> None:
     down, up = paired(*drawn), paired(*reversed(drawn))
@@ -104,7 +104,7 @@ SLOW = settings(deadline=None, max_examples=40)
 
 @SLOW
 @given(SHARES, st.floats(0, 1), st.floats(0.1, 1), st.sampled_from([0.05, 0.01, 0.05 / 80]))
-def test_so_many_cases_as_a_drop_needs_show_it(drop: float, changing: float, step: float, alpha: float) -> None:
+def test_the_needed_cases_find_the_drop(drop: float, changing: float, step: float, alpha: float) -> None:
     needed = cases_needed(drop * step, changing=changing, step=step, alpha=alpha)
     assert needed is not None
     shown = least_drop(needed, changing=changing, step=step, alpha=alpha)

@@ -58,7 +58,7 @@ def test_values_are_shares_and_grow_with_the_cutoff(
 
 @settings(deadline=None)
 @given(TIED.flatmap(lambda items: st.tuples(st.just(items), st.permutations(items))), QRELS, SETS)
-def test_the_order_that_scored_passages_are_given_in_is_no_matter(
+def test_the_order_of_scored_passages_does_not_matter(
     orders: tuple[list[ScoredPassage], list[ScoredPassage]],
     qrels: dict[str, int],
     provenance: tuple[tuple[str, ...], ...],

@@ -42,7 +42,7 @@ def value(metric: str, of: Sample) -> float | None:
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), SCORES), min_size=1, max_size=12))
-def test_labels_of_0_or_1_are_judged_as_qrels_are(measure: str, drawn: list[tuple[float, float | None]]) -> None:
+def test_0_1_labels_have_the_values_of_qrels(measure: str, drawn: list[tuple[float, float | None]]) -> None:
     of = sample([label for label, _ in drawn], [score for _, score in drawn])
     assert value(f"erag:{measure}", of) == pytest.approx(value(measure, of), abs=1e-12)
 

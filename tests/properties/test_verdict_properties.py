@@ -85,7 +85,7 @@ def test_whatever_the_data_say_they_stand_behind_the_bar(answer: str, question: 
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
-def test_a_prompt_holds_the_data_as_they_are(question: str, text: str, turn: str, instructions: str) -> None:
+def test_a_prompt_holds_the_data_unchanged(question: str, text: str, turn: str, instructions: str) -> None:
     query = Query(question, (Passage("p", text),), (Turn(turn, turn),), "en", instructions)
     messages = messages_for(query, PROMPTS)
     for expected in (question, text, instructions):

@@ -67,8 +67,8 @@ def numerical_verdict(instance: Instance, answer: str) -> float | None:
     """Return 1.0 for an answer with the numbers of the gold answer, 0.0 for other numbers, None for undecided.
 
     The answer must meet every slot by one of its aliases. Slots without numbers are ignored; without any number the
-    result is None. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan). If one side
-    leaves out its unit, it has the other side's, except for ratios: only 5% and 0.05 are the same. An unknown word
+    result is None. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan). If one
+    side leaves out its unit, it has the other one's, except for ratios: only 5% and 0.05 are the same. An unknown word
     after a number is a unit of its own: 5 votes and 5 seats are undecided. A date may be more precise than the gold
     one. Numbers are the same if they are equal, or if the gold number has three digits or more and is the answer's
     number, rounded: 24.258% meets 24.26%. But 5.21% against 5.2%, 4.15% against 4.2% and 12,345 against 12,300 are

@@ -39,14 +39,14 @@ def test_whole_agreement_and_whole_disagreement() -> None:
     assert values(agreement(rated((0, 1), (1, 0)), BINARY)) == [0, -1, -1, -0.5]
 
 
-def test_a_judge_that_says_one_thing_has_no_more_than_chance() -> None:
+def test_a_constant_judge_is_no_better_than_chance() -> None:
     result = agreement(rated((0, 1), (1, 1), (1, 1)), BINARY)
     assert result.kappa.value == 0
     assert result.kappa.reason is None
 
 
 @pytest.mark.parametrize("intervals", [True, False])
-def test_where_all_say_one_thing_kappa_is_undefined(intervals: bool) -> None:
+def test_kappa_is_undefined_if_all_give_one_value(intervals: bool) -> None:
     result = agreement(rated((1, 1), (1, 1), (1, 1)), BINARY, intervals=intervals)
     undefined = Estimate(None, reason="one_value")
     assert (result.kappa, result.kappa_quadratic, result.alpha) == (undefined, undefined, undefined)

@@ -60,9 +60,7 @@ def by_answer(then: float | None, now: float | None) -> Pair:
         (1.0, None, "unknown"),
     ],
 )
-def test_without_labels_the_answer_in_what_was_seen_tells_the_cause(
-    then: float | None, now: float | None, text: str
-) -> None:
+def test_without_labels_the_seen_answer_gives_the_cause(then: float | None, now: float | None, text: str) -> None:
     pair = by_answer(then, now)
     assert cause_text(pair) == text
     assert cause_of(pair) == text.partition(" ")[0]

@@ -24,11 +24,11 @@ def voted(*votes: Vote, metric: str = "tone") -> Outcome:
     )  # fmt: skip
 
 
-def test_without_votes_there_is_nothing_to_tell() -> None:
+def test_there_are_no_ballots_without_votes() -> None:
     assert ballots_of([outcome("q", 1.0), voted()]) == []
 
 
-def test_pairs_of_judges_repeats_and_orders_are_told_apart() -> None:
+def test_pairs_of_judges_repeats_and_orders_are_separate() -> None:
     (ballots,) = ballots_of([
         voted(
             vote("a", "yes"), vote("a", "no", 2), vote("a", "yes", swapped=True),
@@ -46,7 +46,7 @@ def test_pairs_of_judges_repeats_and_orders_are_told_apart() -> None:
     assert ballots.judges.share == 0.75
 
 
-def test_metrics_stand_apart_and_an_unread_panel_has_no_share() -> None:
+def test_metrics_are_separate_and_an_unread_panel_has_no_share() -> None:
     one, other = ballots_of([
         voted(vote("a", None), vote("b", 3)),
         voted(vote("c", 1), vote("c", 1, 2), metric="stars"),

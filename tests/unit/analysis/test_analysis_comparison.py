@@ -31,7 +31,7 @@ def cell(comparison: Comparison, **where: str) -> Compared:
     return result
 
 
-def test_what_broke_and_was_mended_is_told_with_its_causes() -> None:
+def test_broken_and_fixed_cases_have_their_causes() -> None:
     before, after = run_of(True, True, False, True, evidence=1.0), run_of(False, True, True, True, evidence=0.0)
     result = cell(compared(before, after))
     assert (result.testbed, result.metric, result.system) == (TESTBED, "accuracy", "mine")
@@ -81,7 +81,7 @@ def test_a_metric_whose_lower_values_are_better_breaks_by_rising() -> None:
     assert [pair.after.case for pair in result.fixed] == ["q2"]
 
 
-def test_a_metric_is_compared_where_both_have_it_and_cells_of_every_one_only_when_wanted() -> None:
+def test_metrics_of_both_runs_are_compared_and_their_cells_on_request() -> None:
     before = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, topic="B")]
     after = [measured("q1", 1.0, scores={"f1": 0.25}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
     comparison = compared(before, after)

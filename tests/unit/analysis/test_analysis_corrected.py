@@ -67,7 +67,7 @@ def test_too_few_labels_and_labels_of_one_value_give_no_interval() -> None:
     assert (same.value, same.ci95, same.reason) == (1.0, None, "one_value")
 
 
-def test_the_interval_covers_the_truth_where_the_raw_mean_does_not() -> None:
+def test_the_interval_covers_the_truth_and_the_raw_mean_does_not() -> None:
     random_ = random.Random(5)
     covered = raw = 0
     for _ in range(300):

@@ -50,7 +50,7 @@ def test_agreement_and_disagreement_are_the_ends() -> None:
         ([1.0, 1.0, 1.0], [0.0, 0.5, 1.0], "constant"), ([0.0, 0.5, 1.0], [0.0, 0.0, 0.0], "constant"),
     ],
 )  # fmt: skip
-def test_what_is_undefined_has_a_reason_and_no_value(x: Sequence[float], y: Sequence[float], reason: str) -> None:
+def test_an_undefined_correlation_has_a_reason(x: Sequence[float], y: Sequence[float], reason: str) -> None:
     assert rank_correlation(x, y) == RankCorrelation(len(x), reason=reason)
 
 
@@ -101,7 +101,7 @@ def test_without_intervals_nothing_is_resampled(monkeypatch: pytest.MonkeyPatch)
     assert sum(computed) == 1_002
 
 
-def test_nothing_heavy_is_imported_where_nothing_is_to_be_told() -> None:
+def test_no_numpy_is_imported_for_an_undefined_correlation() -> None:
     script = (
         "import sys; from pytest_rageval.analysis.correlation import rank_correlation as r\n"
         "r([1.0, 1.0, 1.0], [0.0, 1.0, 0.5]); r([], []); print('numpy' in sys.modules)"

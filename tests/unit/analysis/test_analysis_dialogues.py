@@ -40,7 +40,7 @@ def test_a_conversation_counts_once_however_long_it_is() -> None:
     ]
 
 
-def test_what_has_no_score_is_in_no_mean_and_makes_no_conversation_whole() -> None:
+def test_an_unscored_turn_is_in_no_mean_and_makes_a_conversation_incomplete() -> None:
     result = result_of([*talk("a", 1.0, None), *talk("b", "not_applicable", None), *talk("c", 1.0, 1.0), skipped("d")])
     assert result is not None
     assert (result.n, result.n_complete, result.mean, result.whole) == (2, 1, 1.0, 1.0)
@@ -71,7 +71,7 @@ def test_rounds_are_in_the_order_of_their_numbers() -> None:
     assert [name for name, _ in result.rounds] == [str(number) for number in range(1, 12)]
 
 
-def test_there_is_nothing_to_tell_without_a_second_turn() -> None:
+def test_there_is_no_result_without_a_second_turn() -> None:
     assert result_of([*talk("a", 1.0), *talk("b", 1.0)]) is None
     assert result_of([outcome("q", 1.0)]) is None
     assert result_of([]) is None

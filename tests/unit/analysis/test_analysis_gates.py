@@ -166,7 +166,7 @@ def test_a_long_valid_expression_is_read_at_once() -> None:
     ("op", "below", "at", "above"),
     [(">=", False, True, True), (">", False, False, True), ("<=", True, True, False), ("<", True, False, False)],
 )
-def test_a_bound_is_kept_or_not_below_at_and_above_it(op: str, below: bool, at: bool, above: bool) -> None:
+def test_bounds_below_at_and_above_the_value(op: str, below: bool, at: bool, above: bool) -> None:
     gate = parse_gate(f"accuracy {op} 0.7")
     assert (gate.holds(0.69), gate.holds(0.7), gate.holds(0.71)) == (below, at, above)
 
@@ -204,7 +204,7 @@ def test_an_unknown_name_offers_the_nearest(text: str, problem: str) -> None:
     assert str(caught.value) == f"here: gate {text!r}: {problem}"
 
 
-def test_a_metric_of_which_nothing_is_near_lists_all_and_the_pseudo_metrics() -> None:
+def test_an_unknown_metric_without_a_near_name_lists_all_names() -> None:
     with pytest.raises(UnknownNameError) as caught:
         check_gate(parse_gate("zzzzzz >= 0.5"), METRICS, FACETS)
     assert caught.value.known == tuple(sorted([*METRICS, *PSEUDO_METRICS]))
@@ -220,7 +220,7 @@ def test_a_bound_that_no_share_can_reach_is_refused(text: str) -> None:
     assert str(caught.value) == f"here: gate {text!r} {what}"
 
 
-def test_a_value_that_misses_by_little_is_told_in_full() -> None:
+def test_a_value_that_misses_narrowly_is_shown_in_full() -> None:
     gate = parse_gate("rouge_l >= 1")
     assert gate.missed_by(0.999999995) == "0.999999995"
     assert gate.missed_by(0.91234567) == "0.9123"

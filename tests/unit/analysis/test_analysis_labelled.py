@@ -81,7 +81,7 @@ def test_an_answer_under_several_testbeds_is_one_answer() -> None:
     assert not reasons
 
 
-def test_what_has_no_score_is_counted_with_its_reason() -> None:
+def test_unscored_answers_are_counted_by_reason() -> None:
     run = [
         answered("a", "x", "parse_error: no label"),
         answered("b", "x", "parse_error: prose"),
@@ -95,7 +95,7 @@ def test_what_has_no_score_is_counted_with_its_reason() -> None:
     assert reasons == {"parse_error": 2, "not_computed": 1, "error": 1}
 
 
-def test_scores_between_become_yes_or_no_as_people_say_it() -> None:
+def test_scores_in_between_become_yes_or_no_like_the_labels() -> None:
     matches = compared(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
     assert (matches.levels, matches.threshold, matches.snapped) == ((0, 1), 0.5, False)
     assert matches.ratings == (Rating("0", 1.0, (1.0,)), Rating("1", 0.0, (0.0, 1.0)))

@@ -29,12 +29,12 @@ def test_repeats_are_one_case_with_the_means_of_those_that_have_a_score() -> Non
     assert len(case.nodes) == 5
 
 
-def test_a_case_that_failed_has_no_scores_and_one_that_was_skipped_is_none() -> None:
+def test_a_failed_case_has_no_scores_and_a_skipped_one_is_left_out() -> None:
     (case,) = measured_of([failed("q1", 1.0), skipped("q2")])
     assert (case.case, case.failed, case.scores, case.evidence, case.data) == ("q1", True, {}, None, "")
 
 
-def test_a_score_without_a_value_is_no_key() -> None:
+def test_a_score_without_a_value_is_left_out() -> None:
     (case,) = measured_of([replace(outcome("q1"), scores={"accuracy": Score(1.0), "f1": Score(reason="no_gold")})])
     assert case.scores == {"accuracy": 1.0}
 

@@ -41,6 +41,6 @@ def test_a_gate_on_something_else_does_not_decide(gate: str) -> None:
     assert is_missed(0.0, gate)
 
 
-def test_what_was_not_scored_is_no_miss() -> None:
+def test_an_unscored_case_does_not_miss() -> None:
     for other in (failed("a", 0.0), skipped("a"), outcome("a", "parse_error"), outcome("a", 0.0, metric="token_f1")):
         assert not missed(other, "accuracy", True, [parse_gate("accuracy >= 0.5")])

@@ -106,12 +106,12 @@ def test_the_mean_of_repeats_is_a_graded_value() -> None:
     assert result.changing == pytest.approx(2 * 2 / 10)  # none became better
 
 
-def test_what_differs_by_rounding_only_is_no_change() -> None:
+def test_a_difference_by_rounding_does_not_count_as_a_change() -> None:
     result = paired([0.1 + 0.2, 0.5], [0.3, 0.5])
     assert (result.n_worse, result.n_better, result.p_value, result.changing) == (0, 0, 1, 4 / 6)
 
 
-def test_a_metric_of_which_less_is_better_is_worse_when_it_rises() -> None:
+def test_a_metric_with_lower_is_better_is_worse_when_it_rises() -> None:
     before, after = rates(300, 20, 5)
     falls, rises = paired(before, after), paired(after, before, higher_is_better=False)
     assert falls.p_worse == rises.p_worse == pytest.approx(stats.binomtest(20, 25, alternative="greater").pvalue)
@@ -205,7 +205,7 @@ def test_the_sums_of_units_change_their_signs_together() -> None:
     assert result.delta == -0.25
 
 
-def test_dialogues_that_change_as_wholes_are_mcnemars_pairs() -> None:
+def test_dialogues_that_change_completely_are_mcnemars_pairs() -> None:
     before, after = rates(20, 6, 1)
     result = paired([v for v in before for _ in range(5)], [v for v in after for _ in range(5)],
                   units=[at for at in range(20) for _ in range(5)])  # fmt: skip

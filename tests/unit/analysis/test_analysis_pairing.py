@@ -53,7 +53,7 @@ def test_nothing_moves_between_testbeds_that_both_runs_have() -> None:
     assert (ids(result.new), ids(result.gone)) == (["q1"], ["q1"])
 
 
-def test_what_has_another_content_is_counted_apart_and_never_compared() -> None:
+def test_cases_with_changed_content_are_counted_and_not_compared() -> None:
     result = pair_up([measured("q1", 1.0, data="d")], [measured("q1", 0.0, data="e")])
     assert names(result.changed) == [("q1", "q1")]
     assert (result.pairs, result.renamed, result.new, result.gone) == ((), (), (), ())
@@ -94,7 +94,7 @@ def test_one_system_each_is_compared_whatever_its_name_and_several_by_theirs() -
     assert [(pair.before.system, pair.after.system) for pair in result.pairs] == [("v1", "v1")]
 
 
-def test_answers_are_the_same_in_any_order_and_however_often_they_were_given() -> None:
+def test_answers_are_compared_without_order_and_repetition() -> None:
     def same(before: Sequence[str], after: Sequence[str]) -> bool:
         return Pair(measured("q1", said=before), measured("q1", said=after)).same_answer
 

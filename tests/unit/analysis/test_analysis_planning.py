@@ -36,7 +36,7 @@ def test_the_power_of_many_changes_is_about_right(n: int, drop: float, changing:
 
 
 @pytest.mark.parametrize(("alpha", "needed"), [(0.05, 5), (0.03125, 5), (0.0312, 6), (0.5, 1), (0.05 / 80, 11)])
-def test_where_nothing_goes_up_so_many_must_go_down(alpha: float, needed: int) -> None:
+def test_without_rises_so_many_cases_must_fall(alpha: float, needed: int) -> None:
     assert power_of(200, 0.04, changing=0.0, alpha=alpha) == pytest.approx(stats.binom.sf(needed - 1, 200, 0.04))
 
 

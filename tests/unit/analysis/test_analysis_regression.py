@@ -48,7 +48,7 @@ def verdict(result: GateResult) -> str:
         ("accuracy >= baseline", 8, 4, "inconclusive", "passed"),
     ],
 )
-def test_a_drop_fails_where_it_passes_the_tolerance_and_is_no_noise(
+def test_a_drop_fails_if_it_is_beyond_the_tolerance_and_significant(
     gate: str, n_broken: int, n_fixed: int, expected: str, status: str
 ) -> None:
     result = decided(gate, changed(100, n_broken, n_fixed))
@@ -65,7 +65,7 @@ def test_a_failed_gate_names_the_change_and_the_cases() -> None:
 
 
 @pytest.mark.parametrize(("policy", "status"), [("pass", "passed"), ("warn", "passed"), ("fail", "failed")])
-def test_what_cannot_be_told_from_noise_is_what_the_setting_makes_of_it(policy: Policy, status: str) -> None:
+def test_an_inconclusive_drop_follows_the_setting(policy: Policy, status: str) -> None:
     result = decided("accuracy >= baseline", changed(10, 3), policy=policy)
     assert (verdict(result), result.status) == ("inconclusive", status)
     if policy == "fail":

@@ -54,7 +54,7 @@ def test_a_repeat_without_a_score_neither_passes_nor_misses() -> None:
     assert (result.flips, result.always_missed) == ((), ("b",))
 
 
-def test_where_nothing_was_scored_nothing_is_claimed() -> None:
+def test_without_scores_there_are_no_statistics() -> None:
     result = result_of(repeats("a", None, None))
     assert result is not None
     assert (result.mean, result.spread, result.pass_at_1, result.pass_hat_k) == (None, None, None, None)

@@ -132,7 +132,7 @@ def test_the_interval_holds_the_true_mean_of_graded_scores(n: int, least: float)
     assert least <= held / 1_000 <= 0.99
 
 
-def test_nothing_has_no_mean() -> None:
+def test_there_is_no_mean_of_no_values() -> None:
     assert mean_of([], binary=True) == mean_of([], binary=False) == Mean(None, 0, None)
     assert bootstrap_interval([]) is None
 
@@ -154,7 +154,7 @@ def test_equal_values_have_the_interval_of_a_rate(value: float, n: int) -> None:
 
 @pytest.mark.parametrize("value", [-1.0, -0.25, 0.0, 1.0])
 @pytest.mark.parametrize("n", [2, 19])
-def test_equal_differences_have_the_interval_of_pairs_of_rates_by_as_much(value: float, n: int) -> None:
+def test_equal_differences_have_a_scaled_interval_of_pairs_of_rates(value: float, n: int) -> None:
     interval = bootstrap_interval([value] * n, low=-1.0)
     assert interval is not None
     step = abs(value) or 1.0
@@ -165,7 +165,7 @@ def test_equal_differences_have_the_interval_of_pairs_of_rates_by_as_much(value:
 
 
 @pytest.mark.parametrize("value", [1 + 1e-12, -1e-12])
-def test_equal_values_that_rounding_took_out_of_their_range_are_no_trouble(value: float) -> None:
+def test_equal_values_outside_their_range_by_rounding_are_accepted(value: float) -> None:
     assert bootstrap_interval([value] * 3) == wilson_interval(3 * round(value), 3)
 
 

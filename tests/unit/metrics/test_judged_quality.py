@@ -114,7 +114,7 @@ def test_no_gold_is_not_applicable_and_not_asked(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("metric", READ, ids=lambda metric: metric.name)
-def test_what_was_read_has_to_be_there_to_be_seen(metric: Metric) -> None:
+def test_passage_metrics_need_visible_passages(metric: Metric) -> None:
     bare, closed = of(), of(system="closed_book")
     for none in (
         sample("Salt.", SEVERAL),
@@ -167,7 +167,7 @@ def test_several_aspects_are_several_slots_sentences_or_items(gold: Gold, severa
     )
 
 
-def test_the_record_has_the_last_word_on_its_aspects() -> None:
+def test_the_records_facet_decides_about_aspects() -> None:
     assert has_several_aspects(of(gold=slots("salt"), several_aspects="true").case)
     assert not has_several_aspects(of(several_aspects="false").case)
     with pytest.raises(CaseError, match=r"^several_aspects of case 'q1': found 'yes', wanted true or false$") as caught:
@@ -210,7 +210,7 @@ def replies_that_are_none() -> Sequence[Any]:
 
 @pytest.mark.parametrize("reply_text", replies_that_are_none(), ids=range(len(replies_that_are_none())))
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_reply_that_is_no_verdict_ends_unscored_after_one_more_question(reply_text: str, language: str) -> None:
+def test_an_invalid_reply_is_unscored_after_one_retry(reply_text: str, language: str) -> None:
     got, model = questions_of(ACCURACY_JUDGED, of(language=language), reply_text, reply_text)
     assert isinstance(got, str)
     assert got.startswith("parse_error: ")

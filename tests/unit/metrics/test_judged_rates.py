@@ -74,7 +74,7 @@ def test_both_rates_of_errors_share_one_judge() -> None:
     assert [metric.binary and metric.higher_is_better for metric in ALL] == [True, True, True]
 
 
-def test_they_apply_where_the_exact_ones_do() -> None:
+def test_they_apply_to_the_cases_of_the_exact_metrics() -> None:
     nothing_false = sample("It was Rome.", GOLD, evidence=True)
     for metric in (ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE_JUDGED):
         assert value(metric, nothing_false) == value(ERROR_DETECTION_RATE, nothing_false)
@@ -125,7 +125,7 @@ def test_the_judges_see_question_and_answer_alone(judge: PromptedJudge, language
     assert "{" not in system["content"]
 
 
-def test_the_error_judge_is_not_asked_where_nothing_is_false() -> None:
+def test_the_error_judge_is_not_asked_without_false_passages() -> None:
     model = ScriptedLLM([])
     verdict = asyncio.run(ERROR_DETECTION_JUDGE.ask(sample("Rome", GOLD, evidence=True), model))
     assert verdict == Verdict(problem="not_applicable: no_counterfactual_passage")

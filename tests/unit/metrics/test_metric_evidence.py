@@ -36,7 +36,7 @@ def test_of_judged_documents_it_is_the_recall_of_the_relevant_ones(names: tuple[
     assert evidence_of(retrieved(ranking(*names), {"d1": 1, "d2": 2, "d3": 0})) == share
 
 
-def test_where_no_document_is_relevant_it_is_unknown() -> None:
+def test_it_is_unknown_without_relevant_documents() -> None:
     assert evidence_of(retrieved(ranking("d1"), {"d1": 0})) is None
     assert evidence_of(retrieved(ranking("d1"))) is None
 
@@ -81,17 +81,17 @@ def test_of_supplied_passages_without_positives_it_is_that_of_the_judgements() -
     assert evidence_of(supplied(*pool, instance=replace(judged, qrels={}))) is None
 
 
-def test_a_pool_that_is_all_noise_has_no_evidence() -> None:
+def test_a_pool_of_noise_has_no_evidence() -> None:
     noise = Instance("q1", "?", slots("Paris"), POOL[2:])
     assert evidence_of(supplied(*POOL[2:], instance=noise)) == 0.0
 
 
-def test_a_ranking_that_tells_nothing_leaves_what_was_supplied() -> None:
+def test_an_unknown_ranking_falls_back_to_supplied_passages() -> None:
     sample = supplied(*POOL)
     assert evidence_of(replace(sample, answer=Answer("Paris", ranking("x")))) == 1.0
 
 
-def test_where_no_answer_should_be_given_there_is_none() -> None:
+def test_unanswerable_cases_have_no_share() -> None:
     assert evidence_of(supplied(*POOL, instance=Instance("q1", "?", (), POOL, answerable=False))) is None
 
 

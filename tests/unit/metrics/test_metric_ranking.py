@@ -68,7 +68,7 @@ def test_a_metric_is_of_its_name_and_direction() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_cannot_be_judged_is_unscored_and_what_found_nothing_is_zero(name: str) -> None:
+def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(name: str) -> None:
     metric = METRICS.get(name)
     assert value(metric, retrieved(FOUND)) == "not_applicable: no_qrels"
     assert value(metric, retrieved(None, GRADED)) == "not_applicable: no_ranking"
@@ -108,7 +108,7 @@ def ids(result: Ranking) -> str:
     return "".join(item.doc_id for item in by_rank(result))
 
 
-def test_scores_decide_the_order_where_each_passage_has_one() -> None:
+def test_scores_decide_the_order_if_each_passage_has_one() -> None:
     assert ids(ranking(("a", 0.1), ("b", 0.3), ("c", 0.2))) == "bca"
     assert ids(ranking(("a", 0.1), ("b", 0.3), ("c", None))) == "abc"
     assert ids(ranking("b", "a", "c")) == "bac"

@@ -45,7 +45,7 @@ def grades(of: Sample) -> list[int]:
     return list(judged[0].values())
 
 
-def test_by_answers_a_passage_is_relevant_that_has_an_alias_of_any_slot() -> None:
+def test_by_answers_a_passage_with_an_alias_is_relevant() -> None:
     of = sample("answers", "It opens at ten.", "By T. REED.", "In 1931.", "In 19311.")
     assert grades(of) == [0, 1, 1, 0]
     assert values(of, "P@2", "P@4", "Success@1", "RR", "Judged@4") == [0.5, 0.5, 0.0, 0.5, 1.0]
@@ -56,7 +56,7 @@ def test_by_answers_the_title_counts() -> None:
     assert grades(sample("answers", ranking=result)) == [1, 0]
 
 
-def test_by_answers_what_was_missed_is_not_known() -> None:
+def test_by_answers_missed_passages_are_unknown() -> None:
     of = sample("answers", "By Tom Reed.")
     names = ("R@5", "AP", "AP@5", "Rprec", "nDCG", "nDCG@10", "kilt:R@5")
     assert values(of, *names) == ["not_applicable: unknown_relevant"] * 7
@@ -106,7 +106,7 @@ def test_by_overlap_ranks_are_those_of_the_scores() -> None:
 
 
 @pytest.mark.parametrize("relevance", ["answers", "overlap"])
-def test_what_cannot_be_judged_is_unscored_and_what_found_nothing_is_zero(relevance: Relevance) -> None:
+def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(relevance: Relevance) -> None:
     assert values(sample(relevance), "P@5", "RR", "Judged@5") == [0.0, 0.0, 0.0]
     of = sample(relevance)
     assert values(Sample(of.case, Answer("")), "P@5", "Judged") == ["not_applicable: no_ranking"] * 2

@@ -39,7 +39,7 @@ def test_published_values(answer: str, gold: str, expected: tuple[float, float, 
         assert value(metric, words) == pytest.approx(score, abs=1e-6), metric.name
 
 
-def test_the_record_says_whether_jieba_cuts_as_for_token_f1() -> None:
+def test_the_records_language_decides_about_jieba() -> None:
     for metric in (ROUGE_1, ROUGE_L):
         assert value(metric, sample("59。", slots("59"), language="zh")) == pytest.approx(2 / 3, abs=1e-6)
         assert value(metric, sample("59。", slots("59"))) == 0

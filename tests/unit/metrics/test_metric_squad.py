@@ -163,5 +163,5 @@ def test_english_follows_the_script_that_drops_the_point_and_the_minus(answer: s
 
 
 @pytest.mark.parametrize("reference", ["\x01", "\x015", "5\x01"])
-def test_a_control_character_is_no_minus(reference: str) -> None:
+def test_a_control_character_is_not_a_minus(reference: str) -> None:
     assert value(TOKEN_F1, sample("-5", slots(reference), language="zh")) == 0.0

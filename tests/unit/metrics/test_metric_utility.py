@@ -110,7 +110,7 @@ def test_a_label_that_is_true_or_whole_is_binary() -> None:
                                              ("", "judges by no measure of rankings"),
                                              ("page_R@5", "judges by no measure of rankings"),
                                              ("token_f1", "judges by no measure of rankings")])  # fmt: skip
-def test_a_measure_that_there_is_not_is_refused(wrong: str, problem: str) -> None:
+def test_an_unknown_measure_is_refused(wrong: str, problem: str) -> None:
     with pytest.raises(SettingError, match=rf"metric 'erag:{wrong}' {problem}"):
         METRICS.get(f"erag:{wrong}")
 
@@ -134,7 +134,7 @@ def test_a_document_twice_is_refused() -> None:
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_without_labels_there_is_no_value_but_a_reason(measure: str) -> None:
+def test_without_labels_there_is_a_reason_instead_of_a_value(measure: str) -> None:
     metric = METRICS.get(f"erag:{measure}")
     assert metric.compute(retrieved(None)).reason == "not_applicable: no_ranking"
     assert metric.compute(retrieved(ranking("d0"))).reason == "system_unavailable"
@@ -207,7 +207,7 @@ def test_all_measures_of_a_sample_are_one_evaluation(monkeypatch: pytest.MonkeyP
     assert len(evaluated) == 2
 
 
-def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:
+def test_an_answer_in_context_is_in_a_retrieved_text() -> None:
     from pytest_rageval.metrics.rankings.in_context import answer_in_context
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.ranking import ScoredPassage
