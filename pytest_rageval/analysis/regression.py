@@ -1,4 +1,4 @@
-"""Gates against a baseline: a drop fails a gate only if it is beyond the tolerance and significant."""
+"""Gates against a baseline: a drop fails if it is beyond the tolerance and significant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relevance of retrieved passages by a testbed's rule: judged ids, gold passages, or answers."""
+"""Relevance of passages by a testbed's rule: judged ids, gold passages, or answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare an answer's numbers with the gold answer's by a rule, if there is only one reading."""
+"""Compare an answer's numbers with the gold answer's, if there is only one reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check an answer for the words of a gold answer: equal numbers can be about different things."""
+"""Check an answer for the words of a gold answer, because equal numbers are not enough."""
 
 from __future__ import annotations
 
