@@ -1,1 +1,1 @@
-"""Outcomes to numbers: intervals, gates, matrices. Pure, and in need of data only."""
+"""Turn outcomes into numbers: intervals, gates, matrices. Pure functions of data."""

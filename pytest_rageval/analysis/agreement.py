@@ -1,4 +1,6 @@
-"""How far a judge agrees with people: accuracy, kappa, alpha, confusions and bias, with bootstrap intervals.
+"""Agreement of a judge with people: accuracy, kappa, alpha, confusions and bias.
+
+All have bootstrap intervals.
 
 Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960),
 and "Weighted kappa", Psychological Bulletin 70 (1968); K. Krippendorff, "Computing Krippendorff's alpha-reliability"
@@ -26,21 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["MOST_LEVELS", "Agreement", "Estimate", "Rating", "agreement", "levels_of", "nearest"]
 
 MOST_LEVELS = 20
-"""Levels of a scale, beyond which agreement case by case means nothing."""
+"""Highest number of levels of a scale; with more, agreement case by case means nothing."""
 
 NO_RATING, ONE_VALUE = "no_rating", "one_value"
 MOST, LEAST = 1_000, 100  # resamples
-COUNTS = 4_000_000  # kinds of cases times resamples, beyond which there are fewer resamples
+COUNTS = 4_000_000  # limit of kinds of cases times resamples; above it, fewer resamples are drawn
 
 
 class Rating(NamedTuple):
-    """What the judge and people say of one answer.
+    """The judge's and people's values for one answer.
 
     Attributes:
-        case: what the answer is an answer to.
+        case: the case that was answered.
         judged: the judge's value, one of the levels.
-        people: the value that each person gives, likewise; at least one.
-        unit: the independent unit of the case, which is resampled; None if that is the case alone.
+        people: the value of each person, also levels; at least one.
+        unit: the independent unit of the case, which is resampled; None if the case is its own unit.
     """
 
     case: Hashable
@@ -51,12 +53,12 @@ class Rating(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval, or why there is none.
+    """A number with its 95 % interval, or the reason why it is undefined.
 
     Attributes:
-        value: the number; None where it is undefined.
+        value: the number; None if it is undefined.
         ci95: percentiles of the resamples in which it is defined; None for a single unit.
-        reason: why it is undefined: "no_rating", or "one_value" where all say the same of everything.
+        reason: why it is undefined: "no_rating", or "one_value" if all raters give one value to everything.
     """
 
     value: float | None
@@ -66,21 +68,21 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """A judge against people. Of several people each is a pair with the judge.
+    """A judge compared with people; each person forms a pair with the judge.
 
     Attributes:
         n: pairs of a person's value and the judge's.
-        n_cases: cases that they are of.
-        levels: the values there are, ascending, in 0..1.
-        confusion: rows are people's levels, columns the judge's: how many pairs.
+        n_cases: cases with a pair.
+        levels: the possible values, ascending, in 0..1.
+        confusion: number of pairs; rows are people's levels, columns the judge's.
         shares: the same as shares of all pairs.
         accuracy: share of pairs with the same value.
         kappa: Cohen's, in -1..1.
-        kappa_quadratic: the same, weighted by the squared distances of the values.
-        alpha: Krippendorff's of all raters, the judge one of them, by the squared distances of the values, in -1..1.
-        higher: share of pairs in which the judge's value is the higher one.
-        lower: share of pairs in which it is the lower one.
-        n_units: independent units that the cases form.
+        kappa_quadratic: kappa weighted by the squared distances of the values.
+        alpha: Krippendorff's of all raters, including the judge, by the squared distances of the values, in -1..1.
+        higher: share of pairs in which the judge's value is higher.
+        lower: share of pairs in which the judge's value is lower.
+        n_units: number of independent units of the cases.
     """
 
     n: int
@@ -98,7 +100,7 @@ class Agreement:
 
 
 def levels_of(values: Iterable[float], declared: Iterable[float] = ()) -> tuple[float, ...]:
-    """Return the levels of a scale, ascending: its ends 0 and 1, what was declared, and the values that people gave.
+    """Return the levels of a scale, ascending: 0 and 1, the declared levels, and people's values.
 
     Raises:
         SettingError: there are more than `MOST_LEVELS`.
@@ -106,33 +108,32 @@ def levels_of(values: Iterable[float], declared: Iterable[float] = ()) -> tuple[
     levels = sorted({0.0, 1.0, *declared, *values})
     if len(levels) > MOST_LEVELS:
         raise SettingError(
-            f"people's labels have {len(levels)} different values, and agreement is told of at most {MOST_LEVELS}; "
+            f"people's labels have {len(levels)} different values; agreement needs at most {MOST_LEVELS}; "
             "compare them as yes and no with --threshold"
         )
     return tuple(levels)
 
 
 def nearest(value: float, levels: Sequence[float]) -> float:
-    """Return the level that is nearest to ``value``, of two the higher: of 0 and 1, whether it is at least 0.5."""
+    """Return the level nearest to ``value``; a tie goes to the higher level, so 0.5 becomes 1 on a 0/1 scale."""
     return min(levels, key=lambda level: (abs(level - value), -level))
 
 
 def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: bool = True) -> Agreement:
-    """Return how far the judge agrees with people.
+    """Return the agreement of the judge with people.
 
-    The intervals are percentiles of 1,000 resamples of the units, always the same ones: units that are rated alike are
-    drawn together, as counts, so that of a million units only the counting takes time. Of more than 4,000 kinds of
-    units there are in proportion fewer resamples, but 100. The quadratic kappa equals scikit-learn's where the levels
-    are evenly spaced and all of them are its ``labels``. Kappa and alpha are undefined where all are given one
-    value.
+    The intervals are percentiles of 1,000 resamples of the units, with a fixed seed. Units with the same ratings are
+    drawn together as counts, which keeps a million units fast. More than 4,000 kinds of units get proportionally
+    fewer resamples, at least 100. The quadratic kappa equals scikit-learn's if the levels are evenly spaced and all
+    of them are passed as its ``labels``. Kappa and alpha are undefined if all ratings have one value.
 
     Args:
         ratings: the answers that people labelled and the judge scored.
-        levels: the values there are, ascending, see `levels_of`.
-        intervals: whether intervals are wanted; without them every ``ci95`` is None.
+        levels: the possible values, ascending, see `levels_of`.
+        intervals: whether to compute intervals; if not, every ``ci95`` is None.
 
     Raises:
-        KeyError: a value is none of the levels.
+        KeyError: a value is not one of the levels.
     """
     import numpy as np
 
@@ -149,29 +150,29 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
     if intervals and n_units > 1:
         step = max(1, COUNTS // len(kinds))
         resamples = min(MOST, max(LEAST, step))
-        generator, drawn = np.random.default_rng(0), [whole]
-        for done in range(0, resamples, step):
-            draws = generator.multinomial(n_units, weights / n_units, size=min(step, resamples - done))
-            drawn.append((draws @ flat).reshape(-1, 2, size, size))
-        tables = np.concatenate(drawn)
+        generator, table_parts = np.random.default_rng(0), [whole]
+        for n_drawn in range(0, resamples, step):
+            draws = generator.multinomial(n_units, weights / n_units, size=min(step, resamples - n_drawn))
+            table_parts.append((draws @ flat).reshape(-1, 2, size, size))
+        tables = np.concatenate(table_parts)
     n_cases = len({rating.case for rating in ratings})
-    return _told(tables[:, 0], tables[:, 1], n_cases, n_units, levels)
+    return _agreement(tables[:, 0], tables[:, 1], n_cases, n_units, levels)
 
 
 def _kinds(ratings: Iterable[Rating], levels: Sequence[float]) -> tuple[list[tuple[tuple[int, ...], ...]], list[int]]:
-    """Return how units are rated, each answer as the judge's level and then people's, and how many units are so."""
+    """Return each distinct rating of a unit (per answer the judge's level, then people's), and its number of units."""
     at: Mapping[float, int] = {level: index for index, level in enumerate(levels)}
-    alike: dict[tuple[float, tuple[float, ...]], tuple[int, ...]] = {}
+    codes_of_rating: dict[tuple[float, tuple[float, ...]], tuple[int, ...]] = {}
     units: dict[Hashable, tuple[tuple[int, ...], ...]] = {}
     for case, judged, people, unit in ratings:
-        codes = alike.get((judged, people))
+        codes = codes_of_rating.get((judged, people))
         if codes is None:
-            codes = alike[judged, people] = (at[judged], *sorted(at[value] for value in people))
+            codes = codes_of_rating[judged, people] = (at[judged], *sorted(at[value] for value in people))
         name = case if unit is None else unit
-        others = units.get(name)
-        units[name] = (codes,) if others is None else (*others, codes)
-    found = Counter(kind if len(kind) == 1 else tuple(sorted(kind)) for kind in units.values())
-    return list(found), list(found.values())
+        codes_of_unit = units.get(name)
+        units[name] = (codes,) if codes_of_unit is None else (*codes_of_unit, codes)
+    counts = Counter(kind if len(kind) == 1 else tuple(sorted(kind)) for kind in units.values())
+    return list(counts), list(counts.values())
 
 
 def _confusions(kind: Sequence[Sequence[int]], size: int) -> list[list[int]]:
@@ -182,8 +183,10 @@ def _confusions(kind: Sequence[Sequence[int]], size: int) -> list[list[int]]:
     return table
 
 
-def _told(confusions: Numbers, together: Numbers, n_cases: int, n_units: int, levels: Sequence[float]) -> Agreement:
-    """Return what follows from tables of which the first is of all cases and the others are of resamples."""
+def _agreement(
+    confusions: Numbers, together: Numbers, n_cases: int, n_units: int, levels: Sequence[float]
+) -> Agreement:
+    """Return the agreement from tables; the first table is of all cases, the others are of resamples."""
     import numpy as np
 
     n, size = confusions.sum(axis=(1, 2)), len(levels)
@@ -209,27 +212,27 @@ def _told(confusions: Numbers, together: Numbers, n_cases: int, n_units: int, le
 
 
 def _kappa(shares: Numbers, weights: Numbers) -> Numbers:
-    """Return 1 - observed / expected disagreement of each table, NaN where nothing could be disagreed about."""
+    """Return 1 - observed / expected disagreement of each table; NaN if no disagreement is expected."""
     import numpy as np
 
     expected = shares.sum(axis=2)[:, :, None] * shares.sum(axis=1)[:, None, :]
-    there = (expected * weights).sum(axis=(1, 2))
+    chance = (expected * weights).sum(axis=(1, 2))
     observed = (shares * weights).sum(axis=(1, 2))
-    kappas: Numbers = 1 - np.divide(observed, there, out=np.full_like(there, np.nan), where=there > 0)
+    kappas: Numbers = 1 - np.divide(observed, chance, out=np.full_like(chance, np.nan), where=chance > 0)
     return kappas
 
 
 def _estimate(values: Numbers) -> Estimate:
-    """Return the first value, which is of all cases, and the percentiles of the others that are defined."""
+    """Return the first value, which is of all cases, with the percentiles of the other defined values."""
     import numpy as np
 
     if np.isnan(values[0]):
         return Estimate(None, reason=ONE_VALUE)
-    drawn = values[1:][~np.isnan(values[1:])]
-    if not drawn.size:
+    resampled = values[1:][~np.isnan(values[1:])]
+    if not resampled.size:
         return Estimate(float(values[0]))
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(drawn, (tail, 1 - tail))
+    low, high = np.quantile(resampled, (tail, 1 - tail))
     return Estimate(float(values[0]), (float(low), float(high)))
 
 

@@ -1,4 +1,4 @@
-"""The one place that knows what a metric, a pseudo-metric, a gain or a difference is over some outcomes."""
+"""Compute a metric, a pseudo-metric, a gain or a difference over outcomes."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ GAIN = f"{WITH} - {WITHOUT}"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Some cases and what a metric is over them.
+    """A metric over some cases.
 
     Attributes:
-        mean: mean of the scored ones; of a pseudo-metric its sum, quantile, rate or count. None when it is unknown.
-        n: how many outcomes were scored, each repeat counted; of what answers used, how many tell it; of a difference
-            between systems, how many cases have both values.
-        n_unscored: how many ended in an error or without a value; of what answers used, how many do not tell it; of a
-            difference, how many cases lack a value.
-        ci95: the mean's 95 % interval, where there is one.
-        n_cases: how many cases ``n`` is of, where cases were repeated: the mean is of their means; else None.
-        n_units: how many independent units the cases form, if that is fewer; else None.
-        unit: the facet that joins cases to units; "" if nothing does.
+        mean: mean of the scored outcomes; for a pseudo-metric its sum, quantile, rate or count. None if unknown.
+        n: number of scored outcomes, each repeat counted; for a usage pseudo-metric, of answers that report it; for a
+            difference between systems, of cases with both values.
+        n_unscored: number of outcomes with an error or without a value; for a usage pseudo-metric, of answers that do
+            not report it; for a difference, of cases that lack a value.
+        ci95: the mean's 95 % interval, if it has one.
+        n_cases: number of cases behind ``n`` if cases were repeated (the mean is then of their means); else None.
+        n_units: number of independent units of the cases, if fewer; else None.
+        unit: the facet that joins cases to units; "" if there is none.
     """
 
     mean: float | None
@@ -47,15 +47,15 @@ class Cell:
 
 
 def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
-    """Return ``metric`` over ``outcomes``, with what could not be scored counted.
+    """Return ``metric`` over ``outcomes``, with the number of unscored outcomes.
 
-    The error rate is over all that ended; ``n`` counts the scored ones and is unknown where there is none, as nothing
-    is known of a run in which nothing was scored; what answers used is over all that have an answer.
+    The error rate is over all outcomes that ended. The metric ``n`` counts the scored outcomes; it is unknown, not 0,
+    if nothing was scored. Usage is over all outcomes with an answer.
     """
     if metric in USED:
-        asked = answered(outcomes)
-        values = [value for outcome in asked if (value := used(metric, outcome)) is not None]
-        unknown = len(asked) - len(values)
+        answers = answered(outcomes)
+        values = [value for outcome in answers if (value := used(metric, outcome)) is not None]
+        unknown = len(answers) - len(values)
         return Cell(amount(metric, values, unknown), len(values), unknown, None)
     if metric == "n":
         n = sum(outcome.status == "scored" for outcome in outcomes)
@@ -73,32 +73,32 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
 
 
 def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell:
-    """Return by how much ``metric`` is higher under ``system`` than under the other one, over the same cases.
+    """Return by how much ``metric`` is higher under ``system`` than under the other system, over the same cases.
 
     Args:
         metric: a metric in 0..1.
-        outcomes: those of two systems.
-        system: one of them.
+        outcomes: the outcomes of two systems.
+        system: the name of one of them.
 
     Returns:
-        The mean difference in -1..1, of the cases that both were scored on, and the interval over their
-        independent units; a repeated case has the mean of its repeats.
+        The mean difference in -1..1 over the cases scored under both systems, and the interval over their
+        independent units; a repeated case counts with the mean of its repeats.
     """
     pairs = pairs_of(outcomes, system)
     both: list[Outcome] = []
-    told: list[float] = []
+    differences: list[float] = []
     for ours, theirs in pairs:
         one, other = _mean(metric, ours), _mean(metric, theirs)
         if one is not None and other is not None:
             both.append(ours[0])
-            told.append(one - other)
-    mean = mean_of(told, binary=False, low=-1.0)
-    mean = over_units(mean, units_of_outcomes(both), told, binary=False, low=-1.0)
+            differences.append(one - other)
+    mean = mean_of(differences, binary=False, low=-1.0)
+    mean = over_units(mean, units_of_outcomes(both), differences, binary=False, low=-1.0)
     return Cell(mean.value, mean.n, len(pairs) - mean.n, mean.ci95, None, mean.n_units, mean.unit)
 
 
 def value_of(metric: str, outcome: Outcome) -> float | None:
-    """Return an outcome's own value of a metric or of the gain; None when it has none."""
+    """Return an outcome's value of a metric or of the gain, or None."""
     if metric == GAIN:
         one, other = value_of(WITH, outcome), value_of(WITHOUT, outcome)
         return None if one is None or other is None else one - other

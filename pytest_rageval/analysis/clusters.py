@@ -1,4 +1,4 @@
-"""Repeats of a case belong together: the case, not the single run of it, is the unit of every mean."""
+"""Group the repeats of each case: the case, not the single run, is the unit of every mean."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_units", "pairs_of", "repeated"]
 
 REPEAT = "repeat"
-"""The facet that numbers the repeats of a case, from "1"; no case has it where each is asked once."""
+"""The facet that numbers the repeats of a case, from "1"; absent if each case runs once."""
 
 _OF_A_RUN = (REPEAT, KNEW)
-"""Facets of a single run, not of its case: whether the model knew the answer is found out anew in each repeat."""
+"""Facets of a single run, not of its case: each repeat checks anew whether the model knew the answer."""
 
 REALISED = "_realised"
-"""Ends the facets of what became of a setting, which say nothing where the setting is told."""
+"""Suffix of facets with the realised value of a setting; redundant next to the setting itself."""
 
 Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
 def repeated(outcomes: Sequence[Outcome]) -> bool:
-    """Return whether the outcomes are of a session that repeats its cases: each of them then is a repeat."""
+    """Return whether the session of the outcomes repeats its cases; each outcome then is a repeat."""
     return bool(outcomes) and REPEAT in outcomes[0].facets
 
 
 def by_case(outcomes: Iterable[Outcome]) -> dict[Key, list[Outcome]]:
-    """Return the outcomes of each case under one testbed, system and setting, in the order they are given."""
+    """Return the outcomes of each case under one testbed, system and setting, in their order."""
     cases: dict[Key, list[Outcome]] = {}
     for outcome in outcomes:
         cases.setdefault(_key(outcome), []).append(outcome)
@@ -39,26 +39,26 @@ def by_case(outcomes: Iterable[Outcome]) -> dict[Key, list[Outcome]]:
 
 
 def pairs_of(outcomes: Iterable[Outcome], system: str) -> list[tuple[list[Outcome], list[Outcome]]]:
-    """Return of each case, under one testbed and setting, its outcomes under ``system`` and those under any other."""
+    """Return, for each case under one testbed and setting, its outcomes under ``system`` and under any other."""
     cases: dict[Key, tuple[list[Outcome], list[Outcome]]] = {}
     for outcome in outcomes:
-        cases.setdefault(_key(outcome, of_case=True), ([], []))[outcome.system != system].append(outcome)
+        cases.setdefault(_key(outcome, any_system=True), ([], []))[outcome.system != system].append(outcome)
     return list(cases.values())
 
 
 def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of the outcomes' values in low..1, None left out; see `mean_of_cases` where cases repeat.
+    """Return the mean of the outcomes' values in low..1 without the Nones; for repeated cases see `mean_of_cases`.
 
     The interval is over independent units, see `pytest_rageval.analysis.units`.
     """
-    told = [(outcome, value) for outcome, value in zip(outcomes, values, strict=True) if value is not None]
+    valued = [(outcome, value) for outcome, value in zip(outcomes, values, strict=True) if value is not None]
     if not repeated(outcomes):
-        single = [value for _, value in told]
-        units = units_of_outcomes([outcome for outcome, _ in told])
+        single = [value for _, value in valued]
+        units = units_of_outcomes([outcome for outcome, _ in valued])
         return over_units(mean_of(single, binary=binary, low=low), units, single, binary=binary, low=low)
     cases: dict[Key, list[float]] = {}
     first: dict[Key, Outcome] = {}
-    for outcome, value in told:
+    for outcome, value in valued:
         key = _key(outcome)
         first.setdefault(key, outcome)
         cases.setdefault(key, []).append(value)
@@ -68,14 +68,14 @@ def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, bi
 
 
 def over_units(mean: Mean, units: Units, values: Sequence[float], *, binary: bool, low: float) -> Mean:
-    """Return a mean with the interval over independent units, if some of them have several values.
+    """Return a mean with the interval over independent units if some units have several values.
 
     Args:
         mean: the mean of the values, as if each were independent.
         units: the unit of each value.
         values: the values, in low..1.
         binary: whether the values are 0 or 1.
-        low: the least that a value can be.
+        low: the lowest possible value.
     """
     if units.n == len(values):
         return mean
@@ -84,28 +84,28 @@ def over_units(mean: Mean, units: Units, values: Sequence[float], *, binary: boo
 
 
 def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:
-    """Return each case's id; where several bear it, with the facets in which they differ: ``q1 (noise_rate=0.4)``."""
+    """Return each case's id; cases with the same id get the facets in which they differ: ``q1 (noise_rate=0.4)``."""
     by_id: dict[str, list[Mapping[str, str]]] = {}
     for case in cases:
         by_id.setdefault(case[0].case_id, []).append(case[0].facets)
     return [_name(case[0], by_id[case[0].case_id]) for case in cases]
 
 
-def _key(outcome: Outcome, *, of_case: bool = False) -> Key:
+def _key(outcome: Outcome, *, any_system: bool = False) -> Key:
     facets = dict(outcome.facets)
-    for name in (*_OF_A_RUN, "system") if of_case else _OF_A_RUN:
+    for name in (*_OF_A_RUN, "system") if any_system else _OF_A_RUN:
         facets.pop(name, None)
-    return outcome.testbed, "" if of_case else outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
+    return outcome.testbed, "" if any_system else outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
 
 
 def _name(outcome: Outcome, namesakes: Sequence[Mapping[str, str]]) -> str:
     if len(namesakes) == 1:
         return outcome.case_id
-    apart = {
+    differences = {
         key: value
         for key, value in outcome.facets.items()
         if key not in _OF_A_RUN and any(other.get(key) != value for other in namesakes)
     }
-    asked = {key: value for key, value in apart.items() if not key.endswith(REALISED)} or apart
-    named = ", ".join(f"{key}={value}" for key, value in asked.items())
-    return f"{outcome.case_id} ({named})" if apart else outcome.case_id
+    settings = {key: value for key, value in differences.items() if not key.endswith(REALISED)} or differences
+    text = ", ".join(f"{key}={value}" for key, value in settings.items())
+    return f"{outcome.case_id} ({text})" if differences else outcome.case_id

@@ -1,4 +1,4 @@
-"""How much of the baseline a gate is compared with, and whether that is enough to decide it."""
+"""Check that a gate is compared with enough of the baseline's cases to be decided."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["MIN_COMPARED", "Held", "HeldCase", "held_cases", "share_of"]
 
 MIN_COMPARED = 0.5
-"""Share of the baseline's cases that a gate has to be compared with, by default."""
+"""Default of the smallest share of the baseline's cases that a gate must be compared with."""
 
 Fate = Literal["compared", "changed", "in error", "skipped", "removed"]
 
@@ -27,16 +27,16 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class HeldCase:
-    """A case of the baseline, and what this run made of it.
+    """A case of the baseline, and its fate in this run.
 
     Attributes:
         before: the case in the baseline.
-        testbed: node id of the testbed that has it now; of a removed case, the one that would have it.
-        system: the system that answers it now.
+        testbed: node id of its testbed in this run; for a removed case, of the testbed that would have it.
+        system: the system that answers it in this run.
         fate: whether it can be compared and, if not, why.
-        facets: its facets in the baseline, with the system that answers it now.
+        facets: its facets in the baseline, with the system of this run.
         after: the case in this run; None if the run does not have it.
-        deselected: whether this session left it out.
+        deselected: whether this session deselected it.
     """
 
     before: Measured
@@ -53,7 +53,7 @@ class HeldCase:
         return self.fate == "compared" or not self.deselected
 
     def is_in(self, where: Mapping[str, str], nodes: Collection[str]) -> bool:
-        """Return whether it belongs to a slice: by its node id now, or by its facets if the run does not have it."""
+        """Return whether it belongs to a slice: by its node id in this run or, if the run lacks it, by its facets."""
         if self.after is not None:
             return any(node in nodes for node in self.after.nodes)
         return matches(self.facets, where)
@@ -61,12 +61,12 @@ class HeldCase:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The cases of a baseline, as the gates of one run look at them.
+    """The cases of a baseline that the gates of one run compare with.
 
     Attributes:
         cases: testbed's node id -> its cases in the baseline.
-        testbeds: node id -> name of each testbed of the run that a baseline can hold.
-        least: share of its cases in the baseline that a gate has to be compared with.
+        testbeds: node id -> name, for each testbed of the run that a baseline can hold.
+        least: smallest share of its cases in the baseline that a gate must be compared with.
     """
 
     cases: Mapping[str, Sequence[HeldCase]] = field(default_factory=dict)
@@ -79,14 +79,14 @@ class Held:
         """Return why a gate, or one cell of it, cannot be compared with the baseline, or "".
 
         A case of the baseline counts if it has a value of the gate's metric and the session did not deselect it. A cell
-        of new cases only is no reason: new cases do not make a gate less comparable.
+        with new cases only stays comparable: new cases do not make a gate less comparable.
 
         Args:
-            gate: the gate; its slice is that of the cell.
+            gate: the gate, with the slice of the cell.
             scope: all outcomes of the gate's testbeds.
             covered: the outcomes in the slice.
             cell: whether it is one cell of a ``facet=*`` gate.
-            session: whether the gate is over the session, so that it also misses testbeds that the run lost as a whole.
+            session: whether the gate is over the session; it then also counts testbeds that only the baseline has.
         """
         testbeds = self._of_run(scope, session=session)
         if not testbeds:
@@ -101,7 +101,7 @@ class Held:
         return _too_few(mine, gate.metric, self.least)
 
     def lost_cells(self, gate: Gate, scope: Sequence[Outcome], *, session: bool = False) -> list[Mapping[str, str]]:
-        """Return the facets of cases in a gate's slice that the run should have and does not have at all."""
+        """Return the facets of cases in a gate's slice that the run should have but lacks."""
         if self.least == 0:
             return []
         mine, _ = self._held(gate, self._of_run(scope, session=session), {outcome.system for outcome in scope})
@@ -109,30 +109,30 @@ class Held:
         return [case.facets for case in lost if case.is_in(gate.slice, ())]
 
     def _of_run(self, scope: Iterable[Outcome], *, session: bool) -> list[str]:
-        """Return the testbeds of a gate; one over the session also has those that only the baseline holds."""
+        """Return the testbeds of a gate; for a session gate also those that only the baseline holds."""
         mine = [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
         return [*mine, *(nodeid for nodeid in self.cases if session and mine and nodeid not in self.testbeds)]
 
     def _held(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[HeldCase], str]:
-        """Return the cases with a value of a gate's metric, and what the baseline lacks if there is none."""
+        """Return the cases with a value of a gate's metric; if there are none, also what the baseline lacks."""
         names = ", ".join([self.testbeds[nodeid] for nodeid in testbeds if nodeid in self.testbeds][:3])
         mine = [case for nodeid in testbeds for case in self.cases.get(nodeid, ())]
         if not mine:
             return [], f"the baseline does not hold {names}"
-        wanted = gate.slice.get("system", ANY)
-        asked = [wanted] if wanted != ANY else sorted(systems)
-        mine = [case for case in mine if case.system in asked]
+        system = gate.slice.get("system", ANY)
+        gate_systems = [system] if system != ANY else sorted(systems)
+        mine = [case for case in mine if case.system in gate_systems]
         if not mine:
-            return [], f"the baseline does not hold the system {', '.join(asked[:3])} of {names}"
+            return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}"
         mine = [case for case in mine if gate.metric in case.before.scores]
         return mine, "" if mine else f"the baseline holds no {gate.metric} of {names}"
 
 
 def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:
-    """Return that too few of the cases are compared, with the counts, or "".
+    """Return a message with the counts if too few of the cases are compared, else "".
 
-    Nobody knows whether a part of the cases, as ``-k`` selects one, would have had those that were removed. So they
-    count in proportion to the part.
+    If only a part of the cases is selected, as with ``-k``, it is unknown how many of the removed cases belong to that
+    part. They count in proportion to the part.
     """
     fates = Counter(
         "unscored" if case.fate == "compared" and case.after and metric not in case.after.scores else case.fate
@@ -140,8 +140,8 @@ def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:
         if case.counts
     )
     left = sum(not case.counts for case in cases)
-    there = sum(fates.values()) - fates["removed"]
-    fates["removed"] = round(fates["removed"] * (there / (there + left) if left else 1))
+    present = sum(fates.values()) - fates["removed"]
+    fates["removed"] = round(fates["removed"] * (present / (present + left) if left else 1))
     total, n_compared = sum(fates.values()), fates.pop("compared", 0)
     if n_compared + _TOLERANCE >= least * total:
         return ""
@@ -161,38 +161,38 @@ def held_cases(
 
     Args:
         before: the cases of the baseline.
-        pairing: which of them are which of ``after``.
+        pairing: matches ``before`` with ``after``.
         after: the cases of the run.
-        deselected: places in ``before`` of those that the session left out.
+        deselected: indices in ``before`` of the cases that the session deselected.
         skipped: the outcomes of cases whose tests were skipped.
     """
     left_out = {id(before[at]) for at in deselected if at < len(before)}
     moved = {pair.before.testbed: pair.after.testbed for pair in pairing.pairs}
     moved |= {testbed: testbed for testbed in {case.testbed for case in after}}
     systems = {case.system for case in after}
-    same = len(systems) == len({case.system for case in before}) == 1  # then they are compared, whatever their names
-    system_now = next(iter(systems)) if same else ""
+    one_each = len(systems) == len({case.system for case in before}) == 1  # one system each: names need not match
+    system_now = next(iter(systems)) if one_each else ""
     not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
-    made: dict[str, list[HeldCase]] = {}
+    by_testbed: dict[str, list[HeldCase]] = {}
     for case in _paired(pairing):
-        made.setdefault(case.testbed, []).append(case)
+        by_testbed.setdefault(case.testbed, []).append(case)
     for gone in pairing.gone:
         testbed = moved.get(gone.testbed, gone.testbed)
         fate: Fate = "skipped" if (testbed, gone.case) in not_run else "removed"
         system = system_now or gone.system
         case = HeldCase(gone, testbed, system, fate, {**gone.facets, "system": system})
-        made.setdefault(testbed, []).append(case)
+        by_testbed.setdefault(testbed, []).append(case)
     return {
         testbed: [replace(case, deselected=True) if id(case.before) in left_out else case for case in cases]
-        for testbed, cases in made.items()
+        for testbed, cases in by_testbed.items()
     }
 
 
 def share_of(text: str, where: str) -> float:
-    """Return the share that is written, 0..1.
+    """Parse a share in 0..1.
 
     Raises:
-        SettingError: it is none.
+        SettingError: the text is not a share.
     """
     try:
         share = float(text)

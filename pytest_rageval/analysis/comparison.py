@@ -1,4 +1,4 @@
-"""A run against an earlier one: what broke, what was mended, and which of it is no noise."""
+"""Compare a run with an earlier one: broken and fixed cases, and significance."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ __all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "dif
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A metric of a testbed under a system, over all its cases or those of a cell, in two runs.
+    """A metric of a testbed under a system in two runs, over all its cases or over one cell.
 
     Attributes:
         testbed: the testbed's node id, in the later run.
         metric: the metric's name.
         system: the system's name, in the later run.
         slice: the cell; {} for all cases.
-        n: how many scores were compared; of a case under several settings each is one.
-        found: what the cases tell.
+        n: number of compared scores; a case under several settings counts once for each.
+        found: the paired test over the cases.
         broken: the cases whose value is worse, the worst first.
-        fixed: those whose value is better, the best first.
-        causes: how many of the broken ones have each cause.
-        by_answer: how many of these causes are known by the answer alone, without labels.
+        fixed: the cases whose value is better, the best first.
+        causes: cause -> number of broken cases.
+        by_answer: how many of these causes follow from the answer alone, without labels.
         of: what the metric measures, as `MetricInfo.of`.
-        p_holm: the two-sided p of a cell, corrected over all cells of the metric; of all cases their own.
-        q_value: the share of false alarms among the cells that are called different at this p, for exploration.
+        p_holm: the two-sided p: of a cell, corrected over all cells of the metric; of all cases, uncorrected.
+        q_value: expected share of false alarms among the cells with this p or a lower one, for exploration.
     """
 
     testbed: str
@@ -56,7 +56,7 @@ class Compared:
     of: str = "answer"
 
     def is_beyond_noise(self, alpha: float) -> bool:
-        """Return whether it changed, and chance explains that with no more than ``alpha`` after correction."""
+        """Return whether the change is significant at ``alpha`` after correction."""
         return self.p_holm is not None and self.p_holm <= alpha and bool(self.found.delta)
 
 
@@ -66,9 +66,9 @@ class Comparison:
 
     Attributes:
         before, after: the runs.
-        pairing: which case is which.
-        compared: for each testbed, system and metric, the primary one first, all cases and then each cell.
-        whole: whether the later run has all testbeds of the earlier one, and all cases of its own.
+        pairing: the cases of the two runs, matched.
+        compared: for each testbed, system and metric (the primary one first): all cases, then each cell.
+        whole: whether the later run has all testbeds of the earlier one and all cases of its own testbeds.
     """
 
     before: Snapshot
@@ -79,12 +79,12 @@ class Comparison:
 
     @property
     def same_fingerprint(self) -> bool:
-        """Whether both are of the same data and settings."""
+        """Whether both runs have the same data and settings."""
         return self.before.fingerprint == self.after.fingerprint
 
     @property
     def answers_changed(self) -> int:
-        """How many answers changed while no score of theirs did."""
+        """How many answers changed although none of their scores did."""
         return sum(
             not pair.same_answer and bool(pair.before.said) and pair.before.scores == pair.after.scores
             for pair in self.pairing.pairs
@@ -92,7 +92,7 @@ class Comparison:
 
     @property
     def unscored(self) -> dict[str, int]:
-        """Metric -> how many compared cases have a score in the earlier run only, of the metrics of the later run."""
+        """Metric of the later run -> how many compared cases have a score in the earlier run only."""
         lost: dict[str, set[tuple[str, str]]] = {}
         for pair in self.pairing.pairs:
             before, after = pair.before.scores, pair.after
@@ -103,15 +103,15 @@ class Comparison:
 
     @property
     def overall(self) -> tuple[Compared, ...]:
-        """What was compared over all cases of a testbed."""
+        """The comparisons over all cases of a testbed."""
         return tuple(each for each in self.compared if not each.slice)
 
     def is_primary(self, each: Compared) -> bool:
-        """Whether it is of its testbed's primary metric."""
+        """Return whether it compares its testbed's primary metric."""
         return self.after.testbeds[each.testbed].metrics[0] == each.metric
 
     def cells_of(self, over: Compared) -> tuple[Compared, ...]:
-        """Return the cells of what was compared over all cases."""
+        """Return the cells of a comparison over all cases."""
         row = over.testbed, over.metric, over.system
         return tuple(each for each in self.compared if each.slice and (each.testbed, each.metric, each.system) == row)
 
@@ -128,12 +128,12 @@ def compare(
     """Return two runs side by side.
 
     Args:
-        before: the earlier run, as a committed baseline.
-        after: the later one.
-        axes: the facets whose values, two by two, are the cells; None leaves one to the cases.
-        alpha: how many false alarms are taken, as a share.
-        whole: whether ``after`` has all cases of its testbeds; what a part of them lacks is not gone.
-        all_cells: whether every metric is compared in every cell, or the primary ones only.
+        before: the earlier run, such as a committed baseline.
+        after: the later run.
+        axes: the two facets that form the cells; None chooses one that the cases have.
+        alpha: the accepted share of false alarms.
+        whole: whether ``after`` has all cases of its testbeds; if not, missing cases do not count as removed.
+        all_cells: whether to compare every metric in every cell, or only the primary metrics.
     """
     pairing = pair_up(before.cases, after.cases)
     if not whole:
@@ -155,15 +155,15 @@ def compare(
 
 
 def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
-    """Return the pairs with a value of the metric on both sides."""
+    """Return the pairs with a value of the metric in both runs."""
     return [pair for pair in pairs if metric in pair.before.scores and metric in pair.after.scores]
 
 
 def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1) -> Paired:
-    """Compare the metric over pairs that both have it.
+    """Compare the metric over pairs with a value in both runs.
 
     A case under several settings counts once, with the mean over them. Cases that depend on each other in either run
-    form one unit, see `pytest_rageval.analysis.units`. ``cells`` is how many comparisons are decided together.
+    form one unit, see `pytest_rageval.analysis.units`. ``cells`` is the number of comparisons decided together.
     """
     settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
@@ -172,12 +172,12 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
     before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
     after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
     units = _units([case[0] for case in settings.values()])
-    found = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
-    return replace(found, facet=units.facet)
+    result = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
+    return replace(result, facet=units.facet)
 
 
 def _units(pairs: Sequence[Pair]) -> Units:
-    """Return the units of cases, one pair each; without dialogues and clusters in little time."""
+    """Return the units of cases, one pair each; fast if there are no dialogues or clusters."""
     sides = [(pair.after, pair.before) for pair in pairs]
     if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in sides for case in each):
         ids = [("", "after", after.system, after.case) for after, _ in sides]
@@ -187,7 +187,7 @@ def _units(pairs: Sequence[Pair]) -> Units:
 
 
 def _links(pair: Pair) -> list[Link]:
-    """Return the links of a case in either run; those of the later run begin with its case."""
+    """Return the links of a case in both runs; the link of its case in the later run comes first."""
     return [
         (kind, side, *rest)
         for side, case in (("after", pair.after), ("before", pair.before))
@@ -196,7 +196,7 @@ def _links(pair: Pair) -> list[Link]:
 
 
 def broken_of(pairs: Iterable[Pair], metric: str, *, higher_is_better: bool) -> tuple[Pair, ...]:
-    """Return those of the pairs that became worse, by the metric that both have, the worst first."""
+    """Return the pairs whose metric became worse, the worst first."""
     sign = 1 if higher_is_better else -1
     changes = [(sign * (pair.after.scores[metric] - pair.before.scores[metric]), pair) for pair in pairs]
     worse = sorted(((by, pair) for by, pair in changes if by < 0), key=lambda each: (each[0], each[1].after.name))
@@ -215,35 +215,35 @@ def _compared(
 ) -> Compared:
     better_up, of = (True, "answer") if info is None else (info.higher_is_better, info.of)
     scored = both_scored(pairs, metric)
-    found = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
+    test = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
     broken = broken_of(scored, metric, higher_is_better=better_up)
     fixed = broken_of(scored, metric, higher_is_better=not better_up)
     causes = causes_of(broken, of)
-    told = Compared(testbed, metric, system, where, len(scored), found, broken, fixed, causes, found.p_value)
-    return replace(told, by_answer=n_by_answer(broken, of), of=of)
+    result = Compared(testbed, metric, system, where, len(scored), test, broken, fixed, causes, test.p_value)
+    return replace(result, by_answer=n_by_answer(broken, of), of=of)
 
 
 def _cells(
     over: Compared, pairs: Sequence[Pair], axes: tuple[str, str], info: MetricInfo | None, alpha: float
 ) -> Iterator[Compared]:
-    """Yield the cells of a comparison, corrected over all of them; none where there is but one."""
+    """Yield the cells of a comparison, corrected over all of them; nothing if there is only one cell."""
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
     for pair in both_scored(pairs, over.metric):
         groups.setdefault(tuple(place_of(pair.after.facets, axis) for axis in axes), []).append(pair)
     if len(groups) < 2:
         return
-    told = [
+    cells = [
         _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, info, alpha, len(groups))
         for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
     ]
-    p_values = [each.found.p_value for each in told]
-    for each, p_holm, q_value in zip(told, holm(p_values), benjamini_hochberg(p_values), strict=True):
+    p_values = [each.found.p_value for each in cells]
+    for each, p_holm, q_value in zip(cells, holm(p_values), benjamini_hochberg(p_values), strict=True):
         yield replace(each, p_holm=p_holm, q_value=q_value)
 
 
-def _axes(pairs: Sequence[Pair], wanted: tuple[str | None, str | None]) -> tuple[str, str]:
-    """Return the facets of rows and columns: topic and task where cases have them."""
-    rows, cols = wanted
+def _axes(pairs: Sequence[Pair], axes: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Return the facets of rows and columns; by default topic and task if the cases have them."""
+    rows, cols = axes
     values: dict[str, set[str]] = {}
     for pair in pairs:
         for name, value in pair.after.facets.items():
@@ -253,11 +253,11 @@ def _axes(pairs: Sequence[Pair], wanted: tuple[str | None, str | None]) -> tuple
 
 
 def _slice(place: tuple[tuple[str, str], ...], axes: tuple[str, str]) -> dict[str, str]:
-    """Return a cell as facets; of cases that have none of them it says so, lest it be taken for all cases."""
-    found: dict[str, str] = {}
+    """Return a cell as facets; "-" for cases without these facets, because {} means all cases."""
+    facets: dict[str, str] = {}
     for axis, (over, value) in zip(axes, place, strict=True):
-        found |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
-    return found or dict.fromkeys(axes, "-")
+        facets |= ({above(axis): over} if over != "-" else {}) | ({axis: value} if value != "-" else {})
+    return facets or dict.fromkeys(axes, "-")
 
 
 def _order(place: tuple[tuple[str, str], ...]) -> list[tuple[int, float, str]]:

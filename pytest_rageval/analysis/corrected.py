@@ -1,4 +1,4 @@
-"""A judge's mean, corrected by the few answers that people labelled: prediction-powered inference.
+"""Correct a judge's mean by a few labelled answers: prediction-powered inference.
 
 Sources: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic, "Prediction-powered inference", Science 382
 (2023); A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient prediction-powered inference" (2023): the weight.
@@ -22,17 +22,17 @@ FEWEST = 10
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """The mean that people would have given to all cases, estimated from the judge's values and a few labels.
+    """Estimate of the mean that people would give to all cases, from the judge's values and a few labels.
 
     Attributes:
-        n_labelled: cases that have both.
-        n_judged: cases that have the judge's value, the labelled ones among them.
-        raw: the mean of the judge's values, with the bootstrap's interval.
-        labelled: the mean of people's values alone, likewise.
-        value: the corrected mean, in 0..1; None where there are too few labels.
-        ci95: its 95 % interval, cut to 0..1; None where people said the same of all labelled cases.
-        weight: how much the judge's values counted, in 0..1: 0 is people's mean alone.
-        reason: "too_few" labels, or people said "one_value" only; None where there is an interval.
+        n_labelled: cases with both a label and the judge's value.
+        n_judged: cases with the judge's value, including the labelled ones.
+        raw: the mean of the judge's values, with the bootstrap interval.
+        labelled: the mean of people's values alone, with the bootstrap interval.
+        value: the corrected mean, in 0..1; None if there are too few labels.
+        ci95: its 95 % interval, cut to 0..1; None if people gave one value to all labelled cases.
+        weight: weight of the judge's values, in 0..1; 0 is people's mean alone.
+        reason: "too_few" labels, or "one_value" if people gave one value only; None if there is an interval.
     """
 
     n_labelled: int
@@ -46,25 +46,25 @@ class Corrected:
 
 
 def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Sequence[float]) -> Corrected:
-    """Return the corrected mean of a metric; all values in 0..1, one a case.
+    """Return the corrected mean of a metric; all values in 0..1, one for each case.
 
-    Formula: w * mean(others) + mean(people - w * judged). The weight w in 0..1 makes its variance least:
+    Formula: w * mean(others) + mean(people - w * judged). The weight w in 0..1 minimises the variance:
     Cov(people, judged) / ((1 + n / N) Var(judged)). The labelled cases must be a random sample of all cases.
 
-    The interval is Student's, of n - 1 degrees of freedom, over the labelled cases and four invented ones: people and
-    the judge both say 0, both say 1, and each says 1 where the other says 0. A few labels often hold no error of a
-    judge that errs rarely; the invented ones stand for it. Without them the interval is too narrow: it held the truth
-    in 86 to 95 % of experiments with 15 labels (`tests/benchmarks/corrected_means.py`). A weight of 0 leaves the
-    judge out: the interval is then that of the labels alone.
+    The interval is Student's, with n - 1 degrees of freedom, over the labelled cases and four pseudo-cases: people and
+    the judge both say 0, both say 1, and each says 1 while the other says 0. A few labels often contain no error of a
+    judge that errs rarely; the pseudo-cases stand for such errors. Without them the interval is too narrow: it covered
+    the truth in 86 to 95 % of experiments with 15 labels (`tests/benchmarks/corrected_means.py`). A weight of 0 leaves
+    the judge out: the interval is then that of the labels alone.
 
     Source: A. Agresti and B. A. Coull, "Approximate is better than exact", The American Statistician 52 (1998): four
-    invented cases of one proportion; A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched
-    proportions", Statistics in Medicine 24 (2005): as many of each pair of answers.
+    pseudo-cases for one proportion; A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched
+    proportions", Statistics in Medicine 24 (2005): as many for each pair of answers.
 
     Args:
-        people: what people say of the labelled cases.
-        judged: what the judge says of the same, in the same order.
-        others: what the judge says of the cases that nobody labelled; at least one.
+        people: people's values of the labelled cases.
+        judged: the judge's values of the same cases, in the same order.
+        others: the judge's values of the unlabelled cases; at least one.
     """
     n, size = len(people), len(others)
     everything = [*judged, *others]
@@ -98,37 +98,37 @@ def corrected_mean_of_units(
 
     Formula: the variance is K / (K - 1) times the sum of the squared influences of the K units. The influence of a unit
     is the sum over its labelled cases of (e - mean(e)) / n, with e = people - w * judged, and over its other cases of
-    w * (judged - mean(others)) / N. Student's quantile has one degree of freedom less than there are units with labels.
-    The interval is never narrower than that of independent cases.
+    w * (judged - mean(others)) / N. The degrees of freedom are the number of units with labels minus one. The interval
+    is never narrower than that of independent cases.
 
     Args:
-        people: what people say of the labelled cases.
-        judged: what the judge says of the same, in the same order.
-        others: what the judge says of the cases that nobody labelled; at least one.
+        people: people's values of the labelled cases.
+        judged: the judge's values of the same cases, in the same order.
+        others: the judge's values of the unlabelled cases; at least one.
         units: the units of the labelled cases, then of the others.
     """
-    told = corrected_mean(people, judged, others)
+    result = corrected_mean(people, judged, others)
     n, everything = len(people), [*judged, *others]
     if units.n == len(everything):
-        return told
+        return result
     labelled = Units(units.names[:n], len(set(units.names[:n])), units.facet)
-    told = replace(
-        told,
-        raw=over_units(told.raw, units, everything, binary=False, low=0.0),
-        labelled=over_units(told.labelled, labelled, people, binary=False, low=0.0),
+    result = replace(
+        result,
+        raw=over_units(result.raw, units, everything, binary=False, low=0.0),
+        labelled=over_units(result.labelled, labelled, people, binary=False, low=0.0),
     )
     if labelled.n < FEWEST:
-        return replace(told, value=None, ci95=None, weight=None, reason="too_few")
-    if told.value is None or told.weight is None or told.ci95 is None:
-        return told
-    errors = [person - told.weight * value for person, value in zip(people, judged, strict=True)]
-    sides = (errors, 1.0), (others, told.weight)
+        return replace(result, value=None, ci95=None, weight=None, reason="too_few")
+    if result.value is None or result.weight is None or result.ci95 is None:
+        return result
+    errors = [person - result.weight * value for person, value in zip(people, judged, strict=True)]
+    sides = (errors, 1.0), (others, result.weight)
     influences = [weight * (value - fmean(side)) / len(side) for side, weight in sides for value in side]
     sums = [math.fsum(each) for each in units.grouped(influences).values()]
     spread = units.n / (units.n - 1) * math.fsum(each * each for each in sums)
     half = t_quantile(labelled.n - 1) * math.sqrt(spread)
-    low, high = told.ci95
-    return replace(told, ci95=(max(0.0, min(low, told.value - half)), min(1.0, max(high, told.value + half))))
+    low, high = result.ci95
+    return replace(result, ci95=(max(0.0, min(low, result.value - half)), min(1.0, max(high, result.value + half))))
 
 
 def _weight(people: Sequence[float], judged: Sequence[float], everything: Sequence[float], ratio: float) -> float:

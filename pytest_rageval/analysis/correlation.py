@@ -1,4 +1,4 @@
-"""How two metrics of the same cases go together: Kendall's tau-b and Spearman's rho, with bootstrap intervals.
+"""Rank correlation of two metrics: Kendall's tau-b and Spearman's rho, with intervals.
 
 Sources: M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945); C. Spearman, "The proof and
 measurement of association between two things", AJP 15 (1904), with average ranks; B. Efron, "Bootstrap methods: another
@@ -24,21 +24,21 @@ __all__ = ["RankCorrelation", "rank_correlation"]
 
 FEWEST = 3
 MOST, LEAST = 1_000, 100  # resamples
-COUNTS = 2_000_000  # cells times resamples, beyond which there are fewer resamples
-AT_A_TIME = 100_000  # counts that are worked on at once: they fit the cache of a processor
+COUNTS = 2_000_000  # limit of cells times resamples; above it, fewer resamples are drawn
+AT_A_TIME = 100_000  # counts in one batch, to fit the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
 class RankCorrelation:
-    """The rank correlation of two metrics, in -1..1, or why there is none.
+    """The rank correlation of two metrics, in -1..1, or the reason why it is undefined.
 
     Attributes:
-        n: how many cases have both values.
-        tau_b: Kendall's tau-b; None where it is undefined.
+        n: number of cases with both values.
+        tau_b: Kendall's tau-b; None if undefined.
         tau_b_ci95: its 95 % interval.
-        rho: Spearman's rho; None where it is undefined.
+        rho: Spearman's rho; None if undefined.
         rho_ci95: its 95 % interval.
-        reason: why both are undefined: "too_few" cases, or one of the metrics is "constant"; None where they are not.
+        reason: why both are undefined: "too_few" cases, or a "constant" metric; None if they are defined.
     """
 
     n: int
@@ -50,11 +50,11 @@ class RankCorrelation:
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float], *, intervals: bool = True) -> RankCorrelation:
-    """Return the rank correlation of two metrics over the same cases, one value a case, finite.
+    """Return the rank correlation of two metrics over the same cases, one finite value for each case.
 
-    The intervals are percentiles of 1,000 resamples of the cases, always the same ones; of more than 2,000 distinct
-    pairs of values in proportion fewer, but 100. Resamples in which a metric is constant have no coefficient and are
-    left out. Without ``intervals``, which take nearly all of the time, both are None.
+    The intervals are percentiles of 1,000 resamples of the cases, with a fixed seed. More than 2,000 distinct pairs of
+    values get proportionally fewer resamples, at least 100. Resamples with a constant metric have no coefficient and
+    are left out. ``intervals=False`` skips the intervals, which take nearly all of the time.
     """
     n = len(one)
     if n < FEWEST:
@@ -67,19 +67,19 @@ def rank_correlation(one: Sequence[float], other: Sequence[float], *, intervals:
     _, y = np.unique(np.asarray(other, float), return_inverse=True)
     width = int(y.max()) + 1
     cells, counts = np.unique(x * width + y, return_counts=True)
-    x, y = np.divmod(cells, width)  # of the cells from here on, by x and then by y
+    x, y = np.divmod(cells, width)  # from here on x and y are of the cells, sorted by x and then by y
     resamples = min(MOST, max(LEAST, COUNTS // len(cells))) if intervals else 0
     draws = np.random.default_rng(0).multinomial(n, counts / n, size=resamples)
     columns = max(16, AT_A_TIME // len(cells))
     tables = [counts[:, None], *(draws[at : at + columns].T for at in range(0, resamples, columns))]
     taus, rhos = zip(*(_tau_b_and_rho(np.ascontiguousarray(table), x, y) for table in tables), strict=True)
-    tau_b, tau_b_ci95 = _told(np.concatenate(taus))
-    rho, rho_ci95 = _told(np.concatenate(rhos))
+    tau_b, tau_b_ci95 = _with_interval(np.concatenate(taus))
+    rho, rho_ci95 = _with_interval(np.concatenate(rhos))
     return RankCorrelation(n, tau_b, tau_b_ci95, rho, rho_ci95)
 
 
-def _told(values: NDArray[np.float64]) -> tuple[float, Interval | None]:
-    """Return the first value, which is of all cases, and the percentiles of the others that are defined."""
+def _with_interval(values: NDArray[np.float64]) -> tuple[float, Interval | None]:
+    """Return the first value, which is of all cases, and the percentiles of the other defined values."""
     import numpy as np
 
     drawn = values[1:][np.isfinite(values[1:])]
@@ -102,31 +102,31 @@ def _tau_b_and_rho(table: Counts, x: Counts, y: Counts) -> tuple[NDArray[np.floa
     ranks = [each.cumsum(axis=0) - (each - 1) / 2 - (n + 1) / 2 for each in groups]
     spread = [(each * rank**2).sum(axis=0) for each, rank in zip(groups, ranks, strict=True)]
     together = (table * ranks[0][x] * ranks[1][y]).sum(axis=0)
-    return _divided(net.astype(float), untied[0].astype(float) * untied[1]), _divided(together, spread[0] * spread[1])
+    return _ratio(net.astype(float), untied[0].astype(float) * untied[1]), _ratio(together, spread[0] * spread[1])
 
 
 def _discordant(table: Counts, y: Counts) -> Counts:
-    """Return the weight of the discordant pairs of each column: with the lesser x the greater y.
+    """Return the number of discordant pairs of each column: the lower x has the higher y.
 
-    Two cells differ first in one bit of y, so that each pair is counted at that bit, among the cells that are alike in
-    all higher ones: those with a 1 before those with a 0. Cells are in the order of x and, within one x, of y.
+    Each pair is counted at the highest bit in which its two y differ, among the cells that share all higher bits: the
+    cell with a 1 comes before the cell with a 0. Cells are sorted by x and then by y.
     """
     import numpy as np
 
-    found = np.zeros(table.shape[1], np.int64)
+    weight = np.zeros(table.shape[1], np.int64)
     for bit in range(int(y.max()).bit_length()):
         order = np.argsort(y >> (bit + 1), kind="stable")
         high, is_one = y[order] >> (bit + 1), (y[order] >> bit) & 1 == 1
         ones, zeros = order[is_one], order[~is_one]
-        drawn = np.concatenate([np.zeros_like(table[:1]), table[ones].cumsum(axis=0)])  # of the first ones, how often
-        before = is_one.cumsum()[~is_one]  # how many ones are before each zero, and before its group
+        drawn = np.concatenate([np.zeros_like(table[:1]), table[ones].cumsum(axis=0)])  # cumulative counts of the ones
+        before = is_one.cumsum()[~is_one]  # number of ones before each zero; `earlier`: before its group
         earlier = np.searchsorted(high[is_one], high[~is_one])
-        found += ((drawn[before] - drawn[earlier]) * table[zeros]).sum(axis=0)
-    return found
+        weight += ((drawn[before] - drawn[earlier]) * table[zeros]).sum(axis=0)
+    return weight
 
 
 def _grouped(table: Counts, values: Counts) -> Counts:
-    """Return the sums of the cells that share a value, in the order of the values, each of which some cell has."""
+    """Return the sums of the cells that share a value, in the order of the values; some cell must have each value."""
     import numpy as np
 
     order = np.argsort(values, kind="stable")
@@ -134,15 +134,15 @@ def _grouped(table: Counts, values: Counts) -> Counts:
 
 
 def _pairs(counts: Counts) -> Counts:
-    """Return how many pairs each column has within its rows."""
+    """Return the number of pairs of each column within its rows."""
     pairs: Counts = (counts * (counts - 1) // 2).sum(axis=0)
     return pairs
 
 
-def _divided(part: NDArray[np.float64], square: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return part / sqrt(square) within -1..1, and NaN where that is undefined."""
+def _ratio(part: NDArray[np.float64], square: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return part / sqrt(square) within -1..1, NaN if undefined."""
     import numpy as np
 
     root = np.sqrt(square, where=square > 0, out=np.full_like(square, np.nan))
-    divided: NDArray[np.float64] = np.clip(part / root, -1.0, 1.0)
-    return divided
+    ratio: NDArray[np.float64] = np.clip(part / root, -1.0, 1.0)
+    return ratio

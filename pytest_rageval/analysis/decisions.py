@@ -1,4 +1,4 @@
-"""Gates that are measured, decided: baseline gates as one family, and the worst cell of each gate."""
+"""Decide measured gates: baseline gates as one family, then the worst cell of each gate."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def evaluate(
     unasked: int = 0,
     against: Against | None = None,
 ) -> GateResult:
-    """Return what becomes of a single gate; the arguments are those of `measure`."""
+    """Return the result of a single gate; the arguments are those of `measure`."""
     return decide([measure(gate, scope, outcomes, metrics, unasked, against)], against)[0]
 
 
 def decide(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:
-    """Return what becomes of the gates of a session, in the same order.
+    """Return the results of the gates of a session, in the same order.
 
     Args:
-        gates: the gates, measured.
-        against: what baseline gates compare with. It says whether all gates or the cells of each are one family.
+        gates: the measured gates.
+        against: what baseline gates compare with; also sets whether all gates, or the cells of each, are one family.
     """
     if against is None or against.per == "session":
         return _decided_together(gates, against)
@@ -45,19 +45,19 @@ def decide(gates: Sequence[GateResult | Undecided], against: Against | None) -> 
 def _decided_together(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:
     measured = [gate.comparisons if isinstance(gate, Undecided) else () for gate in gates]
     family = [comparison for comparisons in measured for comparison in comparisons if comparison is not None]
-    told = iter(regressions(family, against.alpha) if against is not None else ())
-    said = [[None if comparison is None else next(told) for comparison in comparisons] for comparisons in measured]
+    results = iter(regressions(family, against.alpha) if against is not None else ())
+    by_gate = [[None if each is None else next(results) for each in comparisons] for comparisons in measured]
     return [
         _result(gate, its, against) if isinstance(gate, Undecided) else gate
-        for gate, its in zip(gates, said, strict=True)
+        for gate, its in zip(gates, by_gate, strict=True)
     ]
 
 
-def _result(of: Undecided, told: Sequence[Regression | None], against: Against | None) -> GateResult:
-    """Return what becomes of a gate, given what each of its cells says against the baseline."""
+def _result(of: Undecided, regressions: Sequence[Regression | None], against: Against | None) -> GateResult:
+    """Return the result of a gate from the regression of each of its cells."""
     cells = [
         cell if regression is None or against is None else _decided(cell, regression, against)
-        for cell, regression in zip(of.cells, told, strict=True)
+        for cell, regression in zip(of.cells, regressions, strict=True)
     ]
     gate = of.gate
     if gate.baseline and against is not None and against.updates:
@@ -73,7 +73,7 @@ def _result(of: Undecided, told: Sequence[Regression | None], against: Against |
 
 
 def _becomes(gate: Gate, scope: str, cells: Sequence[GateResult]) -> GateResult:
-    """Return a gate of a run that is to become the baseline: it only says what the old one could not compare."""
+    """Return the skipped gate of a run that becomes the baseline; its reason names what was not comparable."""
     result = GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
     for cell in cells:
         if cell.not_comparable:
@@ -82,7 +82,7 @@ def _becomes(gate: Gate, scope: str, cells: Sequence[GateResult]) -> GateResult:
 
 
 def _reason_at(worst: GateResult, gate: Gate) -> str | None:
-    """Return why the worst cell of a gate fails, and which it is, ahead of what caused it."""
+    """Return why the worst cell of a gate fails, with its place in front of the cause."""
     if worst.status != "failed" or worst.reason is None:
         return worst.reason
     place = place_text(replace(worst, gate=gate).own_slice)
@@ -91,24 +91,24 @@ def _reason_at(worst: GateResult, gate: Gate) -> str | None:
 
 
 def _rank(gate: Gate, cell: GateResult) -> tuple[int, float]:
-    """Return what sorts cells of one status, the worst first: by their fall where they are compared, else by value."""
+    """Return the sort key of cells of one status, the worst first: by their drop if compared, else by value."""
     regression = cell.regression
     if regression is None or regression.found.delta is None:
         return 1, badness(gate, cell.value)
     return int(regression.verdict in ("not_worse", "not_comparable")), badness(gate, regression.found.delta)
 
 
-def _decided(cell: GateResult, told: Regression, against: Against) -> GateResult:
-    result = replace(cell, regression=told)
-    fails = told.verdict == "worse" or (told.verdict == "inconclusive" and against.inconclusive == "fail")
-    if not fails:
+def _decided(cell: GateResult, regression: Regression, against: Against) -> GateResult:
+    result = replace(cell, regression=regression)
+    inconclusive = regression.verdict == "inconclusive"
+    if regression.verdict != "worse" and not (inconclusive and against.inconclusive == "fail"):
         return result
-    found, gate = told.found, cell.gate
-    if found.delta is None:
+    test, gate = regression.found, cell.gate
+    if test.delta is None:
         why = f"nothing to compare: none of its {size_of(cell)} cases is in the baseline"
     else:
-        p_text = f", one-sided p {told.p_value:.2g}" if told.p_value is not None else ""
-        why = f"{gate.metric} changed by {found.delta:+.4g} against the baseline{p_text} over {found.n_pairs} cases"
-        why += ", too few to tell it from noise" if told.verdict == "inconclusive" else ""
-    worst = tuple((pair.after.name, pair.after.scores[gate.metric]) for pair in told.broken[:WORST])
+        p_text = f", one-sided p {regression.p_value:.2g}" if regression.p_value is not None else ""
+        why = f"{gate.metric} changed by {test.delta:+.4g} against the baseline{p_text} over {test.n_pairs} cases"
+        why += ", not significant" if inconclusive else ""
+    worst = tuple((pair.after.name, pair.after.scores[gate.metric]) for pair in regression.broken[:WORST])
     return replace(result, status="failed", reason=why, worst=worst)

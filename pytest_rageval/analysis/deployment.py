@@ -1,4 +1,4 @@
-"""What it takes to run a system: the seconds of each stage, and what its retrievers weigh."""
+"""Cost of running a system: seconds of each stage, and facts of its retrievers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ RECALL = "recall@"
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The seconds that one stage took over the answers of a system, or a retriever over its queries.
+    """Seconds of one stage over the answers of a system, or of a retriever over its queries.
 
     Attributes:
-        name: of the system, or of the retriever.
-        stage: the kind of the step, as "retrieve" or "generate".
-        n: answers that tell it.
-        p50_s, p95_s: quantiles of the seconds that an answer spent in it.
+        name: name of the system or retriever.
+        stage: the kind of the step, such as "retrieve" or "generate".
+        n: number of answers that report it.
+        p50_s, p95_s: quantiles of the seconds of an answer.
     """
 
     name: str
@@ -35,10 +35,10 @@ class Stage:
 
 
 def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
-    """Return the stages of each system, in the order that its answers go through them.
+    """Return the stages of each system, in the order of its answers' traces.
 
-    A stage is what a step of an answer's trace with ``seconds`` tells. What was replayed took no time worth measuring,
-    but for its retrieval, which is never recorded.
+    A stage is a step of an answer's trace with ``seconds``. The times of replayed answers are not measured, except
+    their retrieval, which always runs.
     """
     return _stages(
         ((outcome.system, kind), seconds)
@@ -49,25 +49,25 @@ def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
 
 
 def queries_of(outcomes: Iterable[Outcome]) -> dict[str, Stage]:
-    """Return the queries of each retriever that the answers name, by its name."""
-    told = (
+    """Return the retrieval stage of each retriever that the answers name, by its name."""
+    queries = (
         ((retriever, kind), seconds)
         for outcome in outcomes
         for kind, retriever, seconds in _steps(outcome)
         if kind == RETRIEVE and retriever
     )
-    return {stage.name: stage for stage in _stages(told)}
+    return {stage.name: stage for stage in _stages(queries)}
 
 
 def queries_of_each(retrievers: Sequence[Facts], queries: Mapping[str, Stage]) -> list[Stage | None]:
-    """Return the queries of each retriever; None where no answer names it, or several go by that name."""
+    """Return the queries of each retriever; None if no answer names it, or if several have its name."""
     names = [retriever_of(facts) for facts in retrievers]
-    bearers = Counter(names)
-    return [queries.get(name) if bearers[name] == 1 else None for name in names]
+    counts = Counter(names)
+    return [queries.get(name) if counts[name] == 1 else None for name in names]
 
 
 def settings_of(facts: Facts) -> Facts:
-    """Return the facts that tell which retriever it is: all that are known, but its seconds, bytes and recall."""
+    """Return the facts that identify a retriever: all known facts except seconds, bytes and recall."""
     return {
         key: value
         for key, value in facts.items()
@@ -75,31 +75,32 @@ def settings_of(facts: Facts) -> Facts:
     }
 
 
-def merged(known: Sequence[Facts], told: Facts) -> list[Facts]:
-    """Return the facts of all retrievers with what one more process tells of one.
+def merged(known: Sequence[Facts], report: Facts) -> list[Facts]:
+    """Merge the facts of one retriever, reported by another process, into those of all retrievers.
 
-    Retrievers are one when they share all settings. Of seconds and bytes the most is kept: each process has its own.
+    Two retrievers are the same if they share all settings. Each process measures its own seconds and bytes; the
+    highest value stays.
     """
-    same = [facts for facts in known if settings_of(facts) == settings_of(told)]
+    same = [facts for facts in known if settings_of(facts) == settings_of(report)]
     if not same:
-        return [*known, told]
-    both = {**same[0], **{key: value for key, value in told.items() if value is not None}}
+        return [*known, report]
+    both = {**same[0], **{key: value for key, value in report.items() if value is not None}}
     for key in both:
-        values = [value for value in (same[0].get(key), told.get(key)) if isinstance(value, int | float)]
+        values = [value for value in (same[0].get(key), report.get(key)) if isinstance(value, int | float)]
         if key.endswith(MEASURED):
             both[key] = max(values, default=None)
     return [both if facts is same[0] else facts for facts in known]
 
 
 def _steps(outcome: Outcome) -> Iterator[tuple[str, str, float]]:
-    """Yield (kind, retriever, seconds) of the stages of an answer; steps of one kind are one stage."""
-    found: dict[tuple[str, str], float] = {}
+    """Yield (kind, retriever, seconds) of the stages of an answer; steps of the same kind and retriever add up."""
+    totals: dict[tuple[str, str], float] = {}
     for step in () if outcome.answer is None else outcome.answer.trace:
         seconds = step.detail.get("seconds")
         if isinstance(seconds, int | float):
             key = step.kind, str(step.detail.get("retriever") or "")
-            found[key] = found.get(key, 0.0) + seconds
-    for (kind, retriever), seconds in found.items():
+            totals[key] = totals.get(key, 0.0) + seconds
+    for (kind, retriever), seconds in totals.items():
         yield kind, retriever, seconds
 
 
@@ -108,11 +109,11 @@ def _is_measured(outcome: Outcome) -> bool:
     return usage is not None and usage.latency_s is not None
 
 
-def _stages(told: Iterable[tuple[tuple[str, str], float]]) -> list[Stage]:
-    found: dict[tuple[str, str], list[float]] = {}
-    for key, seconds in told:
-        found.setdefault(key, []).append(seconds)
+def _stages(timings: Iterable[tuple[tuple[str, str], float]]) -> list[Stage]:
+    by_stage: dict[tuple[str, str], list[float]] = {}
+    for key, seconds in timings:
+        by_stage.setdefault(key, []).append(seconds)
     return [
         Stage(name, stage, len(values), quantile(values, 0.5) or 0.0, quantile(values, 0.95) or 0.0)
-        for (name, stage), values in found.items()
+        for (name, stage), values in by_stage.items()
     ]

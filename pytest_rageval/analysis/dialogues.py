@@ -1,4 +1,4 @@
-"""Conversations as wholes: how their turns go, round by round, and how many go well throughout."""
+"""Scores of whole conversations: by round, and the share without a missed turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_rageval.testbeds.settings import AXES
 __all__ = ["Dialogues", "dialogues_of"]
 
 _SETTINGS = ("dialogue", *AXES, REPEAT)
-"""The facets that tell one conversation from another: its id, and what it was asked with."""
+"""The facets that identify a conversation: its id and its settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Dialogues:
         testbed: the testbed's node id.
         system: the system that answered.
         metric: the primary metric.
-        n: how many conversations have a scored turn; each setting and each repeat of one counts.
-        n_complete: in how many of them every turn that was asked is scored.
-        mean: mean over them of the mean of their scored turns; None where no turn is scored.
-        whole: share of the complete ones in which no turn misses, see `misses.missed`; None where none is complete.
-        rounds: (round, the metric over its turns), in their order.
+        n: number of conversations with a scored turn; each setting and each repeat of one counts.
+        n_complete: number of conversations in which every turn is scored.
+        mean: mean over the conversations of the mean of their scored turns; None if no turn is scored.
+        whole: share of the complete conversations without a missed turn, see `missed.missed`; None if none is complete.
+        rounds: (round, the metric over its turns), in order.
     """
 
     testbed: str
@@ -48,14 +48,14 @@ class Dialogues:
 def dialogues_of(
     metric: str, binary: bool, higher_is_better: bool, gates: Sequence[Gate], outcomes: Sequence[Outcome]
 ) -> Dialogues | None:
-    """Return what the conversations tell; None where no conversation has two turns.
+    """Return the scores of the conversations; None if no conversation has two turns.
 
     Args:
         metric: the testbed's primary metric.
         binary: whether its values are 0 or 1.
         higher_is_better: its direction.
-        gates: the testbed's gates, which say what a miss is.
-        outcomes: what came of one testbed under one system; skipped ones are left out.
+        gates: the testbed's gates, which define a miss.
+        outcomes: the outcomes of one testbed under one system; skipped ones are left out.
     """
     conversations: dict[tuple[str | None, ...], list[Outcome]] = {}
     rounds: dict[str, list[Outcome]] = {}

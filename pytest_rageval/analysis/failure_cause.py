@@ -1,4 +1,4 @@
-"""What broke a case: retrieval, if its evidence is gone, or generation, if the evidence is there."""
+"""Find the cause of a broken case: retrieval (evidence lost) or generation (evidence there)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ CAUSES: tuple[Cause, ...] = ("retrieval", "generation", "both", "unknown")
 
 
 def cause_of(pair: Pair, of: str = "answer") -> Cause:
-    """Return what broke a case, by the share of the evidence that the system had then and has now.
+    """Return the cause of a broken case, from the share of the evidence that the system had before and has now.
 
-    ``of`` is the `MetricInfo.of` of the metric that broke. Only retrieval breaks a case of a metric of "retrieval": its
-    evidence may all be there, but lower in the ranking. For other metrics:
+    ``of`` is the `MetricInfo.of` of the metric that broke. For a metric of "retrieval" the cause is always retrieval:
+    all evidence may be retrieved, but lower in the ranking. For other metrics:
 
-    - It has none now and had some: retrieval.
-    - It has as much as then, or all of it, and still answers wrong: generation.
-    - It has some now and had more: both.
-    - It never had any, or a share is unknown: unknown. But if an ability's testbed withholds all evidence, the system
-      was given the same and had to notice: generation.
+    - Some evidence before, none now: retrieval.
+    - As much evidence as before, or all of it: generation.
+    - Some evidence now, more before: both.
+    - No evidence in either run, or an unknown share: unknown. But if the testbed of an ability withholds all evidence,
+      the system got the same passages and had to notice: generation.
 
-    Without labels of the evidence the gold answer takes its place: retrieval if the passages that the system saw hold
-    less of it than then, down to nothing; both if they hold some; generation if they hold as much. The cause then is
-    unknown only if their texts are. If only one run knows the evidence, because the corpus of the other does not hold
-    it, that run's share of the evidence is compared with the other's share of the answer.
+    Without evidence labels the gold answer replaces the evidence: retrieval if the passages that the system saw now
+    hold none of it but held some before; both if they hold less than before; generation if they hold as much. The
+    cause is then unknown only if the passage texts are unknown. If only one run knows the evidence, because the corpus
+    of the other does not hold it, that run's share of the evidence is compared with the other's share of the answer.
     """
     if of == "retrieval":
         return "retrieval"
@@ -47,18 +47,18 @@ def cause_of(pair: Pair, of: str = "answer") -> Cause:
 
 
 def cause_text(pair: Pair, of: str = "answer") -> str:
-    """Return the cause in words: ``retrieval``, or ``retrieval by answer`` where there are no labels."""
+    """Return the cause in words: ``retrieval``, or ``retrieval by answer`` if there are no labels."""
     return f"{cause_of(pair, of)} by answer" if _is_by_answer(pair, of) else cause_of(pair, of)
 
 
 def causes_of(broken: Iterable[Pair], of: str = "answer") -> dict[Cause, int]:
-    """Return how many of the broken cases have each cause, all of `CAUSES`."""
-    found = Counter(cause_of(pair, of) for pair in broken)
-    return {cause: found[cause] for cause in CAUSES}
+    """Return cause -> number of broken cases, for all `CAUSES`."""
+    counts = Counter(cause_of(pair, of) for pair in broken)
+    return {cause: counts[cause] for cause in CAUSES}
 
 
 def n_by_answer(broken: Iterable[Pair], of: str = "answer") -> int:
-    """Return how many of the broken cases have a cause that the gold answer alone tells, as there are no labels."""
+    """Return for how many broken cases the cause follows from the gold answer alone, because labels are missing."""
     return sum(_is_by_answer(pair, of) for pair in broken)
 
 
@@ -70,7 +70,7 @@ def _by_answer(pair: Pair) -> Cause:
 
 
 def _share(case: Measured) -> float | None:
-    """Return the share of the answer that the system saw, which is unknown if that of the evidence is known."""
+    """Return the share of the answer that the system saw or, if unknown, the share of the evidence."""
     return case.evidence if case.answer_seen is None else case.answer_seen
 
 

@@ -1,6 +1,6 @@
 """The gate grammar: ``metric[facet=value, facet=*, min_n=5] OP bound``.
 
-A value with a comma, a bracket or a quote stands in double quotes, with its own quotes doubled.
+A value with a comma, a bracket or a quote needs double quotes, and its own quotes are doubled.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pytest_rageval.model.facets import ANY, KNEW, MIN_N
 __all__ = ["LOWER", "PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
 
 PSEUDO_METRICS = ("cost_usd", "error_rate", "latency_p50", "latency_p95", "n", "tokens")
-"""What a gate can bound besides metrics."""
+"""Names that a gate can bound besides metrics."""
 
 LOWER = (">=", ">")
 """The operators of a lower bound: the higher the value, the better."""
 
 SHAPE = "write metric[facet=value] OP bound, for instance accuracy[noise_rate=0.8] >= 0.7"
 
-# No two neighbours in these patterns can match the same text, so that a hostile expression fails in linear time.
+# Neighbouring parts of these patterns never match the same text: a hostile expression fails in linear time.
 _METRIC = re.compile(r"\s*([A-Za-z_][\w@:.-]*)\s*")
 _PAIR = re.compile(r'([^=,\[\]"]+)=(?:\s*"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<bare>[^,\]"]+))(?P<end>[,\]])')
 _BOUND = re.compile(
@@ -47,12 +47,12 @@ class Gate:
 
     Attributes:
         metric: a metric's name or a pseudo-metric's.
-        slice: facet -> value; "*" wants the gate to hold in every cell of that facet.
+        slice: facet -> value; with "*" the gate must hold in every cell of that facet.
         op: one of ``>= > <= <``.
-        bound: the number, a percentage as a share; for a baseline gate what the difference from it is bounded by.
-        bound_text: the bound as it was written.
+        bound: the number, a percentage as a share; for a baseline gate, the bound of the difference from it.
+        bound_text: the bound as written.
         baseline: whether the bound is relative to the committed baseline.
-        min_n: how many scored cases a cell needs to be judged; 1 or more.
+        min_n: number of scored cases that a cell needs to be judged; 1 or more.
     """
 
     metric: str
@@ -70,21 +70,25 @@ class Gate:
 
     @property
     def beforehand(self) -> dict[str, str]:
-        """The part of the slice that is known of a case before it is asked."""
+        """The part of the slice that is known before a case runs."""
         return {name: value for name, value in self.slice.items() if name != KNEW}
 
     def holds(self, value: float) -> bool:
-        """Return whether ``value`` keeps the bound."""
+        """Return whether ``value`` holds the bound."""
         return _HOLDS[self.op](value, self.bound)
 
     def missed_by(self, value: float) -> str:
-        """Return a value that misses the bound in four digits, or in all where four would read as if it held."""
+        """Return a value that misses the bound as text: four digits, or all if four would read as if it held."""
         short = f"{value:.4g}"
         return repr(value) if self.holds(float(short)) else short
 
 
 def parse_gate(text: str, where: str = "") -> Gate:
-    """Parse one gate expression; a malformed one is a `GateSyntaxError` that shows where and why."""
+    """Parse one gate expression.
+
+    Raises:
+        GateSyntaxError: the expression is malformed.
+    """
     prefix = f"{where}: gate {found(text)}" if where else f"gate {found(text)}"
     head = _METRIC.match(text)
     if head is None:
@@ -103,15 +107,15 @@ def parse_gate(text: str, where: str = "") -> Gate:
                 f"{prefix} has a malformed baseline; write {shape} baseline or {shape} baseline {sign} 0.02"
             )
         tolerance = _finite(tail["tolerance"] or "0", prefix)
-        bounded = -tolerance if op in LOWER else tolerance
-        return Gate(head[1], op, bounded, bound["base"].strip(), pairs, baseline=True, min_n=min_n)
+        difference = -tolerance if op in LOWER else tolerance
+        return Gate(head[1], op, difference, bound["base"].strip(), pairs, baseline=True, min_n=min_n)
     number = _finite(bound["number"], prefix)
     share = number / 100 if bound["percent"] else number
     return Gate(head[1], op, share, bound["number"] + (bound["percent"] or ""), pairs, min_n=min_n)
 
 
 def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
-    """Raise when the gate names a metric or a facet that does not exist, or a bound that nothing can be held to."""
+    """Raise if the gate names an unknown metric or facet, or has an impossible bound."""
     where = f"{where}: gate {found(str(gate))}" if where else f"gate {found(str(gate))}"
     if gate.metric not in metrics and gate.metric not in PSEUDO_METRICS:
         raise UnknownNameError("metric", gate.metric, [*metrics, *PSEUDO_METRICS], where)
@@ -120,8 +124,8 @@ def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], wh
             raise UnknownNameError("facet", name, facets, where)
     if gate.baseline and gate.metric in PSEUDO_METRICS:
         raise GateSyntaxError(f"{where} compares {gate.metric} with the baseline, which holds metrics; use a number")
-    a_share = gate.metric in metrics or gate.metric == "error_rate"
-    if a_share and not gate.baseline and not 0 <= gate.bound <= 1:
+    is_share = gate.metric in metrics or gate.metric == "error_rate"
+    if is_share and not gate.baseline and not 0 <= gate.bound <= 1:
         raise GateSyntaxError(f"{where} bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage")
 
 
@@ -145,7 +149,7 @@ def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:
 
 def _count(text: str, prefix: str) -> int:
     if not _COUNT.fullmatch(text):
-        raise GateSyntaxError(f"{prefix} has {MIN_N}={found(text)}, wanted a whole number from 1 on, as {MIN_N}=5")
+        raise GateSyntaxError(f"{prefix} has {MIN_N}={found(text)}; write a whole number from 1 on, such as {MIN_N}=5")
     return int(text)
 
 
@@ -153,7 +157,7 @@ def _finite(text: str, prefix: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is no number") from None
+        raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is not a number") from None
     if not math.isfinite(number):
         raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is not finite")
     return number

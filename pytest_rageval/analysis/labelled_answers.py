@@ -1,4 +1,4 @@
-"""People's labels and the answers of a run that they are of."""
+"""Match people's labels with the answers of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ YES_NO = (0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One answer that people labelled: its outcomes, of several testbeds perhaps, and the labels, at least one each."""
+    """One labelled answer: its outcomes (of one or several testbeds) and its labels, at least one of each."""
 
     outcomes: tuple[Outcome, ...]
     labels: tuple[Label, ...]
@@ -34,12 +34,12 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Labels brought to a run.
+    """Labels matched with the answers of a run.
 
     Attributes:
-        answers: those that people labelled.
-        blank: labels that nobody has filled in, or that are worth no value.
-        unmatched: why labels are of no answer of the run -> these labels.
+        answers: the labelled answers.
+        blank: labels that are not filled in, or have no value.
+        unmatched: reason why labels match no answer of the run -> these labels.
     """
 
     answers: tuple[Labelled, ...]
@@ -49,7 +49,7 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One answer with both sides: the judge's score in 0..1 and the value of each person's label, likewise."""
+    """One answer with the judge's score and the value of each person's label, all in 0..1."""
 
     outcome: Outcome
     judged: float
@@ -58,13 +58,13 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Both sides on one scale.
+    """The judge's and people's values on one scale.
 
     Attributes:
-        ratings: one an answer, in the order given.
-        levels: the values there are.
-        threshold: from which on a score counts as 1, where scores between 0 and 1 were brought to yes or no; else None.
-        snapped: whether scores were brought to the nearest of more than two levels.
+        ratings: one for each answer, in order.
+        levels: the possible values.
+        threshold: lowest score that counts as 1, if scores between 0 and 1 became yes or no; else None.
+        snapped: whether scores became the nearest of more than two levels.
     """
 
     ratings: tuple[Rating, ...]
@@ -74,11 +74,11 @@ class Compared:
 
 
 def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
-    """Return the answers of a run that the labels are of.
+    """Match labels with the answers of a run.
 
-    A label is of the answers to its case: of its system if it names one, and with its text if it gives one, white space
-    apart. Where datasets of the run share an id, the cases in all of them are meant. An answer that stands under
-    several testbeds is one answer; repeats with different texts are several.
+    A label matches the answers to its case: only those of its system if it names one, and only those with its text
+    (ignoring white space) if it has one. If datasets of the run share an id, the label matches the cases of all of
+    them. The same answer under several testbeds is one answer; repeats with different texts are several.
 
     Raises:
         DataError: a label names neither a system nor an answer, and several systems answered its case.
@@ -89,11 +89,11 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
     for outcome in outcomes:
         text = _folded(outcome.answer.text if outcome.answer else "") if texts else outcome.nodeid
         by_case.setdefault(outcome.case_id, {}).setdefault((outcome.system, text), []).append(outcome)
-        if outcome.case_id.count(":") > 1:  # format:path:id, where datasets share the id
+        if outcome.case_id.count(":") > 1:  # format:path:id, if datasets share the id
             own = outcome.case_id.split(":", 2)[2]
             by_own_id.setdefault(own, {}).setdefault((outcome.system, text), []).append(outcome)
     metrics = {name for outcome in outcomes for name in outcome.scores}
-    found: dict[tuple[str, str, str], tuple[list[Outcome], list[Label]]] = {}
+    by_answer: dict[tuple[str, str, str], tuple[list[Outcome], list[Label]]] = {}
     blank: list[Label] = []
     unmatched: dict[str, list[Label]] = {}
     for label in labels:
@@ -106,18 +106,18 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
             unmatched.setdefault(keys, []).append(label)
             continue
         for key in keys:
-            found.setdefault((label.id, *key), (answers[key], []))[1].append(label)
+            by_answer.setdefault((label.id, *key), (answers[key], []))[1].append(label)
     return Matched(
-        tuple(Labelled(tuple(group), tuple(mine)) for group, mine in found.values()),
+        tuple(Labelled(tuple(group), tuple(mine)) for group, mine in by_answer.values()),
         tuple(blank),
         {why: tuple(each) for why, each in unmatched.items()},
     )
 
 
 def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Counter[str]]:
-    """Return the answers that have a score of ``metric`` and labels of it, and why others have no score: how many.
+    """Return the answers with a score of ``metric`` and labels of it; also count the reasons of labelled ones without.
 
-    A label that names no metric is one of every metric; a score that was withheld for want of trust is one, too.
+    A label without a metric counts for every metric. Scores that were withheld because the judge is not trusted count.
     """
     both: list[Scored] = []
     unscored: Counter[str] = Counter()
@@ -138,44 +138,44 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
 
 
 def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshold: float | None = None) -> Compared:
-    """Return both sides on people's scale.
+    """Return the judge's and people's values on people's scale.
 
     Args:
-        answers: what `scored` returned.
-        declared: the values that labels can have, where they were declared.
-        threshold: if given, values of both sides are brought to yes or no: at least so much is 1. Else people's stay
-            as they are, and a score becomes the nearest of their levels: of 0 and 1, whether it is at least 0.5.
+        answers: the answers from `scored`.
+        declared: the declared values of labels, if any.
+        threshold: if set, all values become yes or no: 1 from this value on. If None, people's values stay, and a
+            score becomes the nearest of their levels; on a 0/1 scale that is 1 from 0.5 on.
 
     Raises:
         SettingError: people's labels have too many levels.
     """
-    said = {value for answer in answers for value in (answer.judged, *answer.people)}
+    values = {value for answer in answers for value in (answer.judged, *answer.people)}
     if threshold is None:
         levels = levels_of((value for answer in answers for value in answer.people), declared)
         between = any(answer.judged not in levels for answer in answers)
         cut = 0.5 if between and levels == YES_NO else None
-        brought = {value: nearest(value, levels) for value in said}
+        rounded = {value: nearest(value, levels) for value in values}
     else:
         levels, between, cut = YES_NO, False, threshold
-        brought = {value: float(value >= threshold) for value in said}
+        rounded = {value: float(value >= threshold) for value in values}
     ratings = tuple(
-        Rating(each.outcome.case_id, brought[each.judged], tuple(brought[value] for value in each.people), unit)
+        Rating(each.outcome.case_id, rounded[each.judged], tuple(rounded[value] for value in each.people), unit)
         for each, unit in zip(answers, _units(answers), strict=True)
     )
     return Compared(ratings, levels, cut, between and cut is None)
 
 
 def _units(answers: Sequence[Scored]) -> Sequence[Link | None]:
-    """Return the unit of each answer, None for cases alone; answers of several systems to one case are one unit."""
-    asked = [each.outcome for each in answers]
-    units = units_of([links_of(each.case_id, "", each.facets, each.cluster) for each in asked])
-    return units.names if units.facet else [None] * len(asked)
+    """Return the unit of each answer, None if each case is one; answers of several systems to a case are one unit."""
+    outcomes = [each.outcome for each in answers]
+    units = units_of([links_of(each.case_id, "", each.facets, each.cluster) for each in outcomes])
+    return units.names if units.facet else [None] * len(outcomes)
 
 
 def _meant(
     label: Label, answers: Mapping[tuple[str, str], Sequence[Outcome]], texts: bool
 ) -> list[tuple[str, str]] | str:
-    """Return the keys of the answers that a label is of, or why there is none."""
+    """Return the keys of the answers that a label matches, or why it matches none."""
     if not answers:
         return NO_CASE
     keys = [key for key in answers if not label.system or key[0] == label.system]
@@ -197,7 +197,7 @@ def _is_of(label: Label, metric: str) -> bool:
 
 
 def stand_in(text: str) -> str:
-    """Return a digest that equals another where labels would take the texts for one; "" of a blank text."""
+    """Return a digest that is equal for texts that labels cannot distinguish; "" for a blank text."""
     folded = _folded(text)
     return digest(folded).hex()[:16] if folded else ""
 

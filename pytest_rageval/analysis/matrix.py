@@ -1,4 +1,4 @@
-"""Tables of a metric or a pseudo-metric: two facets as rows and columns, and the curve over noise rates."""
+"""Tables of a metric or pseudo-metric over two facets, and the curve over noise rates."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FEW = 5  # a cell with fewer scored cases than this is marked
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Neighbouring rows that have one value of the facet above theirs.
+    """Neighbouring rows with the same value of the parent facet.
 
     Attributes:
-        name: that value; rows without one stand under "-".
-        n_rows: how many rows they are.
-        cells: their micro mean in each column; None where no case is.
-        margin: the same of all columns.
+        name: that value; "-" for rows without one.
+        n_rows: number of rows.
+        cells: their micro mean in each column; None without cases.
+        margin: their micro mean over all columns.
     """
 
     name: str
@@ -39,14 +39,14 @@ class Matrix:
 
     Attributes:
         metric: the metric's name, a pseudo-metric's, or `cells.GAIN`.
-        row_facet, col_facet: the facets; a case without one stands under "-".
-        rows, cols: their values, sorted (numbers as numbers); rows group by group, where there are any.
-        cells: ``cells[row][col]``; None where no case is.
-        row_margin, col_margin: the same of each row and column: micro means.
-        total: the same of all.
-        system: the system whose cases these are, or "" for all.
-        groups: of rows whose facet ``topic`` has a facet ``topic_1`` above it, one for each value of that.
-        minus: the system that ``system`` is compared with, case by case, where the cells are differences.
+        row_facet, col_facet: the facets; a case without one counts under "-".
+        rows, cols: their values, sorted (numbers as numbers); rows group by group, if there are groups.
+        cells: ``cells[row][col]``; None without cases.
+        row_margin, col_margin: micro means of each row and column.
+        total: micro mean of all cases.
+        system: the system of the cases, or "" for all.
+        groups: if the row facet ``topic`` has a parent facet ``topic_1``, one group for each value of that.
+        minus: if the cells are differences, the system that ``system`` is compared with, case by case.
     """
 
     metric: str
@@ -69,7 +69,7 @@ class Matrix:
 
     @property
     def n_missing(self) -> int:
-        """How many cells have no case, or none that was scored."""
+        """How many cells have no case, or no scored case."""
         return sum(cell is None or cell.mean is None for row in self.cells for cell in row)
 
     @property
@@ -97,19 +97,19 @@ def matrix_of(
     system: str = "",
     minus: str = "",
 ) -> Matrix:
-    """Return the matrix of ``metric`` over ``outcomes``; skipped ones are left out. Linear.
+    """Return the matrix of ``metric`` over ``outcomes`` without the skipped ones, in linear time.
 
-    With ``minus`` the outcomes are those of two systems, and the cells how much higher the metric is under ``system``.
+    With ``minus`` the outcomes are of two systems, and each cell is how much higher the metric is under ``system``.
     """
-    asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
-    grouped = present(above(row_facet), asked)
-    places = [(*place_of(outcome.facets, row_facet), outcome.facets.get(col_facet, "-")) for outcome in asked]
+    answered = [outcome for outcome in outcomes if outcome.status != "skipped"]
+    grouped = present(above(row_facet), answered)
+    places = [(*place_of(outcome.facets, row_facet), outcome.facets.get(col_facet, "-")) for outcome in answered]
 
     def cells(*by: int) -> dict[tuple[str, ...], Cell]:
-        found: dict[tuple[str, ...], list[Outcome]] = {}
-        for place, outcome in zip(places, asked, strict=True):
-            found.setdefault(tuple(place[at] for at in by), []).append(outcome)
-        return {key: cell(group) for key, group in found.items()}
+        by_place: dict[tuple[str, ...], list[Outcome]] = {}
+        for place, outcome in zip(places, answered, strict=True):
+            by_place.setdefault(tuple(place[at] for at in by), []).append(outcome)
+        return {key: cell(group) for key, group in by_place.items()}
 
     def cell(group: Sequence[Outcome]) -> Cell:
         return difference_of(metric, group, system) if minus else cell_of(metric, binary, group)
@@ -133,7 +133,7 @@ def matrix_of(
         cells=tuple(tuple(inner.get((*row, *col)) for col in cols) for row in rows),
         row_margin=tuple(by_row[row] for row in rows),
         col_margin=tuple(by_col[col] for col in cols),
-        total=cell(asked),
+        total=cell(answered),
         system=system,
         groups=groups,
         minus=minus,
@@ -141,13 +141,13 @@ def matrix_of(
 
 
 def macro_average(cells: Sequence[Cell | None]) -> float | None:
-    """Return the mean of the cells' means, each counted once; None where one is missing, or there is no cell."""
+    """Return the mean of the cells' means, each counted once; None if a mean is missing or there are no cells."""
     means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
     return fsum(means) / len(means) if len(means) == len(cells) > 0 else None
 
 
 def present(facet: str, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether any outcome carries ``facet``."""
+    """Return whether any outcome has ``facet``."""
     return any(facet in outcome.facets for outcome in outcomes)
 
 

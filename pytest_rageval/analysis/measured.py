@@ -1,4 +1,4 @@
-"""What runs are compared by: each case under one system and setting, with the means of its scores over its repeats."""
+"""Measured cases, the unit of comparison between runs: scores averaged over repeats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case", "mean_share", "measured_of"]
 
 DIGITS = 6
-"""Of the scores that are compared: enough for any change, and too few for another machine's rounding to be one."""
+"""Digits of compared scores: enough to show any change, too few to show another machine's rounding."""
 
 _NOT_OF_A_CASE = (REPEAT, KNEW, "system")
 
@@ -30,16 +30,16 @@ class Measured:
         testbed: the testbed's node id.
         case: the case's id.
         system: the system's name.
-        facets: its facets, save ``system`` and those of a single run.
-        data: digest of what was asked and judged; "" where it is not known.
-        said: digest of its answer's text, one for each repeat that was answered.
-        evidence: share of the evidence that the system had, the mean over repeats; None where it is unknown.
-        scores: metric -> its value to `DIGITS` digits, the mean over the repeats that have one; no key where none has.
-        failed: whether no run of it was scored.
-        nodes: the node ids of its runs; () where only its measures are known.
-        answer_seen: if the evidence is unknown, the share of the gold slots that stand in the passages that the system
-            saw, the mean over repeats; None if that is unknown, too.
-        cluster: the facet whose value it shares with cases that it depends on.
+        facets: its facets without ``system`` and those of a single run.
+        data: digest of the question and the gold data; "" if unknown.
+        said: digest of the answer's text, one for each answered repeat.
+        evidence: share of the evidence that the system had, the mean over repeats; None if unknown.
+        scores: metric -> mean over the repeats with a value, to `DIGITS` digits; no key if no repeat has one.
+        failed: whether no repeat was scored.
+        nodes: the node ids of its runs; () if only its measures are known.
+        answer_seen: if the evidence is unknown, the share of the gold slots that the passages seen by the system
+            contain, the mean over repeats; None if unknown, too.
+        cluster: the facet whose value it shares with dependent cases.
     """
 
     testbed: str
@@ -57,18 +57,18 @@ class Measured:
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
-        """What tells it from all others, and sorts them."""
+        """Its unique key, also for sorting."""
         return self.testbed, self.case, self.system, tuple(sorted(self.facets.items()))
 
     @property
     def name(self) -> str:
-        """The node id of its first run or, where that is not known, its testbed and id."""
+        """The node id of its first run or, if unknown, its testbed and id."""
         return self.nodes[0] if self.nodes else f"{self.testbed}[{self.case}]"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTestbed:
-    """A testbed as others are compared with it.
+    """A testbed of a snapshot.
 
     Attributes:
         name: its short name.
@@ -83,18 +83,18 @@ class MeasuredTestbed:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A run as others are compared with it; a committed baseline is one.
+    """A run in the form in which runs are compared; a committed baseline is a snapshot.
 
     Attributes:
         run: the run's name.
         started: when it began, in ISO 8601.
         fingerprint: sha256 of its data files and settings.
-        versions: of the packages that made it.
-        metrics: what is known of each metric.
-        testbeds: by node id.
-        cases: what was measured, sorted.
-        path: where it was read, as it is told.
-        passages: id of each judged passage -> digest of its text; None where no digests were stored.
+        versions: package -> version.
+        metrics: metric -> its metadata.
+        testbeds: node id -> testbed.
+        cases: the measured cases, sorted.
+        path: the file that it was read from, for messages.
+        passages: id of each judged passage -> digest of its text; None if no digests were stored.
     """
 
     run: str
@@ -114,13 +114,13 @@ class Snapshot:
 
 
 def measured_of(outcomes: Iterable[Outcome]) -> tuple[Measured, ...]:
-    """Return what outcomes measure, sorted; a case that was skipped in every run measures nothing."""
+    """Return the measured cases of outcomes, sorted; a case that every run skipped is left out."""
     groups = by_case(outcome for outcome in outcomes if outcome.status != "skipped").values()
     return tuple(sorted(map(_measured, groups), key=lambda case: case.key))
 
 
 def facets_of_case(facets: Mapping[str, str]) -> dict[str, str]:
-    """Return the facets that tell a case's settings apart: without the system's, and those of a single run."""
+    """Return the facets of a case's settings: without the system and the facets of a single run."""
     return {key: value for key, value in facets.items() if key not in _NOT_OF_A_CASE}
 
 
@@ -146,7 +146,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
 
 
 def mean_share(shares: Iterable[float | None]) -> float | None:
-    """Return the mean of the shares that are known, to `DIGITS` digits; None where none is."""
+    """Return the mean of the known shares, to `DIGITS` digits; None if all are unknown."""
     known = [share for share in shares if share is not None]
     return round(fmean(known), DIGITS) if known else None
 

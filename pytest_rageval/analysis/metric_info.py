@@ -11,7 +11,7 @@ __all__ = ["MetricInfo"]
 class MetricInfo:
     """Metadata of a metric, without its function; the attributes are those of `Metric`.
 
-    ``judge`` is the name of the judge whose model the metric depends on, or "".
+    ``judge`` is the name of the judge that the metric depends on, or "".
     """
 
     binary: bool = False

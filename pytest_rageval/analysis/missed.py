@@ -1,4 +1,4 @@
-"""Whether a case missed: what a terminal shows as ``m``."""
+"""Decide whether a case missed, which the terminal shows as ``m``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["missed"]
 
 
 def missed(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequence[Gate]) -> bool:
-    """Return whether a scored case falls short on its testbed's primary metric.
+    """Return whether a scored case misses on its testbed's primary metric.
 
-    With a gate on that metric over the whole testbed, the case misses when its own value would not
-    hold it; without one, when its value is the worst there is.
+    If a gate bounds that metric over the whole testbed, a case misses if its own value would not hold the gate.
+    Without such a gate it misses if its value is the worst possible one.
     """
     score = outcome.scores.get(primary)
     if outcome.status != "scored" or score is None or score.value is None:

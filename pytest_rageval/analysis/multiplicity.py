@@ -1,4 +1,6 @@
-"""P-values of several tests at once: Holm's for the cells of a comparison, Benjamini and Hochberg's to explore them.
+"""Adjust the p-values of several tests: Holm's, and Benjamini and Hochberg's.
+
+Holm's decide the cells of a comparison; Benjamini and Hochberg's are for exploration.
 
 Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
 (1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", JRSS B 57 (1995).
@@ -15,10 +17,10 @@ __all__ = ["alpha_of", "benjamini_hochberg", "holm"]
 
 
 def alpha_of(text: str, where: str) -> float:
-    """Return the level that is written, a share of false alarms above 0 and below 0.5.
+    """Parse a level, a share of false alarms above 0 and below 0.5.
 
     Raises:
-        SettingError: it is none.
+        SettingError: the text is not a level.
     """
     try:
         alpha = float(text)
@@ -30,15 +32,15 @@ def alpha_of(text: str, where: str) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return the p-values adjusted so that one at most alpha is a false alarm in at most alpha of all families.
+    """Return adjusted p-values: any false alarm among those of at most alpha has at most the chance alpha.
 
-    Formula: of m p-values the k-th smallest times (m - k + 1), and at least what the smaller ones became.
+    Formula: the k-th smallest of m p-values times (m - k + 1), and at least the adjusted value of the smaller ones.
 
     Args:
-        p_values: in 0..1; None is a test that could not be made, stays None and is none of the m.
+        p_values: in 0..1; None is a test that could not be made: it stays None and does not count in m.
 
     Returns:
-        As many, in the same order, at most 1 and never below the raw ones.
+        One for each p-value, in the same order, at most 1 and never below the raw one.
     """
     order = _ascending(p_values)
     adjusted = list(p_values)
@@ -49,16 +51,16 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return q-values: of all tests with one of at most q, a share of q is expected to be false alarms.
+    """Return q-values: among the tests with a q-value of at most q, the expected share of false alarms is at most q.
 
-    Formula: of m p-values the k-th smallest times m / k, and at most what the greater ones became. It holds for tests
-    that are independent or depend on each other positively.
+    Formula: the k-th smallest of m p-values times m / k, and at most the adjusted value of the greater ones. Valid for
+    independent and for positively dependent tests.
 
     Args:
-        p_values: in 0..1; None is a test that could not be made, stays None and is none of the m.
+        p_values: in 0..1; None is a test that could not be made: it stays None and does not count in m.
 
     Returns:
-        As many, in the same order, at most 1 and never below the raw ones.
+        One for each p-value, in the same order, at most 1 and never below the raw one.
     """
     order = _ascending(p_values)
     adjusted = list(p_values)
@@ -69,5 +71,5 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _ascending(p_values: Sequence[float | None]) -> list[tuple[float, int]]:
-    """Return the p-values that there are, each with its place."""
+    """Return the p-values without the Nones, ascending, each with its index."""
     return sorted((p, at) for at, p in enumerate(p_values) if p is not None)

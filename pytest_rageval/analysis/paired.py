@@ -1,4 +1,4 @@
-"""Two runs over the same cases: what changed, and whether that is more than chance.
+"""Compare two runs over the same cases by exact and permutation tests.
 
 Sources: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
 Psychometrika 12 (1947), exact; R. A. Fisher, "The design of experiments" (1935), the permutation of signs; B. Phipson
@@ -20,12 +20,12 @@ from pytest_rageval.analysis.statistics import Interval, bonett_price_interval, 
 __all__ = ["ROUNDING", "Paired", "paired"]
 
 ROUNDING = 1e-9
-"""A change up to which two values are the same."""
+"""Two values that differ by at most this count as equal."""
 
-ENUMERATED = 13  # pairs that differ, up to which every way of giving them signs is tried
-FIRST = 2_000  # draws, after which a test that is far from alpha is done
-FOR_EACH = 20  # draws that are expected below alpha / cells
-FEWEST, VALUES, AT_A_TIME = 9_999, 4_000_000, 250_000  # draws, and eights of signs
+ENUMERATED = 13  # highest number of changed pairs for which all combinations of signs are tried
+FIRST = 2_000  # draws after which a test far from alpha stops
+FOR_EACH = 20  # expected number of draws below alpha / cells
+FEWEST, VALUES, AT_A_TIME = 9_999, 4_000_000, 250_000  # draws; bytes (eight signs each) in all and in one batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,23 @@ class Paired:
     """A baseline and a new run over the same cases.
 
     Attributes:
-        n_pairs: cases that both have a value for.
-        baseline: mean of the baseline's values; None of no pairs.
-        value: mean of the new ones.
+        n_pairs: cases with a value in both.
+        baseline: mean of the baseline's values; None without pairs.
+        value: mean of the new values.
         delta: value - baseline.
-        ci95: the 95 % interval of delta; None where n cannot give one.
-        p_value: two-sided: how likely chance alone makes a difference this great.
-        p_worse: one-sided: how likely chance alone makes it this much worse.
+        ci95: the 95 % interval of delta; None if n is too small.
+        p_value: two-sided: the chance of a difference at least this large if nothing changed.
+        p_worse: one-sided: the chance of a drop at least this large if nothing changed.
         n_worse: cases that became worse, beyond rounding.
         n_better: cases that became better.
         least_drop: the smallest detectable drop, see `pytest_rageval.analysis.power`; None if no drop is detectable.
-        changing: estimated share of the cases that change by chance, 0..1, see `planning.chance_share`.
-        step: by how much a case falls that breaks for good, 0..1, likewise: of 0/1 values 1, of graded ones the mean
-            of what the cases have to lose, weighted by it.
-        n_units: how many independent units the cases form; ``least_drop``, ``changing`` and ``step`` count units.
+        changing: estimated share of the units that change by chance, 0..1, see `power.chance_share`.
+        step: drop of a case that loses its whole value, 0..1: 1 for 0/1 values; for graded values the mean of what
+            the cases can lose, weighted by it.
+        n_units: number of independent units of the cases; ``least_drop``, ``changing`` and ``step`` count units.
         changes: unit -> the sum of its cases' changes, positive for the worse. Sums of zero are left out. Empty if
-            each case is a unit of its own and no units were given.
-        facet: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if nothing does.
+            no units were passed: each case is then its own unit.
+        facet: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if there is none.
     """
 
     n_pairs: int
@@ -69,7 +69,7 @@ class Paired:
     facet: str = ""
 
     def at_level(self, alpha: float) -> Paired:
-        """Return the same with the smallest detectable drop of a test at this level."""
+        """Return a copy with the smallest detectable drop of a test at this level."""
         return replace(self, least_drop=least_drop(self.n_units, changing=self.changing, step=self.step, alpha=alpha))
 
 
@@ -82,25 +82,25 @@ def paired(
     cells: int = 1,
     units: Sequence[Hashable] | None = None,
 ) -> Paired:
-    """Compare two runs over the same cases, given one value in 0..1 for each case, in the same order.
+    """Compare two runs over the same cases: one value in 0..1 for each case, in the same order.
 
     The p-values come from permuting the signs of the changes. Cases of one unit change together, so each unit has one
     sign: that of the sum of its changes. Sums of zero are left out. If all sums have the same size, as for 0/1 values
     of independent cases, this is McNemar's exact test. Up to 13 sums, every permutation is tried; for more, some are
-    drawn with a seed made of the sizes, and p is (b + 1) / (B + 1). The order of the cases changes nothing. Swapping
-    the two sides changes the sign of delta and keeps ``p_value``.
+    drawn with a seed made from the sizes, and p is (b + 1) / (B + 1). The order of the cases does not matter. Swapping
+    the two runs changes the sign of delta and leaves ``p_value`` unchanged.
 
     The interval is Bonett and Price's for 0/1 values of independent cases, else `bootstrap_interval` or, for units of
     several cases, `clustered_interval`.
 
     Args:
-        baseline: values of the one run.
-        value: values of the other one.
-        higher_is_better: whether a lower value is a worse one.
-        alpha: level at which the difference is to be decided.
-        cells: how many tests are decided together, with Holm's correction: there are draws enough for them, and
-            ``least_drop`` is that of alpha / cells, the level of the first one.
-        units: the unit of each case; None makes each case a unit of its own.
+        baseline: values of the baseline.
+        value: values of the new run.
+        higher_is_better: whether a lower value is worse.
+        alpha: level of the test.
+        cells: number of tests decided together with Holm's correction. It raises the number of draws, and
+            ``least_drop`` is that of alpha / cells, the level of the first test.
+        units: the unit of each case; None makes each case its own unit.
     """
     n = len(baseline)
     if not n:
@@ -110,7 +110,7 @@ def paired(
     worse = [-change if higher_is_better else change for change in changes]
     sums = {name: total for name, at in groups.items() if abs(total := math.fsum(worse[i] for i in at)) > ROUNDING}
     sizes = sorted(sums.values(), key=lambda c: (abs(c), c))
-    share = len(groups) / n  # brings a unit's sum to the scale of a case
+    share = len(groups) / n  # scales a unit's sum to a case
     losable = [x if higher_is_better else 1 - x for x in (*baseline, *value)]
     step = _step([share * math.fsum(losable[i + side] for i in at) for at in groups.values() for side in (0, n)])
     changing = chance_share([share * size / step for size in sizes], len(groups))
@@ -134,7 +134,7 @@ def paired(
 
 
 def _groups(units: Iterable[Hashable]) -> dict[Hashable, list[int]]:
-    """Return the places of each unit's cases."""
+    """Return the indices of each unit's cases."""
     groups: dict[Hashable, list[int]] = {}
     for at, unit in enumerate(units):
         groups.setdefault(unit, []).append(at)
@@ -142,7 +142,7 @@ def _groups(units: Iterable[Hashable]) -> dict[Hashable, list[int]]:
 
 
 def _step(losable: Sequence[float]) -> float:
-    """Return by how much cases fall that lose all they have, as steps of one size that sum and spread as much."""
+    """Return the size of equal steps with the same sum and sum of squares as the losses of all values."""
     total = math.fsum(losable)
     return min(1.0, math.fsum(x * x for x in losable) / total) if total > ROUNDING else 1.0
 
@@ -158,7 +158,7 @@ def _interval(
 
 
 def _p_values(worse: Sequence[float], alpha: float, cells: int) -> tuple[float, float]:
-    """Return the two-sided and the one-sided p-value of changes that are positive for the worse, by their greatness."""
+    """Return the two-sided and the one-sided p-value of changes, positive for the worse and sorted by size."""
     n = len(worse)
     sizes = [abs(change) for change in worse]
     if not n:
@@ -169,7 +169,7 @@ def _p_values(worse: Sequence[float], alpha: float, cells: int) -> tuple[float, 
     total = math.fsum(worse)
     if n <= ENUMERATED:
         return _enumerated(sizes, total)
-    return _drawn(sizes, total, alpha, cells)
+    return _sampled(sizes, total, alpha, cells)
 
 
 def _enumerated(sizes: Sequence[float], total: float) -> tuple[float, float]:
@@ -180,22 +180,22 @@ def _enumerated(sizes: Sequence[float], total: float) -> tuple[float, float]:
     return beyond / len(sums), sum(each >= total - ROUNDING for each in sums) / len(sums)
 
 
-def _drawn(sizes: list[float], total: float, alpha: float, cells: int) -> tuple[float, float]:
+def _sampled(sizes: list[float], total: float, alpha: float, cells: int) -> tuple[float, float]:
     import numpy as np
 
     n = len(sizes)
     steps = np.array(sizes + [0.0] * (-n % 8)).reshape(-1, 8)
     generator = np.random.default_rng(zlib.crc32(steps.tobytes()))
     signs = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-    eights, at = steps @ signs.T, np.arange(len(steps))  # the sum of each eight sizes under each byte of signs
+    eights, at = steps @ signs.T, np.arange(len(steps))  # sums of eight sizes each, for each byte of signs
     draws = max(int(2 * cells / alpha), min(max(FEWEST, int(FOR_EACH * cells / alpha)), VALUES // len(at)))
-    done = beyond = above = 0
-    while done < draws:
-        some = min(draws - done, max(1, AT_A_TIME // len(at)), FIRST if not done else draws)
+    n_drawn = beyond = above = 0
+    while n_drawn < draws:
+        some = min(draws - n_drawn, max(1, AT_A_TIME // len(at)), FIRST if not n_drawn else draws)
         sums = eights[at, generator.integers(0, 256, (some, len(at)), np.uint8)].sum(axis=1)
         beyond += int((np.abs(sums) >= abs(total) - ROUNDING).sum())
         above += int((sums >= total - ROUNDING).sum())
-        done += some
-        if FIRST <= done < draws and beyond > 4 * alpha * done:
+        n_drawn += some
+        if FIRST <= n_drawn < draws and beyond > 4 * alpha * n_drawn:
             break
-    return (beyond + 1) / (done + 1), (above + 1) / (done + 1)
+    return (beyond + 1) / (n_drawn + 1), (above + 1) / (n_drawn + 1)

@@ -1,4 +1,4 @@
-"""Gates with a fixed bound over a part of their cases that was selected by accident: they are not decided."""
+"""Leave gates with a fixed bound undecided if only a part of their cases is selected."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["PARTIAL_GATES", "PartPolicy", "SelectedPart", "is_not_decided", "not
 PartPolicy = Literal["skip", "decide", "fail"]
 
 PARTIAL_GATES: tuple[PartPolicy, ...] = ("skip", "decide", "fail")
-"""What becomes of such a gate."""
+"""Policies for a gate of which only a part of the cases is selected."""
 
 
 class SelectedPart(NamedTuple):
     """Which part of a gate's cases a session selects.
 
     Attributes:
-        selected: how many of its cases are selected.
-        cases: how many it has, as far as they were collected.
-        files: how many test files were not collected that may have more of them.
+        selected: number of selected cases.
+        cases: number of its collected cases.
+        files: number of test files that were not collected and may have more of its cases.
     """
 
     selected: int
@@ -36,7 +36,7 @@ class SelectedPart(NamedTuple):
 
 
 def not_decided(gate: Gate, scope: str, part: SelectedPart | None, policy: PartPolicy) -> GateResult | None:
-    """Return the result of a gate that a part of its cases must not decide, or None if it is to be decided."""
+    """Return the result of a gate that a part of its cases must not decide, or None if the gate can be decided."""
     if part is None or gate.baseline or policy == "decide":
         return None
     return GateResult(gate, scope, "failed" if policy == "fail" else "skipped", slice=gate.slice, reason=str(part))
@@ -48,10 +48,10 @@ def is_not_decided(status: str, reason: str | None) -> bool:
 
 
 def part_policy(text: str, where: str) -> PartPolicy:
-    """Return the policy that is written.
+    """Parse a policy.
 
     Raises:
-        SettingError: it is none.
+        SettingError: the text is not a policy.
     """
     for policy in PARTIAL_GATES:
         if text.strip() == policy:

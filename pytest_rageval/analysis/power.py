@@ -1,10 +1,10 @@
-"""What a paired test can show: its power, the smallest drop that it finds, and how many cases a smaller one needs.
+"""Power of a paired test, its smallest detectable drop, and the cases that a drop needs.
 
 The model: a share of the pairs changes by chance, as many up as down, and a drop makes more of them go down, all by the
-same step. The test is the exact one-sided sign test of the pairs that changed, which for 0/1 values (step 1) is
-McNemar's. For graded values the step is by how much a case falls that breaks for good, and changes count by their
-squares in steps, so a drop that is spread over more cases is easier to find. At 0.05 the test needs five changes if all
-are for the worse, so the smallest detectable drop is never below that.
+same step. The test is the exact one-sided sign test of the changed pairs; for 0/1 values (step 1) it is McNemar's. For
+graded values the step is the drop of a case that loses its whole value, and changes count by their squares in steps: a
+drop that is spread over more cases is easier to find. At 0.05 the test needs five changes if all are for the worse, so
+the smallest detectable drop is never below that.
 
 Sources: R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43
 (1987); Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
@@ -23,14 +23,14 @@ from statistics import NormalDist
 __all__ = ["POWER", "at_least", "cases_needed", "chance_share", "least_drop", "power_of"]
 
 POWER = 0.8
-"""How likely a drop should be found."""
+"""The chance with which a test should find a drop."""
 
-MANY = 40  # pairs that change by chance, from which the normal approximation is as good
-ALL = 2 * MANY  # pairs that change at all, likewise
-CLOSE = 1e-4  # to the wanted power
-STEPS = 60  # at most, in which a drop is sought
-NOTHING = 1e-9  # a probability that adds nothing
-MOST = 10_000_000  # cases, beyond which a plan is none
+MANY = 40  # pairs that change by chance; from here on the normal approximation is as good
+ALL = 2 * MANY  # the same for all changed pairs
+CLOSE = 1e-4  # accepted distance to the target power
+STEPS = 60  # limit of the search for a drop
+NOTHING = 1e-9  # probabilities below this are ignored
+MOST = 10_000_000  # highest number of cases of a plan
 
 _NORMAL = NormalDist()
 
@@ -39,27 +39,27 @@ def chance_share(changes: Sequence[float], n: int) -> float:
     """Return the share of units that change by chance, estimated from two runs.
 
     Chance moves as many units up as down, and a drop moves units down only. The rarer direction therefore shows the
-    chance, and a drop does not raise the estimate. Two more changes in each direction stand for what was not seen.
+    chance, and a drop does not raise the estimate. Two more changes in each direction allow for unobserved changes.
 
     Formula: 2 (min(worse, better) + 2) / (n + 4), at most 1, where worse and better are the numbers of units that
     changed by one step; changes of other sizes count by their squares.
 
     Args:
-        changes: how much each unit changed, in steps, positive for the worse; units without a change may be missing.
-        n: how many units there are.
+        changes: change of each unit in steps, positive for the worse; units without a change may be missing.
+        n: number of units.
     """
     worse, better = (math.fsum(change * change for change in changes if change * sign > 0) for sign in (1, -1))
     return min(1.0, 2 * (min(worse, better) + 2) / (n + 4))
 
 
 def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> float:
-    """Return how likely the one-sided test of ``n`` pairs finds a true drop; step 1.
+    """Return the chance that the one-sided test of ``n`` pairs finds a true drop; step 1.
 
-    Exact, but from 40 pairs that change by chance on Connor's normal approximation, corrected for continuity.
+    Exact below 40 pairs that change by chance; else Connor's normal approximation, corrected for continuity.
 
     Args:
         n: pairs.
-        drop: share of pairs that go down less those that go up, in 0..1.
+        drop: share of pairs that go down minus the share that go up, in 0..1.
         changing: share of pairs that change by chance, in 0..1.
         alpha: level of the test.
     """
@@ -73,14 +73,14 @@ def power_of(n: int, drop: float, *, changing: float, alpha: float = 0.05) -> fl
 def least_drop(
     n: int, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> float | None:
-    """Return the smallest detectable drop, in 0..1 and above 0: ``n`` pairs find it with this power; None if none is.
+    """Return the smallest detectable drop, above 0 and at most 1: ``n`` pairs find it with this power; else None.
 
     Args:
         n: pairs.
         changing: share of pairs that change by chance, in 0..1, as `chance_share` estimates it.
-        step: by how much a pair changes, in 0..1 and above 0.
+        step: change of a changed pair, above 0 and at most 1.
         alpha: level of the one-sided test.
-        power: how likely it should be found, in 0..1.
+        power: the chance to find the drop, in 0..1.
     """
     share = _least_share(n, changing, alpha, power) if n else None
     return None if share is None else share * step
@@ -89,23 +89,23 @@ def least_drop(
 def cases_needed(
     drop: float, *, changing: float, step: float = 1.0, alpha: float = 0.05, power: float = POWER
 ) -> int | None:
-    """Return the smallest number of cases that show ``drop`` with this power; the arguments are `least_drop`'s.
+    """Return the smallest number of cases that find ``drop`` with this power; the arguments are `least_drop`'s.
 
     Returns:
-        The number; None where ten million are too few, or the drop is above the step.
+        The number; None if ten million are too few, or if the drop is above the step.
     """
     share = drop / step
     if not 0 < share <= 1:
         return None
 
-    def shown(n: int) -> bool:
+    def is_found(n: int) -> bool:
         return power_of(n, share, changing=changing, alpha=alpha) >= power
 
     total = min(1.0, changing + share)
     many = math.ceil(min(MANY / max(changing, 1 / MOST), ALL / total))
     fewest = bisect_left(range(many), True, key=lambda n: _tail(_unanimous(alpha), n, (total + share) / 2) >= power)
-    exact = next(filter(shown, range(fewest, many)), None)  # power rises in waves, so that each number is tried
-    n = exact or bisect_left(range(MOST), True, lo=many, key=shown)
+    exact = next(filter(is_found, range(fewest, many)), None)  # power does not rise steadily: try each number
+    n = exact or bisect_left(range(MOST), True, lo=many, key=is_found)
     return n if n < MOST else None
 
 
@@ -118,7 +118,7 @@ def at_least(successes: int, n: int) -> float:
 
 
 def _heads(successes: int, n: int) -> int:
-    """Return of how many of the 2^n throws of n coins at least ``successes`` are heads."""
+    """Return how many of the 2^n throws of n coins have at least ``successes`` heads."""
     total, ways = 0, 1
     for tails in range(n - successes + 1):
         total += ways
@@ -127,13 +127,13 @@ def _heads(successes: int, n: int) -> int:
 
 
 def _unanimous(alpha: float) -> int:
-    """Return how many pairs must change, all of them for the worse, to pass the test."""
+    """Return how many changed pairs make the test significant if all of them are worse."""
     return max(1, math.ceil(-math.log2(alpha) - 1e-9))
 
 
 @lru_cache(maxsize=4096)
 def _least_share(n: int, changing: float, alpha: float, power: float) -> float | None:
-    """Return the least share that must go down: false position (Illinois), from the normal approximation on."""
+    """Return the smallest detectable share, by false position (Illinois) from the normal approximation."""
     z = _NORMAL.inv_cdf(1 - alpha) + _NORMAL.inv_cdf(power)
     guess = ((z + math.sqrt(z * z + 4 * (n * changing + 1))) / 2) ** 2 / n - changing
     low, below, high = 0.0, -power, min(1.0, guess)
@@ -146,17 +146,17 @@ def _least_share(n: int, changing: float, alpha: float, power: float) -> float |
         if excess < CLOSE:
             break
         middle = (low * above - high * below) / (above - below)
-        found = power_of(n, middle, changing=changing, alpha=alpha) - power
-        if found < 0:
-            low, below, above, side = middle, found, above / (2 if side < 0 else 1), -1
+        gap = power_of(n, middle, changing=changing, alpha=alpha) - power
+        if gap < 0:
+            low, below, above, side = middle, gap, above / (2 if side < 0 else 1), -1
         else:
-            high, above, excess, below, side = middle, found, found, below / (2 if side > 0 else 1), 1
+            high, above, excess, below, side = middle, gap, gap, below / (2 if side > 0 else 1), 1
     return high
 
 
 @lru_cache(maxsize=4096)
 def _critical(n: int, alpha: float) -> int:
-    """Return how many of ``n`` changed pairs must be worse to pass the test; n + 1 where no number passes."""
+    """Return how many of ``n`` changed pairs must be worse for a significant test; n + 1 if no number is enough."""
     worse = n + 1
     while worse > 0 and at_least(worse - 1, n) <= alpha:
         worse -= 1
@@ -182,13 +182,13 @@ def _tail(successes: int, n: int, share: float) -> float:
 
 
 def _binomial(n: int, share: float) -> Iterator[float]:
-    """Yield the probabilities of 0, 1, 2 ... of ``n``, each with probability ``share``, until they are next to none."""
+    """Yield the probabilities of 0, 1, 2 ... of ``n``, each with probability ``share``, until they are negligible."""
     if share >= 1:
-        yield from (float(found == n) for found in range(n + 1))
+        yield from (float(successes == n) for successes in range(n + 1))
         return
     chance, odds = (1 - share) ** n, share / (1 - share)
-    for found in range(n + 1):
+    for successes in range(n + 1):
         yield chance
-        if found > n * share and chance < NOTHING:
+        if successes > n * share and chance < NOTHING:
             return
-        chance *= odds * (n - found) / (found + 1)
+        chance *= odds * (n - successes) / (successes + 1)

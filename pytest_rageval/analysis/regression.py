@@ -1,4 +1,4 @@
-"""Gates against a baseline: a drop fails a gate only if it is beyond the tolerance and significant."""
+"""Gates against a baseline: a drop fails if it is beyond the tolerance and significant."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
 Policy = Literal["pass", "warn", "fail"]
 
 INCONCLUSIVE: tuple[Policy, ...] = ("pass", "warn", "fail")
-"""What becomes of a gate whose cases cannot tell a drop from noise."""
+"""Policies for a gate whose drop is beyond its tolerance and not significant."""
 
 AlphaPer = Literal["session", "gate"]
 
 ALPHA_PER: tuple[AlphaPer, ...] = ("session", "gate")
-"""What the level holds for: all baseline gates of a session together, or each gate alone."""
+"""Scope of the level: all baseline gates of a session together, or each gate alone."""
 
 Verdict = Literal["worse", "not_worse", "inconclusive", "not_comparable"]
 
@@ -42,7 +42,7 @@ class BaselineComparison:
 
     Attributes:
         gate: the gate.
-        pairs: its cases, then and now, that have a value of its metric on both sides.
+        pairs: its cases in both runs, if both have a value of its metric.
         of: what its metric measures, as `MetricInfo.of`.
     """
 
@@ -52,27 +52,27 @@ class BaselineComparison:
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a lower value is a worse one, as the gate's operator says."""
+        """Whether a lower value is worse, from the gate's operator."""
         return self.gate.op in LOWER
 
     @property
     def hypothesis(self) -> Hashable:
-        """What it tests. Gates over the same pairs, metric and direction test the same, whatever their tolerance."""
+        """Key of the tested hypothesis: the pairs, the metric and the direction, without the tolerance."""
         return self.gate.metric, self.higher_is_better, frozenset(map(id, self.pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What a session's gates compare with.
+    """The baseline of a session's gates, and how to compare with it.
 
     Attributes:
-        pairs: node id of a run -> its case, then and now.
-        alpha: the wanted chance of a false alarm.
-        inconclusive: what becomes of a drop that cannot be told from noise.
-        per: what alpha holds for.
-        held: the cases of the baseline, which say whether a gate can be compared; None compares whatever it has.
-        updates: whether the run is to become the baseline, so that it only reports what cannot be compared.
-        metrics: what is known of the metrics.
+        pairs: node id of a run -> its case in the baseline and now.
+        alpha: the accepted chance of a false alarm.
+        inconclusive: policy for a drop that is beyond the tolerance and not significant.
+        per: scope of alpha.
+        held: the cases of the baseline, to check whether a gate is comparable; None skips that check.
+        updates: whether the run becomes the baseline; it then only reports gates that are not comparable.
+        metrics: metric -> its metadata.
     """
 
     pairs: Mapping[str, Pair] = field(default_factory=dict)
@@ -84,9 +84,9 @@ class Against:
     metrics: Mapping[str, MetricInfo] = field(default_factory=dict)
 
     def of(self, outcomes: Iterable[Outcome]) -> list[Pair]:
-        """Return the pairs of outcomes, each once however often its case was repeated."""
-        found = {id(pair): pair for outcome in outcomes if (pair := self.pairs.get(outcome.nodeid)) is not None}
-        return list(found.values())
+        """Return the pairs of outcomes, one for all repeats of a case."""
+        pairs = {id(pair): pair for outcome in outcomes if (pair := self.pairs.get(outcome.nodeid)) is not None}
+        return list(pairs.values())
 
     def why_not(
         self, cell: Gate, scope: Sequence[Outcome], covered: Sequence[Outcome], *, of: Gate, session: bool
@@ -96,7 +96,7 @@ class Against:
         return "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several, session=session)
 
     def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
-        """Return what a baseline gate compares over the outcomes of one of its cells."""
+        """Return the comparison of a baseline gate over the outcomes of one of its cells."""
         info = self.metrics.get(gate.metric)
         pairs = tuple(both_scored(self.of(outcomes), gate.metric))
         return BaselineComparison(gate, pairs, "answer" if info is None else info.of)
@@ -104,15 +104,15 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """What a baseline comparison says.
+    """The result of a baseline comparison.
 
     Attributes:
-        found: what its pairs say. The smallest detectable drop is that of the level in force.
-        p_value: the one-sided p of its having become worse, adjusted for its family; None if there is no pair.
+        found: the paired test. Its smallest detectable drop is that of the level after adjustment.
+        p_value: the one-sided p of a drop, adjusted for its family; None without pairs.
         verdict: "worse" if the drop is beyond the tolerance and significant, "inconclusive" if it is beyond the
             tolerance and not significant, "not_comparable" if the baseline holds too little to compare with.
         broken: the cases that became worse, the worst first.
-        family: how many comparisons were decided together, this one included.
+        family: number of comparisons decided together, including this one.
         of: what the metric measures, as `MetricInfo.of`.
     """
 
@@ -125,29 +125,30 @@ class Regression:
 
 
 def regressions(comparisons: Sequence[BaselineComparison], alpha: float) -> list[Regression]:
-    """Decide a family of comparisons together and return what each says, in the same order.
+    """Decide a family of comparisons together and return their results, in the same order.
 
     Drops inside the tolerance belong to the family; comparisons without a pair do not. Comparisons that test the same
     hypothesis count once.
 
     Args:
         comparisons: the family.
-        alpha: the wanted chance that any of them says "worse" if nothing became worse.
+        alpha: the accepted chance of any verdict "worse" if nothing became worse.
     """
     hypotheses = {each.hypothesis: each for each in comparisons if each.pairs}
-    found = [_difference(each, alpha, len(hypotheses)) for each in hypotheses.values()]
-    decided = dict(zip(hypotheses, zip(found, adjusted(found, alpha), strict=True), strict=True))
-    told: list[Regression] = []
+    tests = [_difference(each, alpha, len(hypotheses)) for each in hypotheses.values()]
+    decided = dict(zip(hypotheses, zip(tests, adjusted(tests, alpha), strict=True), strict=True))
+    results: list[Regression] = []
     for each in comparisons:
-        what, its = decided.get(each.hypothesis) or (_difference(each, alpha, 1), Adjusted(None, alpha))
+        test, family = decided.get(each.hypothesis) or (_difference(each, alpha, 1), Adjusted(None, alpha))
         broken = broken_of(each.pairs, each.gate.metric, higher_is_better=each.higher_is_better)
-        verdict = _verdict(each.gate, what, its.p_value, alpha)
-        told.append(Regression(what.at_level(its.level), its.p_value, verdict, broken, max(1, len(found)), each.of))
-    return told
+        p_value, n = family.p_value, max(1, len(tests))
+        verdict = _verdict(each.gate, test, p_value, alpha)
+        results.append(Regression(test.at_level(family.level), p_value, verdict, broken, n, each.of))
+    return results
 
 
 def not_comparable(comparison: BaselineComparison, alpha: float) -> Regression:
-    """Return what a comparison says that has too little of the baseline to be decided."""
+    """Return the result of a comparison with too few cases of the baseline to be decided."""
     return Regression(_difference(comparison, alpha, 1), None, "not_comparable")
 
 
@@ -156,9 +157,9 @@ def _difference(each: BaselineComparison, alpha: float, family: int) -> Paired:
     return difference(each.pairs, each.gate.metric, higher_is_better=up, alpha=alpha, cells=family)
 
 
-def _verdict(gate: Gate, found: Paired, p_value: float | None, alpha: float) -> Verdict:
-    if found.delta is None or p_value is None:
+def _verdict(gate: Gate, test: Paired, p_value: float | None, alpha: float) -> Verdict:
+    if test.delta is None or p_value is None:
         return "inconclusive"
-    if gate.holds(found.delta):
+    if gate.holds(test.delta):
         return "not_worse"
     return "worse" if p_value <= alpha else "inconclusive"

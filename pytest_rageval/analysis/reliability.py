@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: how far any number of raters agree, whichever of them rated what.
+"""Krippendorff's alpha: agreement of any number of raters, who may rate different things.
 
 Source: K. Krippendorff, "Computing Krippendorff's alpha-reliability" (2011).
 """
@@ -23,11 +23,11 @@ def alpha(units: Sequence[Sequence[float]], levels: Sequence[float]) -> float | 
     Formula: 1 - D_o / D_e, the observed and the expected mean of the squared distances of two values of a unit.
 
     Args:
-        units: for each thing that was rated the values it was given; a single value is compared with nothing.
-        levels: the values there are, ascending.
+        units: the values of each rated thing; a unit with a single value does not count.
+        levels: the possible values, ascending.
 
     Returns:
-        None where it is undefined: no unit has two values, or all values are the same.
+        None if undefined: no unit has two values, or all values are the same.
     """
     import numpy as np
 
@@ -38,11 +38,11 @@ def alpha(units: Sequence[Sequence[float]], levels: Sequence[float]) -> float | 
 
 
 def coincidences(units: Sequence[Sequence[int]], size: int) -> list[list[float]]:
-    """Return how often levels stand together in a unit, each ordered pair of a unit of m values counting 1 / (m - 1).
+    """Return how often two levels occur in one unit; each ordered pair of a unit of m values counts 1 / (m - 1).
 
     Args:
         units: the values of each unit, as indices of levels.
-        size: how many levels there are.
+        size: number of levels.
     """
     table = [[0.0] * size for _ in range(size)]
     for unit in units:
@@ -62,10 +62,10 @@ def distances(levels: Sequence[float]) -> Numbers:
 
 
 def alpha_of(tables: Numbers, squared: Numbers) -> Numbers:
-    """Return the alpha of each table of coincidences, NaN where it is undefined.
+    """Return the alpha of each table of coincidences, NaN if undefined.
 
     Args:
-        tables: coincidences, of the shape (tables, levels, levels).
+        tables: coincidences, in the shape (tables, levels, levels).
         squared: the distances of the levels.
     """
     import numpy as np

@@ -1,4 +1,4 @@
-"""What repeats of the same cases tell: how far runs spread, how reliably cases pass, and which of them flip.
+"""Statistics of repeated cases: spread between repeats, reliability, and flips.
 
 Sources: pass@1 is Chen et al., "Evaluating Large Language Models Trained on Code" (2021), pass@k for k = 1;
 pass^k is Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains" (2024).
@@ -23,21 +23,21 @@ __all__ = ["Repeats", "repeats_of"]
 class Repeats:
     """The repeats of one testbed under one system, by its primary metric.
 
-    A repeat passes when it is scored and is no miss, as `misses.missed` has it.
+    A repeat passes if it is scored and does not miss, see `missed.missed`.
 
     Attributes:
         testbed: the testbed's node id.
         system: the system that answered.
         metric: the primary metric.
-        k: how often each case was asked.
-        n_cases: how many cases were scored at least once.
-        n_complete: how many of them were scored in all ``k`` repeats.
+        k: number of repeats of each case.
+        n_cases: number of cases that were scored at least once.
+        n_complete: number of cases that were scored in all ``k`` repeats.
         mean: mean of the cases' means.
         spread: standard deviation between the means of the first, the second, ... repeats; None for less than two.
         pass_at_1: mean over the scored cases of the share of scored repeats that pass.
-        pass_hat_k: share of the complete cases that pass in all ``k`` repeats; None when none is complete.
+        pass_hat_k: share of the complete cases that pass in all ``k`` repeats; None if none is complete.
         flips: names of the cases that pass in some repeats and miss in others.
-        always_missed: names of the cases that miss whenever they are scored.
+        always_missed: names of the cases that miss in every scored repeat.
     """
 
     testbed: str
@@ -57,30 +57,30 @@ class Repeats:
 def repeats_of(
     metric: str, higher_is_better: bool, gates: Sequence[Gate], outcomes: Sequence[Outcome]
 ) -> Repeats | None:
-    """Return what the repeats tell; None where no case was asked more than once.
+    """Return the statistics of the repeats; None if no case was repeated.
 
     Args:
         metric: the testbed's primary metric.
         higher_is_better: its direction.
-        gates: the testbed's gates, which say what a miss is.
-        outcomes: what came of one testbed under one system; skipped ones are left out.
+        gates: the testbed's gates, which define a miss.
+        outcomes: the outcomes of one testbed under one system; skipped ones are left out.
     """
-    asked = [outcome for outcome in outcomes if outcome.status != "skipped" and REPEAT in outcome.facets]
-    cases = list(by_case(asked).values())
+    repeats = [outcome for outcome in outcomes if outcome.status != "skipped" and REPEAT in outcome.facets]
+    cases = list(by_case(repeats).values())
     k = max(map(len, cases), default=0)
     if k < 2:
         return None
     passes = _passes(cases, metric, lambda outcome: not missed(outcome, metric, higher_is_better, gates))
     complete = [runs for runs in passes.values() if len(runs) == k]
     return Repeats(
-        testbed=asked[0].testbed,
-        system=asked[0].system,
+        testbed=repeats[0].testbed,
+        system=repeats[0].system,
         metric=metric,
         k=k,
         n_cases=len(passes),
         n_complete=len(complete),
-        mean=cell_of(metric, False, asked).mean,
-        spread=_spread(metric, asked),
+        mean=cell_of(metric, False, repeats).mean,
+        spread=_spread(metric, repeats),
         pass_at_1=fmean(fmean(runs) for runs in passes.values()) if passes else None,
         pass_hat_k=fmean(all(runs) for runs in complete) if complete else None,
         flips=tuple(name for name, runs in passes.items() if any(runs) and not all(runs)),
@@ -91,7 +91,7 @@ def repeats_of(
 def _passes(
     cases: Sequence[Sequence[Outcome]], metric: str, passed: Callable[[Outcome], bool]
 ) -> dict[str, list[bool]]:
-    """Return case name -> whether each scored repeat passes, of the cases with at least one."""
+    """Return case name -> whether each scored repeat passes, for cases with a scored repeat."""
     runs = {
         name: [passed(outcome) for outcome in case if _is_scored(metric, outcome)]
         for name, case in zip(case_names(cases), cases, strict=True)
@@ -99,9 +99,9 @@ def _passes(
     return {name: passes for name, passes in runs.items() if passes}
 
 
-def _spread(metric: str, asked: Sequence[Outcome]) -> float | None:
+def _spread(metric: str, repeats: Sequence[Outcome]) -> float | None:
     by_repeat: dict[str, list[float]] = {}
-    for outcome in asked:
+    for outcome in repeats:
         value = value_of(metric, outcome)
         if outcome.status == "scored" and value is not None:
             by_repeat.setdefault(outcome.facets[REPEAT], []).append(value)

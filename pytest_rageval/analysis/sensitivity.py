@@ -1,4 +1,4 @@
-"""How many cases it takes to find a drop, estimated from how much scores change between two runs."""
+"""Estimate how many cases find a drop, from the changes of scores between two runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Sensitivity", "sensitivity_of"]
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What a testbed's primary metric can find under a system.
+    """The drop that a testbed's primary metric can find under a system.
 
     Attributes:
         compared: the metric over all cases; its ``found`` has their number and their smallest detectable drop.
-        needed: how many cases find the wanted drop with 80 % power; None if no number does.
+        needed: number of cases that find the drop with 80 % power; None if no number does.
     """
 
     compared: Compared
@@ -24,7 +24,7 @@ class Sensitivity:
 
 
 def sensitivity_of(comparison: Comparison, drop: float, *, alpha: float) -> list[Sensitivity]:
-    """Return what each primary metric needs to find a drop, in 0..1, if as much changes as between these two runs."""
+    """Return how many cases each primary metric needs to find a drop in 0..1, if scores change as in these runs."""
     return [
         Sensitivity(each, cases_needed(drop, changing=each.found.changing, step=each.found.step, alpha=alpha))
         for each in comparison.overall

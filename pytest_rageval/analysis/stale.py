@@ -1,4 +1,4 @@
-"""Gates over cases whose labels are stale: their chunk ids name other text than in the baseline."""
+"""Fail gates over stale labels: chunk ids that name other text than in the baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def has_stale_score(outcome: Outcome) -> bool:
 
 
 def stale_text(metric: str, covered: Sequence[Outcome]) -> str:
-    """Return why a gate fails over cases with stale labels, and what to do; "" where there are none."""
+    """Return why a gate fails over cases with stale labels, and what to do; "" without such cases."""
     stale = len(by_case(outcome for outcome in covered if outcome.scores.get(metric) == STALE_LABELS))
     if not stale:
         return ""

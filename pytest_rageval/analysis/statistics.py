@@ -26,20 +26,20 @@ Interval = tuple[float, float]
 
 LEVEL = 0.95
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
-_ALIKE = 1e-9  # values that are this near to each other differ by rounding
+_ALIKE = 1e-9  # values closer than this differ only by rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean that does not hide what it is a mean of.
+    """A mean with its counts and interval.
 
     Attributes:
-        value: the mean; None when nothing was scored.
-        n: how many values it is the mean of.
-        ci95: its 95 % interval, within the range of the values; None when n cannot give one.
-        n_cases: how many cases the values are of, where cases were repeated; None where each has one value.
-        n_units: how many independent units the cases form, if that is fewer; else None.
-        unit: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if nothing does.
+        value: the mean; None if nothing was scored.
+        n: number of values.
+        ci95: its 95 % interval, within the range of the values; None if n is too small.
+        n_cases: number of cases if cases were repeated; None if each case has one value.
+        n_units: number of independent units of the cases, if fewer; else None.
+        unit: the facet that joins cases to units, see `pytest_rageval.analysis.units.Units`; "" if there is none.
     """
 
     value: float | None
@@ -51,7 +51,7 @@ class Mean:
 
 
 def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of ``values`` in low..1: Wilson's interval for rates, the bootstrap's for the rest."""
+    """Return the mean of ``values`` in low..1, with Wilson's interval for 0/1 values, else the bootstrap's."""
     if not values:
         return Mean(None, 0, None)
     mean = fmean(values)
@@ -61,10 +61,10 @@ def mean_of(values: Sequence[float], *, binary: bool, low: float = 0.0) -> Mean:
 
 
 def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Mean:
-    """Return the mean of the cases' own means, each over the values of its repeats (at least one), in low..1.
+    """Return the mean of the cases' means, each over the values of its repeats (at least one), in low..1.
 
-    The case is the unit of the interval, as repeats of one case are not independent of each other: Wilson's for a
-    rate whose cases each have the same value in all repeats, else the bootstrap's over the cases' means.
+    The case is the unit of the interval because its repeats are not independent. The interval is Wilson's for a rate
+    whose cases each have the same value in all repeats, else the bootstrap's over the cases' means.
     """
     means = [fmean(values) for values in cases]
     steady = all(mean in (0.0, 1.0) for mean in means)
@@ -73,16 +73,16 @@ def mean_of_cases(cases: Sequence[Sequence[float]], *, binary: bool, low: float 
 
 
 def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: float = 0.0) -> Interval | None:
-    """Return the 95 % interval of the mean of all values of ``units``, which depend on each other within a unit.
+    """Return the 95 % interval of the mean of all values of ``units``; values of one unit depend on each other.
 
-    Formula: of the mean m of all values and the jackknife variance v over K units, the ends of logit(m) ± t sqrt(v) /
-    (m (1 - m)), brought back to 0..1, with Student's t for K - 1 degrees of freedom. If 0/1 values are alike within
-    each unit and all units have one size, the units are 0/1 values themselves: Wilson's interval for K - 1 of them, as
-    with K it holds the truth too rarely for 15 units (0.915). Differences (``low`` = -1) have Bonett and Price's over
-    units, see `changes_interval`. All of them hold the truth in 93 % of runs or more from 15 units on, see
+    Formula: logit(m) ± t sqrt(v) / (m (1 - m)), mapped back to 0..1, with the mean m of all values, the jackknife
+    variance v over K units, and Student's t for K - 1 degrees of freedom. If 0/1 values are equal within each unit and
+    all units have one size, the units are 0/1 values themselves: Wilson's interval for K - 1 of them, because with K
+    its coverage is too low for 15 units (0.915). Differences (``low`` = -1) have Bonett and Price's over units, see
+    `changes_interval`. The coverage of all of them is at least 93 % from 15 units on, see
     tests/benchmarks/clusters.py.
 
-    Range: ``low``..1, and the mean lies inside. None if the units are too few to give an interval.
+    Range: ``low``..1, and the mean lies inside. None if the units are too few for an interval.
 
     Source: W. G. Cochran, "Sampling techniques" (1977), 6.3, the ratio of sums; N. Dean and M. Pagano, "Evaluating
     confidence interval methods for binomial proportions in clustered surveys", JSSAM 3 (2015): the logit.
@@ -90,7 +90,7 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
     Args:
         units: the values of each unit, at least one.
         binary: whether the values are 0 or 1.
-        low: the least that a value can be.
+        low: the lowest possible value.
     """
     n, total, sums = len(units), sum(map(len, units)), [math.fsum(values) for values in units]
     whole = math.fsum(sums)
@@ -114,11 +114,11 @@ def clustered_interval(units: Sequence[Sequence[float]], *, binary: bool, low: f
 
 
 def changes_interval(changes: Sequence[float], mean: float, low: float = -1.0) -> Interval:
-    """Return the 95 % interval of the mean of changes in ``low``..1, one for each of two independent units or more.
+    """Return the 95 % interval of the mean of changes in ``low``..1, one for each of at least two independent units.
 
-    Formula: with two changes added, one for the better and one for the worse, each as great as the typical change s =
-    sum(d^2) / sum(abs(d)): c ± z sqrt((sum(d^2) + 2 s^2) / (n + 2) - c^2) / sqrt(n + 2), with c = sum(d) / (n + 2). Of
-    changes by -1, 0 and 1 it is Bonett and Price's interval.
+    Formula: c ± z sqrt((sum(d^2) + 2 s^2) / (n + 2) - c^2) / sqrt(n + 2), with c = sum(d) / (n + 2). Two changes are
+    added, one for the better and one for the worse, each of the typical size s = sum(d^2) / sum(abs(d)). For changes
+    by -1, 0 and 1 it is Bonett and Price's interval.
 
     Source: D. G. Bonett and R. M. Price, see `bonett_price_interval`; the size of the added changes is ours.
     """
@@ -139,11 +139,11 @@ def wilson_interval(successes: float, n: int) -> Interval:
     z2 = _Z * _Z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p: no rounding at its ends
+    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p stays inside despite rounding
 
 
 def bonett_price_interval(up: float, down: float, n: int) -> Interval:
-    """Return the 95 % interval of the mean difference of ``n`` pairs of 0/1 values, ``up`` + 1 and ``down`` - 1.
+    """Return the 95 % interval of the mean difference of ``n`` pairs of 0/1 values: ``up`` of +1, ``down`` of -1.
 
     Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
     based on paired data", JEBS 37 (2012).
@@ -156,15 +156,14 @@ def bonett_price_interval(up: float, down: float, n: int) -> Interval:
 def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | None:
     """Return the bootstrap's 95 % interval for the mean of ``values`` in low..1, cut to that range; None for n < 2.
 
-    Values that are all alike say nothing of how they spread, and resamples of them even less. As values in 0..1 spread
-    no more than 0/1 values of their mean, they have the interval of such a rate: Wilson's. Differences in -1..1 have
-    Bonett and Price's of as many pairs that all went one way, by as much; or none, by 1.
+    Equal values do not show their spread, and resamples of them do not either. Values in 0..1 spread at most as much
+    as 0/1 values with the same mean, so equal values get Wilson's interval of such a rate. Equal differences in -1..1
+    get Bonett and Price's interval of as many pairs that all changed by that difference; for zero, of unchanged pairs.
 
-    It is the ABC interval: the bias-corrected and accelerated bootstrap (BCa), told from the values' moments instead
-    of from resamples, so that there is no chance in it, neither the order of the values nor a seed matters, and a
-    million values take as little as their sums. For few values Student's quantile and the unbiased variance stand in
-    for the normal ones, as the bootstrap alone is too narrow there: of values that lie evenly about their mean it is
-    Student's interval.
+    This is the ABC interval: the bias-corrected and accelerated bootstrap (BCa), computed from the values' moments
+    instead of resamples. It needs no seed, does not depend on the order of the values, and is fast for a million
+    values. For few values the bootstrap alone is too narrow, so Student's quantile and the unbiased variance replace
+    the normal ones: for values that are symmetric about their mean it is Student's interval.
 
     Formula: mean + se * w / (1 - a * w)^2 with w = a ± t and the acceleration a = sum(d^3) / (6 * sum(d^2)^1.5), of
     the deviations d from the mean.
@@ -188,7 +187,7 @@ def bootstrap_interval(values: Sequence[float], low: float = 0.0) -> Interval | 
 
 
 def _alike_interval(mean: float, n: int, low: float) -> Interval:
-    """Return the interval of ``n`` values that are all ``mean``, but for rounding in low..1."""
+    """Return the interval of ``n`` values in low..1 that all equal ``mean`` up to rounding."""
     share = min(1.0, max(low, mean))
     if low == 0:
         return wilson_interval(share * n, n)
@@ -211,12 +210,12 @@ def quantile(values: Sequence[float], q: float) -> float | None:
 def t_quantile(df: int) -> float:
     """Return Student's t at 97.5 % for ``df`` degrees of freedom, to four digits.
 
-    Exact for one and two, else the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), whose
-    first terms are off by up to 0.5 % below six degrees; those are tabled.
+    A table up to five degrees, because the first terms of the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5)
+    are off by up to 0.5 % there; the expansion above.
     """
-    tabled = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)
-    if df <= len(tabled):
-        return tabled[df - 1]
+    table = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)
+    if df <= len(table):
+        return table[df - 1]
     z = _Z
     return (
         z

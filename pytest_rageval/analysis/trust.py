@@ -1,4 +1,4 @@
-"""Whether judges agree with people well enough for their scores to count."""
+"""Check that judges agree with people well enough for their scores to count."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ UNTRUSTED = "judge_untrusted"
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """A judge against people, on the labelled answers that it has judged in a run.
+    """A judge compared with people, on the labelled answers that it judged in a run.
 
     Attributes:
         judge: the judge's name, which is that of its metric.
-        least: the least kappa that is wanted.
-        n: labelled answers that have its score.
-        n_unscored: labelled answers that it gave no score.
-        accuracy: share of pairs of a person's label and its score that are the same; None without any.
-        kappa: Cohen's kappa, in -1..1; None where it is undefined.
+        least: the required kappa.
+        n: labelled answers with its score.
+        n_unscored: labelled answers without its score.
+        accuracy: share of equal pairs of a person's label and its score; None without pairs.
+        kappa: Cohen's kappa, in -1..1; None if undefined.
         ci95: its 95 % interval, percentiles of resamples of the cases.
-        problem: why its scores do not count; None where they do.
-        unused: why labels of it are of no answer of the run -> how many.
+        problem: why its scores do not count; None if they do.
+        unused: reason why labels match no answer of the run -> number of labels.
     """
 
     judge: str
@@ -46,56 +46,56 @@ class Trust:
 def trusts_of(
     judges: Iterable[str], least: Mapping[str, float], labels: Sequence[Label], outcomes: Sequence[Outcome]
 ) -> list[Trust]:
-    """Return how each judge stands that has to agree with people.
+    """Return the trust in each judge that must agree with people.
 
     Args:
         judges: the judges of a run.
-        least: judge, or "" for every other, -> the least kappa.
-        labels: people's.
-        outcomes: those of the run.
+        least: judge (or "" for all others) -> the required kappa.
+        labels: people's labels.
+        outcomes: the outcomes of the run.
     """
-    asked = {judge: least.get(judge, least.get("")) for judge in judges}
-    found = matched(labels, outcomes)
-    return [trust_of(judge, found, kappa) for judge, kappa in asked.items() if kappa is not None]
+    required = {judge: least.get(judge, least.get("")) for judge in judges}
+    labelled = matched(labels, outcomes)
+    return [trust_of(judge, labelled, kappa) for judge, kappa in required.items() if kappa is not None]
 
 
-def trust_of(judge: str, found: Matched, least: float) -> Trust:
+def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
     """Return whether a judge's kappa on the labelled answers of a run is at least ``least``.
 
-    A judge of which nothing is known is not trusted: without a labelled answer that it has judged, and where kappa is
-    undefined because judge and people give one label to all.
+    A judge is not trusted if it judged no labelled answer, or if kappa is undefined because the judge and people give
+    one label to all answers.
     """
-    both, unscored = scored(judge, found.answers)
+    both, unscored = scored(judge, labelled.answers)
     on_one = compared(both)
-    told = agreement(on_one.ratings, on_one.levels)
-    kappa = told.kappa.value
+    result = agreement(on_one.ratings, on_one.levels)
+    kappa = result.kappa.value
     if not both:
         problem: str | None = "it has judged no labelled answer of this run"
     elif kappa is None:
         problem = f"its kappa is undefined, as it and people say one thing of all {len(both)} labelled answers"
     else:
         problem = None if kappa >= least else f"kappa {kappa:.2f} on {len(both)} labelled answers, wanted {least:g}"
-    mine = {why: sum(label.metric in ("", judge) for label in labels) for why, labels in found.unmatched.items()}
+    mine = {why: sum(label.metric in ("", judge) for label in labels) for why, labels in labelled.unmatched.items()}
     return Trust(
         judge=judge,
         least=least,
         n=len(both),
         n_unscored=unscored.total(),
-        accuracy=told.accuracy.value,
+        accuracy=result.accuracy.value,
         kappa=kappa,
-        ci95=told.kappa.ci95,
+        ci95=result.kappa.ci95,
         problem=problem,
         unused={why: count for why, count in mine.items() if count},
     )
 
 
 def withheld(outcome: Outcome, judges: Mapping[str, str], problems: Mapping[str, str]) -> Outcome:
-    """Return an outcome without the scores of judges that are not trusted: these have a reason instead of a value.
+    """Return an outcome whose scores of untrusted judges have a reason instead of a value.
 
-    What a rule decided without the judge stays.
+    Scores decided by a rule, without the judge, stay.
 
     Args:
-        outcome: what came of a case.
+        outcome: the outcome of a case.
         judges: metric -> its judge.
         problems: judge -> why it is not trusted.
     """

@@ -1,7 +1,7 @@
 """Independent units: groups of cases that depend on each other.
 
-Two cases depend on each other if they share a link: their id, their dialogue or the value of the facet that their
-testbed names as its cluster. The units are the connected components of cases under these links, within one system.
+Two cases depend on each other if they share a link: their id, their dialogue or the value of their testbed's cluster
+facet. The units are the connected components of cases under these links, within one system.
 A case without a dialogue and without that facet is a unit of its own. Intervals, paired tests and resamples count
 units, because the turns of one conversation or five questions about one document are not five independent facts.
 """
@@ -21,7 +21,7 @@ CASE = ""
 """The kind of the link that every case has: its id."""
 
 SEVERAL = "unit"
-"""What units are called if they are not the values of one facet."""
+"""Name of units that are not the values of one facet."""
 
 Link = tuple[str, ...]
 """Its kind (the facet, or `CASE`), then the system and the value."""
@@ -34,12 +34,12 @@ class Units:
     """The units of some cases.
 
     Attributes:
-        names: the unit of each case, in the order of the cases. A unit is named by one of its links: of a cluster, else
-            of a dialogue, else of a case. So the order of the cases does not matter, and the unit of a dialogue has one
-            name in every cell.
-        n: how many units there are.
+        names: the unit of each case, in the order of the cases. The name is one of the unit's links: of a cluster, else
+            of a dialogue, else of a case. It does not depend on the order of the cases, and the unit of a dialogue has
+            the same name in every cell.
+        n: number of units.
         facet: the facet whose values are the units; `SEVERAL` if it takes more than one facet or if some cases have
-            none, "" if nothing joins different cases.
+            none, "" if no different cases are joined.
     """
 
     names: tuple[Link, ...]
@@ -48,10 +48,10 @@ class Units:
 
     def grouped(self, values: Iterable[Value]) -> dict[Hashable, list[Value]]:
         """Return the values of each unit, from one value for each case."""
-        found: dict[Hashable, list[Value]] = {}
+        by_unit: dict[Hashable, list[Value]] = {}
         for name, value in zip(self.names, values, strict=True):
-            found.setdefault(name, []).append(value)
-        return found
+            by_unit.setdefault(name, []).append(value)
+        return by_unit
 
 
 def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) -> tuple[Link, ...]:
@@ -61,7 +61,7 @@ def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) ->
         case: its id, unique in the session.
         system: the system that answered it.
         facets: its facets. A dialogue belongs to its dataset; the value of another facet means the same everywhere.
-        cluster: the facet that its testbed names as its cluster.
+        cluster: the cluster facet of its testbed.
     """
     links: list[Link] = [(CASE, system, case)]
     if DIALOGUE in facets:
@@ -72,7 +72,7 @@ def links_of(case: str, system: str, facets: Mapping[str, str], cluster: str) ->
 
 
 def units_of(cases: Sequence[Sequence[Link]]) -> Units:
-    """Return the units of cases, each given by its links (at least one)."""
+    """Return the units of cases from the links of each case (at least one)."""
     first: dict[Link, int] = {}
     parents = list(range(len(cases)))
     kinds: dict[str, None] = {}
@@ -97,7 +97,7 @@ def _rank(link: Link) -> tuple[bool, bool, Link]:
 
 
 def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str:
-    """Return the facet whose values are the ``n`` units; `SEVERAL` if there is no such facet, "" without any kind."""
+    """Return the facet whose values are the ``n`` units; `SEVERAL` if there is no such facet, "" without kinds."""
     joining = list(kinds)
     for kind in joining:
         values = {next((link for link in links if link[0] == kind), None) for links in cases}

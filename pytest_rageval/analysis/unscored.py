@@ -1,4 +1,4 @@
-"""Why outcomes have no value that a gate could judge."""
+"""Reasons why outcomes have no value for a gate."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pytest_rageval.model.outcome import Outcome, Score
 __all__ = ["NOT_ASKED", "n_lost", "nothing_scored", "reasons_of", "unasked_of", "unknowable", "unscored_of"]
 
 NOT_ASKED = "not_asked"
-"""The error_type of an outcome whose case was left unasked; a gate over it fails."""
+"""The error_type of an outcome whose case was not asked; a gate over it fails."""
 
 BUDGET = "budget"
-"""The same, of one that was left unasked for want of money."""
+"""The error_type of an outcome whose case was not asked because the budget was used up."""
 
 NOT_APPLICABLE = "not_applicable"
 
@@ -27,29 +27,29 @@ REPORTED = {"cost_usd": "cost", "tokens": "tokens"} | dict.fromkeys(LATENCY, "ti
 
 
 def n_lost(metric: str, covered: Sequence[Outcome]) -> int:
-    """Return how many cases have no value though they should: for an error, or for want of a verdict."""
-    asked = [o for o in covered if o.status != "skipped" and not _beside(o.scores.get(metric))]
-    return sum(cell_of(metric, False, runs).n == 0 for runs in by_case(asked).values())
+    """Return how many cases lack a value that they should have, because of an error or a missing verdict."""
+    applicable = [o for o in covered if o.status != "skipped" and not _is_not_applicable(o.scores.get(metric))]
+    return sum(cell_of(metric, False, runs).n == 0 for runs in by_case(applicable).values())
 
 
-def _beside(score: Score | None) -> bool:
+def _is_not_applicable(score: Score | None) -> bool:
     return score is not None and score.reason is not None and score.reason.partition(":")[0] == NOT_APPLICABLE
 
 
 def unasked_of(covered: Sequence[Outcome]) -> str:
-    """Return that and why cases were left unasked, or ""."""
+    """Return how many cases were not asked, and why; "" if all were asked."""
     unasked = [outcome for outcome in covered if outcome.error_type in (NOT_ASKED, BUDGET)]
     cases = "1 case was" if len(unasked) == 1 else f"{len(unasked)} cases were"
     return f"{cases} not asked: {unasked[0].error}" if unasked else ""
 
 
 def unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
-    """Return why a gate over what the model knew cannot be decided, or "" where it can.
+    """Return why a gate over the facet "model knew the answer" cannot be decided, or "".
 
     Args:
-        gate: the gate; which cases it covers shows only once the model was asked without passages.
+        gate: the gate; its cases are known only after the model was asked without passages.
         possible: the outcomes that it may cover.
-        n_covered: how many of them it does.
+        n_covered: how many of them it covers.
     """
     unknown = [outcome for outcome in possible if KNEW not in outcome.facets]
     unasked = unasked_of(unknown)
@@ -62,7 +62,7 @@ def unknowable(gate: Gate, possible: Sequence[Outcome], n_covered: int) -> str:
 
 
 def unscored_of(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
-    """Return why answers have no value -> how many, the most frequent first; what does not apply is none of them."""
+    """Return reason -> number of answers without a value, the most frequent first, without "not_applicable"."""
     scores = (outcome.scores.get(metric) for outcome in covered if outcome.status == "scored")
     reasons = Counter(score.reason.partition(":")[0] for score in scores if score is not None and score.reason)
     return {reason: n for reason, n in reasons.most_common() if reason != NOT_APPLICABLE}
@@ -79,6 +79,6 @@ def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
 
 
 def reasons_of(metric: str, covered: Sequence[Outcome]) -> str:
-    """Return the first reasons that outcomes give for having no value, in brackets, or ""."""
+    """Return the first reasons of outcomes without a value, in brackets, or ""."""
     reasons = sorted({s.reason for o in covered if (s := o.scores.get(metric)) is not None and s.reason})
     return f" ({'; '.join(reasons[:3])})" if reasons else ""

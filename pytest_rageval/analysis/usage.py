@@ -1,4 +1,4 @@
-"""What answers used, as pseudo-metrics, and what models were asked, as one sum."""
+"""Usage of answers as pseudo-metrics, and the sum of model calls."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ USED = {
     "cost_usd": ("cost_usd",),
     "tokens": ("prompt_tokens", "completion_tokens"),
 }
-"""The pseudo-metrics of what answers used, and the parts of a usage that make each."""
+"""The pseudo-metrics of usage -> the fields of `Usage` that they sum."""
 
 LATENCY = {"latency_p50": 0.5, "latency_p95": 0.95}
-"""The pseudo-metrics of time, and the quantile that each is."""
+"""The pseudo-metrics of time -> their quantile."""
 
 
 def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes that have an answer; it was paid for, whether or not it could be scored."""
+    """Return the outcomes with an answer, scored or not: each was paid for."""
     return [outcome for outcome in outcomes if outcome.answer is not None and outcome.status != "skipped"]
 
 
 def used(name: str, outcome: Outcome) -> float | None:
-    """Return what one answer used of a pseudo-metric in `USED`; None when a part of it is unknown."""
+    """Return the usage of one answer for a pseudo-metric in `USED`; None if a part of it is unknown."""
     usage = None if outcome.answer is None else outcome.answer.usage
     parts: list[float | None] = [getattr(usage, part, None) for part in USED[name]]
     known = [part for part in parts if part is not None]
@@ -41,8 +41,8 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
 
     Args:
         name: one of `USED`.
-        values: what the answers used of it, as far as that is known.
-        n_unknown: how many answers do not tell it. A sum is unknown then; a quantile is over those that do.
+        values: the known usage of each answer.
+        n_unknown: number of answers that do not report it. They make a sum unknown; a quantile ignores them.
     """
     if name in LATENCY:
         return quantile(values, LATENCY[name])
@@ -50,9 +50,9 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
 
 
 def all_replayed(outcomes: Sequence[Outcome]) -> bool:
-    """Return whether every answer came from recordings, so that none took a time worth measuring.
+    """Return whether every answer came from recordings, so no time was measured.
 
-    What a user's own system answers is replayed without a call of a model.
+    Answers of a user's own system are replayed without a model call.
     """
     return bool(outcomes) and all(map(is_replayed, outcomes))
 
@@ -65,25 +65,25 @@ def is_replayed(outcome: Outcome) -> bool:
 
 
 def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:
-    """Return the sum of what models were asked; an unknown part makes a sum unknown, not smaller.
+    """Return the sum of the model calls; an unknown part makes the sum unknown, not smaller.
 
-    Of an outcome whose calls were not counted, an answer that took tokens, or may have, is a call of one attempt;
-    the embedded reader's is none.
+    If an outcome's calls were not counted, its answer counts as one call of one attempt, unless it took zero tokens
+    (the embedded reader's).
 
     Args:
         outcomes: the outcomes.
-        unclaimed: calls that belong to none of them.
+        unclaimed: calls that belong to no outcome.
     """
     total = unclaimed
     for outcome in outcomes:
         if outcome.calls is not None:
             total += outcome.calls
         elif outcome.answer is not None:
-            total += _as_told(outcome.answer.usage or Usage())
+            total += _estimated_calls(outcome.answer.usage or Usage())
     return total
 
 
-def _as_told(usage: Usage) -> Calls:
+def _estimated_calls(usage: Usage) -> Calls:
     calls = 0 if usage.prompt_tokens == usage.completion_tokens == 0 else 1
     cost = usage.cost_usd
     return Calls(calls, 0, calls, usage.prompt_tokens, usage.completion_tokens, cost, cost)

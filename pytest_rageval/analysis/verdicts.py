@@ -1,4 +1,4 @@
-"""Gates against outcomes: whether each bound holds, on how many cases, and what is left to decide with other gates."""
+"""Measure gates on outcomes: does each bound hold, on how many cases, what is undecided."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SESSION = "session"
 DESELECTED = "all its cases were deselected"
 
 NOT_DECIDED = "not decided: "
-"""How the reason of a gate begins of which only a part of the cases was selected, by accident."""
+"""Prefix of the reason of a gate that is skipped because only a part of its cases is selected."""
 
 REPLAYED = "its answers were replayed, so no time was measured"
 
@@ -45,28 +45,28 @@ BECOMES_BASELINE = "this run is to become the baseline"
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What became of one gate.
+    """The result of one gate.
 
     Attributes:
         gate: the gate.
         scope: name of the testbed, or "session".
-        status: "passed", "failed", or "skipped" when its cases were all deselected, none of its answers timed, or no
-            cell has as many cases as it asks for.
-        value: the mean (or the pseudo-metric's value) in the deciding cell; None when nothing was scored.
-        n: scored outcomes behind the value, each repeat of a case counted.
+        status: "passed", "failed", or "skipped" if all its cases were deselected, none of its answers was timed, or
+            each cell has fewer cases than ``min_n``.
+        value: the mean (or the pseudo-metric's value) in the deciding cell; None if nothing was scored.
+        n: number of scored outcomes behind the value, each repeat of a case counted.
         n_errors: cases of the slice that ended in an error.
-        unscored: why answers of the slice have no value -> how many, the most frequent first; what does not apply to
-            a case is none of them.
+        unscored: reason -> number of answers of the slice without a value, the most frequent first; "not_applicable"
+            does not count.
         ci95: the value's 95 % interval, for metrics and error_rate.
-        slice: the gate's slice; for ``facet=*`` the deciding cell, which is the worst one of those that were judged.
+        slice: the gate's slice; for ``facet=*`` the deciding cell: the worst of the judged cells.
         reason: one sentence for a gate that failed or was skipped.
-        worst: up to five case ids with their values, the worst first, of a gate that failed.
-        cells: every cell of a ``facet=*`` gate, as results of their own.
-        n_cases: how many cases ``n`` is of, where cases were repeated; else None.
-        flaws: of a gate that failed over repeated cases, which always miss and which flip.
-        regression: of a baseline gate, what its pairs say; of ``facet=*`` those of the deciding cell.
-        n_units: how many independent units its cases form, if that is fewer; else None.
-        unit: the facet that joins its cases to units; "" if nothing does.
+        worst: for a failed gate, up to five case ids with their values, the worst first.
+        cells: each cell of a ``facet=*`` gate, as a result of its own.
+        n_cases: number of cases behind ``n`` if cases were repeated; else None.
+        flaws: for a gate that failed over repeated cases, which of them always miss and which flip.
+        regression: for a baseline gate, the result of its comparison; for ``facet=*`` that of the deciding cell.
+        n_units: number of independent units of its cases, if fewer; else None.
+        unit: the facet that joins its cases to units; "" if there is none.
     """
 
     gate: Gate
@@ -89,17 +89,17 @@ class GateResult:
 
     @property
     def small(self) -> tuple[GateResult, ...]:
-        """The cells of a ``facet=*`` gate that were not judged, as they have fewer cases than the gate asks for."""
+        """The cells of a ``facet=*`` gate that were not judged because they have fewer than ``min_n`` cases."""
         return tuple(cell for cell in self.cells if cell.status == "skipped" and size_of(cell) < self.gate.min_n)
 
     @property
     def own_slice(self) -> dict[str, str]:
-        """Which of its cells the gate was decided by, by the facets that it leaves open."""
+        """The deciding cell, by the facets that the gate leaves open."""
         return {name: value for name, value in (self.slice or {}).items() if self.gate.slice.get(name, ANY) == ANY}
 
     @property
     def bare_reason(self) -> str:
-        """The reason without its cause, which stands behind a colon and may quote data."""
+        """The reason without its cause, which follows a colon and may quote data."""
         reason, own = self.reason or "", self.own_slice
         if reason.startswith(NOT_DECIDED):
             return reason
@@ -108,30 +108,30 @@ class GateResult:
 
     @property
     def regressed(self) -> bool:
-        """Whether this is a gate on the baseline, and it failed."""
+        """Whether this is a failed baseline gate."""
         return self.gate.baseline and self.status == "failed"
 
     @property
     def not_comparable(self) -> bool:
-        """Whether the baseline holds too little to compare the gate, or its deciding cell, with."""
+        """Whether the baseline holds too few cases to compare the gate, or its deciding cell, with."""
         return self.regression is not None and self.regression.verdict == "not_comparable"
 
     @property
     def undecided(self) -> tuple[GateResult, ...]:
-        """Of a gate that holds, the cells (or the gate itself) whose drop so few cases cannot tell from noise."""
+        """The cells of a passed gate (or the gate itself) whose drop is beyond the tolerance and not significant."""
         judged = (self.cells or (self,)) if self.status == "passed" else ()
         return tuple(cell for cell in judged if cell.regression and cell.regression.verdict == "inconclusive")
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A gate whose cells are measured. What they say against the baseline is decided together with other gates.
+    """A gate with measured cells, whose baseline comparisons are decided together with other gates.
 
     Attributes:
         gate: the gate.
         scope: name of the testbed, or "session".
         cells: its cells; the gate itself if it has no ``facet=*``.
-        comparisons: what each cell compares with the baseline; None for a cell that compares nothing.
+        comparisons: the baseline comparison of each cell; None for a cell without one.
     """
 
     gate: Gate
@@ -148,16 +148,16 @@ def measure(
     unasked: int = 0,
     against: Against | None = None,
 ) -> GateResult | Undecided:
-    """Return the cells of ``gate`` over ``outcomes``, the ones in its scope, or its result if nothing can be measured.
+    """Return the measured cells of ``gate``, or its result if nothing can be measured.
 
     Args:
         gate: the gate.
         scope: the name of its testbed, or "session".
         outcomes: the outcomes in scope; the gate's own slice is applied here.
-        metrics: what is known of each metric.
-        unasked: cases in scope that were selected and never finished; the gate then is skipped,
-            since a part of its cases decides nothing.
-        against: what a baseline gate compares with; None skips it, as the run is to become the baseline.
+        metrics: metric -> its metadata.
+        unasked: number of selected cases in scope that never finished; above 0 the gate is skipped, because a part of
+            its cases must not decide it.
+        against: what a baseline gate compares with; None skips such a gate, because the run becomes the baseline.
     """
     covered = [outcome for outcome in outcomes if matches(outcome.facets, gate.slice)]
     if unasked:
@@ -174,11 +174,11 @@ def measure(
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
     held = against.held if gate.baseline and against is not None else None
     lost = held.lost_cells(gate, outcomes, session=scope == SESSION) if held is not None and free else []
-    parts = list(_apart(gate, free, covered, lost)) if free else [(gate, covered)]
-    cells = [_cell(each, scope, group, metrics) for each, group in parts]
+    cell_groups = list(_by_cell(gate, free, covered, lost)) if free else [(gate, covered)]
+    cells = [_cell(each, scope, group, metrics) for each, group in cell_groups]
     if not gate.baseline or against is None:
         return Undecided(gate, scope, tuple(cells), (None,) * len(cells))
-    return _compared(gate, scope, cells, [group for _, group in parts], against, outcomes)
+    return _compared(gate, scope, cells, [group for _, group in cell_groups], against, outcomes)
 
 
 def _compared(
@@ -189,7 +189,7 @@ def _compared(
     against: Against,
     outcomes: Sequence[Outcome],
 ) -> Undecided:
-    """Return the cells of a baseline gate with what they compare; one that cannot be compared fails with the reason."""
+    """Return the cells of a baseline gate with their comparisons; a cell that is not comparable fails."""
     compared: list[GateResult] = []
     comparisons: list[BaselineComparison | None] = []
     for cell, group in zip(cells, groups, strict=True):
@@ -206,19 +206,19 @@ def _compared(
     return Undecided(gate, scope, tuple(compared), tuple(comparisons))
 
 
-def _apart(
+def _by_cell(
     gate: Gate, free: Sequence[str], covered: Sequence[Outcome], lost: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[Gate, list[Outcome]]]:
     """Yield the gate over each cell of its free facets, with the cell's outcomes.
 
-    A cell that only the baseline has, by the facets of its ``lost`` cases, has none.
-    Values of one name below two of the facet above are two, as in a matrix; only such cells name what is above.
+    A cell that only the baseline has (by the facets of its ``lost`` cases) has no outcomes. As in a matrix, values with
+    the same name under different parents are separate cells; only such cells name their parent.
     """
     groups: dict[tuple[tuple[str, str], ...], list[Outcome]] = {}
     for outcome in covered:
         groups.setdefault(tuple(place_of(outcome.facets, name) for name in free), []).append(outcome)
-    n_lost_there = Counter(tuple(place_of(facets, name) for name in free) for facets in lost)
-    for places, n in n_lost_there.items():
+    n_lost_cases = Counter(tuple(place_of(facets, name) for name in free) for facets in lost)
+    for places, n in n_lost_cases.items():
         if n >= gate.min_n:
             groups.setdefault(places, [])
     alike = Counter(tuple(value for _, value in places) for places in groups)
@@ -260,5 +260,5 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
 
 
 def size_of(result: GateResult) -> int:
-    """Return how many cases were scored, each counted once however often it was repeated."""
+    """Return the number of scored cases, all repeats of a case counted once."""
     return result.n if result.n_cases is None else result.n_cases

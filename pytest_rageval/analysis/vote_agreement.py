@@ -1,4 +1,4 @@
-"""How far judges agree: with one another, with themselves when they are asked again, and in another order."""
+"""Agreement of judges: with each other, with their own repeats, and in swapped order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Ballots", "Pairs", "ballots_of"]
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """How many of ``n`` pairs of labels are two of the same."""
+    """How many of ``n`` pairs of labels are equal."""
 
     n: int
     same: int
 
     @property
     def share(self) -> float | None:
-        """Their share; None of no pairs."""
+        """Share of equal pairs; None without pairs."""
         return self.same / self.n if self.n else None
 
 
@@ -31,14 +31,14 @@ class Ballots:
 
     Attributes:
         metric: its name.
-        models: who voted.
-        n_votes: how many votes there are.
-        n_unread: how many of them gave no label.
-        n_answers: how many answers got two labels or more.
-        n_split: how many of those got labels that are not all the same.
-        judges: pairs of two models, asked in the same order for the same time.
-        repeats: pairs of one model, asked the same twice.
-        swapped: pairs of one model, asked for the first time in the one order and in the other.
+        models: the voting models.
+        n_votes: number of votes.
+        n_unread: number of votes without a label.
+        n_answers: number of answers with two labels or more.
+        n_split: number of these answers whose labels differ.
+        judges: pairs of two models, in the same repeat and order.
+        repeats: pairs of one model in the same order, in two repeats.
+        swapped: pairs of one model in the same repeat, in both orders.
     """
 
     metric: str
@@ -53,18 +53,18 @@ class Ballots:
 
     @property
     def split(self) -> float | None:
-        """The share of answers on which the votes disagree; None where none got two labels."""
+        """The share of answers on which the votes disagree; None if no answer got two labels."""
         return self.n_split / self.n_answers if self.n_answers else None
 
 
 def ballots_of(outcomes: Iterable[Outcome]) -> list[Ballots]:
-    """Return the votes by metric, in the order in which the outcomes have them; nothing of what one vote decided."""
-    found: dict[str, list[tuple[Vote, ...]]] = {}
+    """Return the votes by metric, in the order of the outcomes; verdicts of a single vote are left out."""
+    by_metric: dict[str, list[tuple[Vote, ...]]] = {}
     for outcome in outcomes:
         for metric, score in outcome.scores.items():
             if score.verdict is not None and score.verdict.votes:
-                found.setdefault(metric, []).append(score.verdict.votes)
-    return [_ballots(metric, answers) for metric, answers in found.items()]
+                by_metric.setdefault(metric, []).append(score.verdict.votes)
+    return [_ballots(metric, answers) for metric, answers in by_metric.items()]
 
 
 def _ballots(metric: str, answers: Sequence[tuple[Vote, ...]]) -> Ballots:

@@ -1,4 +1,4 @@
-"""Which cases a failed gate names: the worst, and where cases repeat those that always miss and those that flip."""
+"""Choose the cases that a failed gate names: the worst, the always missing, the flipping."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class Flaws:
-    """The cases behind a failed gate, told apart by their repeats.
+    """The repeated cases behind a failed gate.
 
     Attributes:
-        always: names of the cases that miss the bound whenever they are scored: what got worse.
-        flipping: names of those that miss it in some repeats and hold it in others: what is flaky.
+        always: names of the cases that miss the bound in every scored repeat: they got worse.
+        flipping: names of the cases that miss the bound in some repeats and hold it in others: they are flaky.
     """
 
     always: tuple[str, ...]
@@ -31,7 +31,7 @@ class Flaws:
 
 
 def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float | None], ...]:
-    """Return up to five (node id, value) of what weighs most against the gate, the worst first."""
+    """Return up to five (node id, value) that weigh most against the gate, the worst first."""
     if gate.metric == "error_rate":
         return tuple((o.nodeid, None) for o in covered if o.status == "error")[:WORST]
     if gate.metric in USED:
@@ -43,23 +43,23 @@ def worst_of(gate: Gate, covered: Sequence[Outcome]) -> tuple[tuple[str, float |
 
 
 def flaws_of(gate: Gate, covered: Sequence[Outcome]) -> Flaws | None:
-    """Return which cases miss a metric's bound always and which at times; None without repeats."""
+    """Return which cases always miss a metric's bound and which flip; None without repeats."""
     if gate.metric in PSEUDO_METRICS or not repeated(covered):
         return None
     always, flipping = [], []
     cases = list(by_case(covered).values())
     for name, case in zip(case_names(cases), cases, strict=True):
         values = [value_of(gate.metric, outcome) for outcome in case if outcome.status == "scored"]
-        held = {gate.holds(value) for value in values if value is not None}
-        if held == {False}:
+        results = {gate.holds(value) for value in values if value is not None}
+        if results == {False}:
             always.append(name)
-        elif held == {True, False}:
+        elif results == {True, False}:
             flipping.append(name)
     return Flaws(tuple(always), tuple(flipping))
 
 
 def badness(gate: Gate, value: float | None) -> float:
-    """Order values worst first: the lowest for a lower bound, the highest for an upper one."""
+    """Return the sort key of a value, the worst first: the lowest for a lower bound, the highest for an upper one."""
     if value is None:
         return float("-inf")
     return value if gate.op in LOWER else -value

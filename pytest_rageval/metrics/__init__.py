@@ -1,4 +1,4 @@
-"""Metrics: pure functions from a case and its answer to a score; one module a family."""
+"""Metrics: pure functions from a case and its answer to a score; one module per family."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BUILTIN: dict[str, str] = {
     "token_f1": "pytest_rageval.metrics.answers.squad:TOKEN_F1",
     "utilization": "pytest_rageval.metrics.judges.omnieval_judged:UTILIZATION",
 }
-"""Name of a metric -> where it is, for a lazy registry. Each attribute is a `pytest_rageval.model.metric.Metric`."""
+"""Metric name -> import path, for a lazy registry. Each attribute is a `pytest_rageval.model.metric.Metric`."""
 
 FAMILIES: dict[str, str] = {
     "AP": "pytest_rageval.metrics.rankings.ranking:ranking_metric",
@@ -62,4 +62,4 @@ FAMILIES: dict[str, str] = {
     "page_R": "pytest_rageval.metrics.rankings.pages:page_metric",
     "page_Success": "pytest_rageval.metrics.rankings.pages:page_metric",
 }
-"""What stands before the ``@`` or ``:`` of a metric's name -> where the function is that makes the metric of a name."""
+"""Family (the part of a metric's name before ``@`` or ``:``) -> import path of the function that makes its metrics."""

@@ -24,19 +24,19 @@ def test_kappa_and_accuracy_are_scikit_learns(pairs: list[tuple[int, int]]) -> N
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn, whose values ours shall equal, is missing")
     people, judged = zip(*pairs, strict=True)
     ratings = [Rating(at, LEVELS[two], (LEVELS[one],)) for at, (one, two) in enumerate(pairs)]
-    found = agreement(ratings, LEVELS, intervals=False)
-    assert found.accuracy.value == pytest.approx(metrics.accuracy_score(people, judged))
-    assert [list(row) for row in found.confusion] == metrics.confusion_matrix(people, judged, labels=range(5)).tolist()
+    result = agreement(ratings, LEVELS, intervals=False)
+    assert result.accuracy.value == pytest.approx(metrics.accuracy_score(people, judged))
+    assert [list(row) for row in result.confusion] == metrics.confusion_matrix(people, judged, labels=range(5)).tolist()
     if len({*people, *judged}) == 1:
-        assert found.kappa.value is found.kappa_quadratic.value is None
+        assert result.kappa.value is result.kappa_quadratic.value is None
         return
-    for ours, weights in ((found.kappa, None), (found.kappa_quadratic, "quadratic")):
+    for ours, weights in ((result.kappa, None), (result.kappa_quadratic, "quadratic")):
         theirs = metrics.cohen_kappa_score(people, judged, labels=range(5), weights=weights)
         assert ours.value == pytest.approx(theirs, abs=1e-12)
 
 
 def by_definition(units: Sequence[Sequence[float]]) -> float | None:
-    """Return interval alpha, from the coincidence matrix as Krippendorff defines it, value by value."""
+    """Return interval alpha from Krippendorff's definition of the coincidence matrix, value by value."""
     together: Counter[tuple[float, float]] = Counter()
     for unit in units:
         for one, other in permutations(unit, 2):
@@ -53,8 +53,8 @@ def by_definition(units: Sequence[Sequence[float]]) -> float | None:
 @settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(LEVELS), max_size=4), max_size=20))
 def test_alpha_is_its_definition(units: list[list[float]]) -> None:
-    ours, wanted = alpha(units, LEVELS), by_definition(units)
-    assert ours == (wanted if wanted is None else pytest.approx(wanted, abs=1e-12))
+    ours, target = alpha(units, LEVELS), by_definition(units)
+    assert ours == (target if target is None else pytest.approx(target, abs=1e-12))
 
 
 RELIABILITY_DATA = """

@@ -1,4 +1,4 @@
-"""Values by evidence against ir_measures' values of qrels, on chunks of a real corpus that do not overlap.
+"""Compare values by evidence with ir_measures' values of qrels, on disjoint chunks of a real corpus.
 
 Where each unit lies in one chunk, and no chunk has two, both judge the same passages. Chunks are cut, and units chosen,
 while the test runs; nothing of the corpus is kept.
@@ -85,5 +85,5 @@ def test_values_are_those_of_qrels_over_the_same_chunks(documents: Path) -> None
         sample = Sample(Case("q", instance, None, {}, located=located), Answer("", ranking))
         run = {name: float(-rank) for rank, name in enumerate(ids)}
         theirs = ir_measures.iter_calc(measures, {"q": dict(instance.qrels)}, {"q": run})
-        wanted = {str(each.measure): each.value for each in theirs}
-        assert {name: metrics.get(name).compute(sample).value for name in NAMES} == pytest.approx(wanted)
+        expected = {str(each.measure): each.value for each in theirs}
+        assert {name: metrics.get(name).compute(sample).value for name in NAMES} == pytest.approx(expected)

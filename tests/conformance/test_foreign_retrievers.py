@@ -1,4 +1,4 @@
-"""Retrievers of LangChain and LlamaIndex, made with the libraries themselves, as they are."""
+"""Run real retrievers of LangChain and LlamaIndex, unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def langchain() -> Any:
     def documents(query: str) -> list[Document]:
         return [
             Document(f"about {query}", metadata={"source": "guide.md", "title": "Guide"}),
-            Document("named", id="n1", metadata={"source": "guide.md"}),
+            Document("names", id="n1", metadata={"source": "guide.md"}),
             Document("own", id="4f6b", metadata={"id": "d7"}),
         ]
 
@@ -68,14 +68,14 @@ def llama() -> Any:
 def test_langchain_documents_become_passages(langchain: Any) -> None:
     sync, _ = langchain
     assert isinstance(adapted(sync), Calling)
-    found = adapted(sync).search("kettles", 3)
-    assert [(item.text, item.title, item.page, item.score) for item in found] == [
+    results = adapted(sync).search("kettles", 3)
+    assert [(item.text, item.title, item.page, item.score) for item in results] == [
         ("about kettles", "Guide", "guide.md", None),
-        ("named", "", "guide.md", None),
+        ("names", "", "guide.md", None),
         ("own", "", "", None),
     ]
-    assert found.doc_ids[0].startswith("text-")
-    assert found.doc_ids[1:] == ("n1", "d7")
+    assert results.doc_ids[0].startswith("text-")
+    assert results.doc_ids[1:] == ("n1", "d7")
 
 
 def test_a_langchain_retriever_that_is_async_is_awaited(langchain: Any) -> None:
@@ -91,9 +91,9 @@ def test_a_langchain_store_is_searched_for_k() -> None:
 
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
     store.add_texts(["one", "two", "three"], ids=["a", "b", "c"])
-    found = adapted(store).search("two", 2)
-    assert found[0] == ScoredPassage("b", None, "two")
-    assert len(found) == 2
+    results = adapted(store).search("two", 2)
+    assert results[0] == ScoredPassage("b", None, "two")
+    assert len(results) == 2
     retriever: Any = adapted(store.as_retriever())
     assert asyncio.run(retriever.search("two", 1)).doc_ids == ("b",)
 

@@ -1,4 +1,4 @@
-"""Systems and answers of LangChain and LlamaIndex, made with the libraries themselves, as they are."""
+"""Run real systems and answers of LangChain and LlamaIndex, unchanged."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PAGES = [Document("At nine.", id="d1"), Document("Or ten.", id="d2")]
 
 def answered(value: object, query: Query = QUERY) -> Answer:
     system: Any = adapted_system(value)
-    said = system(query)
-    return checked(asyncio.run(said) if is_async(system) else said, system_name(system))
+    reply = system(query)
+    return checked(asyncio.run(reply) if is_async(system) else reply, system_name(system))
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +44,11 @@ def llama() -> Any:
 
 
 def echo() -> Any:
-    """A model that says what it was asked."""
+    """A model that repeats its prompt."""
 
     def say(prompt: Any) -> AIMessage:
-        said = " | ".join(f"{message.type}: {message.content}" for message in prompt.to_messages())
-        return AIMessage(said, usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10})
+        reply = " | ".join(f"{message.type}: {message.content}" for message in prompt.to_messages())
+        return AIMessage(reply, usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10})
 
     return RunnableLambda(say)
 
@@ -100,11 +100,11 @@ def test_the_dict_of_a_chain_is_read(text: str, sources: str) -> None:
     assert (answer.text, answer.ranking and answer.ranking.doc_ids) == ("At nine.", ("d1", "d2"))
 
 
-def test_text_as_context_is_no_ranking() -> None:
+def test_text_as_context_is_not_a_ranking() -> None:
     assert checked({"answer": "At nine.", "context": "At nine. Or ten."}, "chain") == Answer("At nine.")
 
 
-def test_sources_that_are_no_passages_are_refused() -> None:
+def test_sources_without_passages_are_refused() -> None:
     with pytest.raises(SystemContractError, match=r"^source_documents of rag_system 'chain' returned 3 at place 1; "):
         checked({"answer": "x", "source_documents": [3]}, "chain")
 
@@ -180,7 +180,7 @@ def test_an_object_with_one_of_the_methods_is_a_system() -> None:
     assert adapted_system(object()) is None
 
 
-def test_what_can_be_called_stays_as_it_is() -> None:
+def test_a_callable_stays_unchanged() -> None:
     class Called(Both):
         def __call__(self, query: Query) -> str:
             return "called"
@@ -189,7 +189,7 @@ def test_what_can_be_called_stays_as_it_is() -> None:
         assert adapted_system(value) is value
 
 
-def test_chunks_of_one_document_are_told_apart_in_an_answer() -> None:
+def test_chunks_of_one_document_are_separate_in_an_answer() -> None:
     pages = [Document("At nine.", id="d1"), Document("Or ten.", id="d1")]
     answer = checked({"answer": "At nine.", "context": pages}, "chain")
     assert answer.ranking is not None

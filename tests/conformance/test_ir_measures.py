@@ -1,4 +1,4 @@
-"""Our values against ir_measures', whose names ours are, on made-up judgements and rankings with many ties."""
+"""Compare our values with ir_measures', on made-up judgements and rankings with many ties."""
 
 from __future__ import annotations
 

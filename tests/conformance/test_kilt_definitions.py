@@ -1,4 +1,4 @@
-"""KILT's answer metrics and ``answer_in_context`` against their definitions, stated here once more, on random texts."""
+"""Compare KILT's answer metrics and ``answer_in_context`` with second implementations, on random texts."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ def sentences(text: str) -> list[list[str]]:
     return [part.split() or [""] for part in text.split(".") if part]
 
 
-def in_order(wanted: list[str], said: list[str]) -> set[str]:
-    """Return the words of the longest common subsequence; of equals, the one whose last word ``said`` has earlier."""
-    lengths = [[0] * (len(said) + 1) for _ in range(len(wanted) + 1)]
-    for i, one in enumerate(wanted, 1):
-        for j, other in enumerate(said, 1):
+def in_order(expected: list[str], reply: list[str]) -> set[str]:
+    """Return the words of the longest common subsequence; of equals, the one that ends earlier in the reply."""
+    lengths = [[0] * (len(reply) + 1) for _ in range(len(expected) + 1)]
+    for i, one in enumerate(expected, 1):
+        for j, other in enumerate(reply, 1):
             lengths[i][j] = lengths[i - 1][j - 1] + 1 if one == other else max(lengths[i - 1][j], lengths[i][j - 1])
-    found, i, j = set(), len(wanted), len(said)
+    result, i, j = set(), len(expected), len(reply)
     while i and j:
-        if wanted[i - 1] == said[j - 1]:
-            found.add(wanted[i - 1])
+        if expected[i - 1] == reply[j - 1]:
+            result.add(expected[i - 1])
             i, j = i - 1, j - 1
         elif lengths[i - 1][j] > lengths[i][j - 1]:
             i -= 1
         else:
             j -= 1
-    return found
+    return result
 
 
 def rouge_l(answer: str, gold: str) -> float:
     ours, theirs = sentences(answer), sentences(gold)
     if not ours or not theirs:
         return 0.0
-    both = set().union(*(in_order(wanted, said) for wanted in theirs for said in ours))
+    both = set().union(*(in_order(expected, reply) for expected in theirs for reply in ours))
     precision, recall = len(both) / len(set().union(*ours)), len(both) / len(set().union(*theirs))
     return 2 * precision * recall / (precision + recall + 1e-8)
 
@@ -76,7 +76,7 @@ def accuracy(answer: str, gold: str) -> float:
 
 
 def cases(words: list[str], longest: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield random answers with one to three references, one of which at least is not empty."""
+    """Yield random answers with one to three references, at least one of them not empty."""
     draw = random.Random(longest)
 
     def text() -> str:
@@ -106,8 +106,8 @@ def test_values_are_those_of_the_definition(
     metric = Catalog().metrics.get(name)
     differing = []
     for answer, golds in cases(words, longest):
-        said = answer.strip()
-        best = max(definition(said, gold.strip()) for gold in golds if gold.strip()) if said else 0.0
+        reply = answer.strip()
+        best = max(definition(reply, gold.strip()) for gold in golds if gold.strip()) if reply else 0.0
         instance = Instance("q", "?", (tuple(golds),))
         value = metric.compute(Sample(Case("q", instance, None, {}), Answer(answer))).value
         assert value is not None
@@ -129,16 +129,16 @@ def test_answer_in_context_is_in_a_title_or_in_a_text(pieces: list[str]) -> None
     def text(longest: int) -> str:
         return "".join(draw.choices(pieces, k=draw.randint(0, longest)))
 
-    differing = found = 0
+    differing = result = 0
     for _ in range(CASES):
         gold: Gold = tuple((text(2),) * draw.randint(1, 2) for _ in range(draw.randint(1, 2)))
         passages = [(text(2), text(4) or "x") for _ in range(draw.randint(0, 3))]
-        items = tuple(ScoredPassage(f"d{at}", text=said, title=title) for at, (title, said) in enumerate(passages))
+        items = tuple(ScoredPassage(f"d{at}", text=reply, title=title) for at, (title, reply) in enumerate(passages))
         sample = Sample(Case("q", Instance("q", "?", gold), None, {}), Answer("x", Ranking(items)))
-        wanted = any(
+        expected = any(
             contains(part, alias) for passage in passages for part in passage for slot in gold for alias in slot
         )
-        found += wanted
-        differing += metric.compute(sample).value != float(wanted)
+        result += expected
+        differing += metric.compute(sample).value != float(expected)
     assert differing == 0
-    assert found > CASES // 20
+    assert result > CASES // 20

@@ -1,4 +1,4 @@
-"""Our values on KILT's own test files against those that KILT's evaluation gives for them."""
+"""Compare our values on KILT's test files with those of KILT's evaluation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pages(output: Any) -> list[str]:
 
 
 def instances(path: Path, copy: Path) -> tuple[Instance, ...]:
-    """Read a gold file as the format ``kilt`` does; some lack the question, which KILT's own tests do not need."""
+    """Read a gold file like the format ``kilt``; some lack the question, which KILT's tests do not need."""
     lines = (json.dumps({"input": "?"} | gold) for gold in rows(path))
     copy.write_text("\n".join(lines), encoding="utf-8")
     return kilt.load(copy)
@@ -37,8 +37,8 @@ def instances(path: Path, copy: Path) -> tuple[Instance, ...]:
 def sample(instance: Instance, guess: Any) -> Sample:
     case = Case(instance.id, instance, None, {})
     output = guess["output"][0]
-    found = Ranking(tuple(ScoredPassage(f"{page}#{at}", page=page) for at, page in enumerate(pages(output))))
-    return Sample(case, Answer(output.get("answer", ""), found))
+    result = Ranking(tuple(ScoredPassage(f"{page}#{at}", page=page) for at, page in enumerate(pages(output))))
+    return Sample(case, Answer(output.get("answer", ""), result))
 
 
 @pytest.mark.parametrize(

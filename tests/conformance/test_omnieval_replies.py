@@ -46,7 +46,7 @@ SEVERAL = [
     ('{"prediction": 2} {}', 1.0),
     ('[{"prediction": 2}] {"prediction": 2}', -1.0),
 ]
-"""What json_repair 0.61 reads, the library of the published code, but -1 for a list as in `PUBLISHED`."""
+"""Values read by json_repair 0.61, the library of the published code; -1 for a list as in `PUBLISHED`."""
 
 FULL_WIDTH = [
     ('{"prediction"：2}', 1.0),
@@ -58,7 +58,7 @@ FULL_WIDTH = [
     ('{"reason": "说“好”", "prediction"：2}', 1.0),
     ('{"reason": "说：“prediction”：0", "prediction": 2}', 1.0),
 ]
-"""What json_repair 0.30 reads, the version that the published environment names."""
+"""Values read by json_repair 0.30, the version of the published environment."""
 
 MENDED = [
     ("{'prediction': 2}", 1.0),
@@ -77,7 +77,7 @@ MENDED = [
 
 
 @pytest.mark.parametrize(("metric", "reply", "value"), PUBLISHED)
-def test_a_reply_has_the_value_that_was_published(metric: str, reply: str, value: float) -> None:
+def test_a_reply_has_the_published_value(metric: str, reply: str, value: float) -> None:
     assert reply_value(reply, metric) == value
 
 
@@ -109,5 +109,5 @@ def test_a_broken_reply_is_mended(reply: str, value: float) -> None:
         ("mrr", None, {"reason": "not_a_number"}),
     ],
 )
-def test_a_value_that_is_none_has_its_reason(metric: str, value: float | None, read: dict[str, object]) -> None:
+def test_a_missing_value_has_a_reason(metric: str, value: float | None, read: dict[str, object]) -> None:
     assert reading(metric, value) == read

@@ -1,4 +1,4 @@
-"""OmniEval's judged metrics against the scales that its code reads and stores (Wang et al., 2024)."""
+"""Compare OmniEval's judged metrics with the scales that its code reads and stores (Wang et al., 2024)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PUBLISHED: dict[str, tuple[tuple[str, ...], list[int], dict[int, float | None]]]
     "utilization": (("question", "passages", "gold", "answer"), [0, 1, 2], {0: 0.0, 1: 0.5, 2: 1.0}),
     "numerical_accuracy": (("question", "gold", "answer"), [0, 1, -1], {0: 0.0, 1: 1.0, -1: None}),
 }
-"""What the judge is shown, its grades in the order of our labels, and what the published code stores of each grade."""
+"""Inputs of the judge, its grades in the order of our labels, and the published code's stored value of each grade."""
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

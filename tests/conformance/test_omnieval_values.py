@@ -1,4 +1,4 @@
-"""Our answer metrics against the values that OmniEval's own evaluation gives (with jieba 0.42.1)."""
+"""Compare our answer metrics with the values of OmniEval's evaluation (with jieba 0.42.1)."""
 
 from __future__ import annotations
 

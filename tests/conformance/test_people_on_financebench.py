@@ -1,4 +1,4 @@
-"""Rule metrics against the people who labelled FinanceBench's published answers of two systems."""
+"""Compare rule metrics with people's labels of FinanceBench's published answers of two systems."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def agreement(folder: Path, *arguments: str) -> Any:
 
 @pytest.fixture(scope="module")
 def project(rageval_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder in which the recorded answers were scored, with the labels beside them."""
+    """Return a folder with the scored recorded answers and the labels."""
     source = rageval_data / "financebench"
     if not source.is_dir():
         pytest.skip(f"FinanceBench is not at {source}")
     folder = tmp_path_factory.mktemp("financebench")
-    said = [(system, row) for system in SYSTEMS for row in rows_of(source / f"{system}_inContext.jsonl")]
+    label = [(system, row) for system in SYSTEMS for row in rows_of(source / f"{system}_inContext.jsonl")]
     cases = [
         {
             "id": row["financebench_id"],
@@ -62,12 +62,12 @@ def project(rageval_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
         for row in rows_of(source / "financebench_open_source.jsonl")
     ]
     write(folder / "cases.jsonl", cases)
-    both = [{"id": row["financebench_id"], "system": system} for system, row in said]
+    both = [{"id": row["financebench_id"], "system": system} for system, row in label]
     write(
         folder / "answers.jsonl",
-        [{**key, "answer": row["model_answer"]} for key, (_, row) in zip(both, said, strict=True)],
+        [{**key, "answer": row["model_answer"]} for key, (_, row) in zip(both, label, strict=True)],
     )
-    write(folder / "labels.jsonl", [{**key, "label": row["label"]} for key, (_, row) in zip(both, said, strict=True)])
+    write(folder / "labels.jsonl", [{**key, "label": row["label"]} for key, (_, row) in zip(both, label, strict=True)])
     (folder / "financebench.rag.toml").write_text(SUITE)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command(folder, "-m", "pytest", "-q", "-p", "no:randomly", "--rag-answers", "answers.jsonl")
@@ -75,10 +75,10 @@ def project(rageval_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_every_label_meets_its_answer(project: Path) -> None:
-    told = agreement(project, "labels.jsonl", "--by", "system")
-    assert told["labels"] == {"answers": 300, "used": 300, "blank": [], "unmatched": {}}
-    assert [judge["metric"] for judge in told["judges"]] == list(METRICS)
-    for judge in told["judges"]:
+    result = agreement(project, "labels.jsonl", "--by", "system")
+    assert result["labels"] == {"answers": 300, "used": 300, "blank": [], "unmatched": {}}
+    assert [judge["metric"] for judge in result["judges"]] == list(METRICS)
+    for judge in result["judges"]:
         whole, systems = judge["agreement"], judge["by"]["system"]
         assert (whole["n"], whole["n_cases"], judge["unscored"]) == (300, 150, {})
         assert {system: sum(each["confusion"][1]) for system, each in systems.items()} == RIGHT
@@ -89,14 +89,14 @@ def test_every_label_meets_its_answer(project: Path) -> None:
         assert -0.1 <= low <= whole["kappa"]["value"] <= high <= (0.5 if contained else 0.3)
         assert (whole["accuracy"]["value"] * 300 > 222.5) is contained
         assert whole["lower"]["value"] > 10 * whole["higher"]["value"]
-    assert told["means"] == []
+    assert result["means"] == []
 
 
 def test_a_few_labels_correct_the_mean(project: Path) -> None:
     write(project / "few.jsonl", rows_of(project / "labels.jsonl")[:150:3])
-    told = agreement(project, "few.jsonl", "--metric", "accuracy")
-    assert told["labels"]["answers"] == 50
-    (mean,) = told["means"]
+    result = agreement(project, "few.jsonl", "--metric", "accuracy")
+    assert result["labels"]["answers"] == 50
+    (mean,) = result["means"]
     assert (mean["system"], mean["n_labelled"], mean["n_judged"]) == ("claude-2", 50, 150)
     assert mean["raw"]["ci95"][1] < RIGHT["claude-2"] / 150
     assert mean["ci95"][0] < RIGHT["claude-2"] / 150 < mean["ci95"][1]

@@ -1,4 +1,4 @@
-"""What the rule of ``numerical_accuracy`` and `accuracy` decide against what people said of the same answers.
+"""Compare the rule of ``numerical_accuracy`` and `accuracy` with people's labels of the same answers.
 
 The answers are FinanceBench's. Measured: of 242 answers to the 121 questions with numbers the rule decides 59, all as
 the people did. On these `accuracy` agrees with the people 58 times: it also wants the words of a gold sentence, and a
@@ -30,7 +30,7 @@ def answers(data: Path, model: str) -> list[dict[str, Any]]:
 
 
 def golds(data: Path, which: str) -> dict[str, str]:
-    """Return the gold answer of each question, as it is in the questions ("$1577.00") or beside the answers (1577)."""
+    """Return the gold answer of each question, from the questions ("$1577.00") or from the answers (1577)."""
     if which == "answers":
         return {row["financebench_id"]: str(row["gold_answer"]) for row in answers(data, SYSTEMS[0])}
     with (data / "financebench" / "financebench_open_source.jsonl").open(encoding="utf-8") as lines:
@@ -39,14 +39,14 @@ def golds(data: Path, which: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("model", "decided"), [("gpt-4-1106-preview", 31), ("claude-2", 28)])
 def test_what_is_decided_is_what_people_decided(rageval_data: Path, model: str, decided: int) -> None:
-    said: Counter[tuple[float, str]] = Counter()
+    words: Counter[tuple[float, str]] = Counter()
     for row in answers(rageval_data, model):
         instance = Instance("q", row["question"], ((str(row["gold_answer"]),),))
         verdict = numerical_verdict(instance, str(row["model_answer"])) if has_numeric_gold(instance) else None
         if verdict is not None:
-            said[verdict, row["label"]] += 1
-    assert said[0.0, "Correct Answer"] == said[1.0, "Incorrect Answer"] == said[1.0, "Refusal"] == 0
-    assert said.total() >= decided
+            words[verdict, row["label"]] += 1
+    assert words[0.0, "Correct Answer"] == words[1.0, "Incorrect Answer"] == words[1.0, "Refusal"] == 0
+    assert words.total() >= decided
 
 
 @pytest.mark.parametrize(("which", "decided", "numeric"), [("questions", 53, 191), ("answers", 59, 187)])

@@ -1,4 +1,4 @@
-"""RaLLe's printed tables: its averages are our macro averages of its cells, to the digit that it prints."""
+"""Compare the averages of RaLLe's printed tables with our macro averages, to the printed digit."""
 
 from __future__ import annotations
 

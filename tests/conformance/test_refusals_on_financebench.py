@@ -1,4 +1,4 @@
-"""The rule for plain refusals against the labels that people gave to two systems' answers."""
+"""Compare the rule for plain refusals with people's labels of two systems' answers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_refusals_that_people_labelled_are_found(rageval_data: Path) -> None:
         lines = (rageval_data / "financebench" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         rows += [json.loads(line) for line in lines]
     labelled = [row["label"] == "Refusal" for row in rows]
-    found = [rejected(REJECTION_RATE, row["question"], row["model_answer"]) for row in rows]
-    both = sum(a and b for a, b in zip(labelled, found, strict=True))
+    result = [rejected(REJECTION_RATE, row["question"], row["model_answer"]) for row in rows]
+    both = sum(a and b for a, b in zip(labelled, result, strict=True))
     assert (len(rows), sum(labelled)) == (300, 62)
     assert both / sum(labelled) >= 0.95
-    assert both / sum(found) >= 0.95
+    assert both / sum(result) >= 0.95
     assert not any(rejected(REJECTION_RATE_RGB_COMPAT, row["question"], row["model_answer"]) for row in rows)

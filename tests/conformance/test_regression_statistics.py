@@ -1,4 +1,4 @@
-"""Paired tests and their corrections against scipy and statsmodels, on two recorded systems that people labelled."""
+"""Compare paired tests and corrections with scipy and statsmodels, on two recorded, labelled systems."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def table(before: Sequence[float], after: Sequence[float]) -> list[list[int]]:
     return [[both.count((x, y)) for y in (1.0, 0.0)] for x in (1.0, 0.0)]
 
 
-def test_the_two_systems_differ_as_mcnemar_says(answers: Answers) -> None:
+def test_the_difference_of_two_systems_equals_mcnemars(answers: Answers) -> None:
     before, after = sides(answers)
-    told = paired(before, after)
+    result = paired(before, after)
     counts = table(before, after)
-    assert (told.n_pairs, told.n_worse, told.n_better) == (N, counts[0][1], counts[1][0])
-    assert told.p_value == pytest.approx(mcnemar(counts, exact=True).pvalue)
-    assert told.p_worse == pytest.approx(
+    assert (result.n_pairs, result.n_worse, result.n_better) == (N, counts[0][1], counts[1][0])
+    assert result.p_value == pytest.approx(mcnemar(counts, exact=True).pvalue)
+    assert result.p_worse == pytest.approx(
         stats.binomtest(counts[0][1], counts[0][1] + counts[1][0], alternative="greater").pvalue
     )
-    assert told.delta == pytest.approx((sum(after) - sum(before)) / N)
-    assert told.p_worse is not None
-    assert told.p_worse < 0.05
-    assert told.ci95 is not None
-    assert told.ci95[1] < 0
+    assert result.delta == pytest.approx((sum(after) - sum(before)) / N)
+    assert result.p_worse is not None
+    assert result.p_worse < 0.05
+    assert result.ci95 is not None
+    assert result.ci95[1] < 0
 
 
 def test_of_every_part_of_the_questions_the_test_is_that_of_statsmodels(answers: Answers) -> None:
@@ -92,20 +92,20 @@ def similarity(answer: str, gold: str) -> float:
     return len(one & other) / len(one | other)
 
 
-def test_their_graded_scores_differ_as_scipys_permutations_say(answers: Answers) -> None:
+def test_the_difference_of_graded_scores_equals_scipys(answers: Answers) -> None:
     one, other = (answers[system] for system in SYSTEMS)
     before, after = (
         [similarity(side[c]["model_answer"], str(side[c]["gold_answer"])) for c in one] for side in (one, other)
     )
-    told = paired(before, after)
-    for alternative, got in (("two-sided", told.p_value), ("less", told.p_worse)):
-        wanted = stats.permutation_test(
+    result = paired(before, after)
+    for alternative, got in (("two-sided", result.p_value), ("less", result.p_worse)):
+        expected = stats.permutation_test(
             (after, before),
             lambda x, y, axis=-1: np.mean(x - y, axis=axis),
             permutation_type="samples", alternative=alternative, n_resamples=5_000, vectorized=True, random_state=1,
         ).pvalue  # fmt: skip
-        assert got == pytest.approx(wanted, abs=0.03)
+        assert got == pytest.approx(expected, abs=0.03)
     drawn = stats.bootstrap(
         (np.subtract(after, before),), np.mean, n_resamples=5_000, random_state=np.random.default_rng(1)
     ).confidence_interval
-    assert told.ci95 == pytest.approx(tuple(drawn), abs=0.08 * (drawn.high - drawn.low))
+    assert result.ci95 == pytest.approx(tuple(drawn), abs=0.08 * (drawn.high - drawn.low))

@@ -1,4 +1,4 @@
-"""The published assembly of RGB, over the reference vectors and over every row of the published files."""
+"""Compare the assembly with RGB's reference vectors and with every row of its published files."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ SETTINGS = [
 
 
 def names(instance: Instance, passages: int, noise: float, correct: float = 0.0) -> list[str]:
-    asked = Composition("positive", passages, noise, correct)
-    return [p.id for p in assemble(instance, asked)]
+    questions = Composition("positive", passages, noise, correct)
+    return [p.id for p in assemble(instance, questions)]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_the_reference_vectors(
 
 
 def realised(instances: tuple[Instance, ...], passages: int, noise: float) -> Counter[str]:
-    """Count the compositions that are supplied, as "5p0n"."""
+    """Count the supplied compositions, such as "5p0n"."""
     rows = [Counter(name[0] for name in names(instance, passages, noise)) for instance in instances]
     return Counter(f"{row['p'] + row['w']}p{row['n']}n" for row in rows)
 
@@ -111,9 +111,9 @@ def reference(row: dict[str, Any], passages: int, noise: float, correct: float) 
 
 def reference_of_counterfactual(row: dict[str, Any], good: int, correct: int) -> list[str]:
     order = list(range(len(row["positive"])))
-    taken = random.sample(order, min(len(order), good - correct))
-    docs = [f"w{i}" for i in taken]
-    left = [i for i in order if i not in taken]
+    chosen_ids = random.sample(order, min(len(order), good - correct))
+    docs = [f"w{i}" for i in chosen_ids]
+    left = [i for i in order if i not in chosen_ids]
     if correct > 0 and left:
         docs += [f"p{i}" for i in random.sample(left, min(len(left), correct))]
     return docs

@@ -1,4 +1,4 @@
-"""The defects of RGB's published files: those known of its data, found by RGB's matching and by ours."""
+"""Find the known defects of RGB's published files, by RGB's matching and by ours."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from pytest_rageval.linting.linter import lint
 Found = Callable[..., dict[str, list[int]]]
 
 COUNT = re.compile(r" (\d+) (?:passages?|of \d+ positive passages) \(")
-"""Where a finding says how many passages it is about."""
+"""The number of passages in a finding's text."""
 
 
 @pytest.fixture(scope="module")
 def findings(rageval_data: Path) -> Callable[..., list[Finding]]:
-    """Return a function from a file's stem and settings to what is found in it."""
-    return cache(lambda stem, **asked: lint(f"rgb:{rageval_data / 'rgb' / stem}.json", **asked))
+    """Return a function from a file's stem and settings to its defects."""
+    return cache(lambda stem, **questions: lint(f"rgb:{rageval_data / 'rgb' / stem}.json", **questions))
 
 
 @pytest.fixture
-def found(findings: Callable[..., list[Finding]]) -> Found:
+def defects(findings: Callable[..., list[Finding]]) -> Found:
     """Return a function from a file's stem and settings to the numbers of the records, by check."""
 
-    def of(stem: str, **asked: Any) -> dict[str, list[int]]:
+    def of(stem: str, **questions: Any) -> dict[str, list[int]]:
         ids: dict[str, list[int]] = {}
-        for finding in findings(stem, **asked):
+        for finding in findings(stem, **questions):
             ids.setdefault(finding.check, []).append(int(finding.id.rpartition("-")[2]))
         return ids
 
@@ -55,17 +55,17 @@ def held(row: dict[str, Any], text: str) -> list[bool]:
     return [any(alias.lower() in text.lower() for alias in slot) for slot in slots(row)]
 
 
-def test_lies_that_are_scored_as_right(found: Found) -> None:
-    assert found("zh_fact", assembly="rgb-compat")["gold_in_fake"] == [0, 7, 82]
-    assert found("zh_fact")["gold_in_fake"] == [82]  # 70 is not in 170, nor 2.3% in 12.3%
-    assert "gold_in_fake" not in found("en_fact", assembly="rgb-compat")
+def test_false_answers_scored_as_right(defects: Found) -> None:
+    assert defects("zh_fact", assembly="rgb-compat")["gold_in_fake"] == [0, 7, 82]
+    assert defects("zh_fact")["gold_in_fake"] == [82]  # 70 is not in 170, nor 2.3% in 12.3%
+    assert "gold_in_fake" not in defects("en_fact", assembly="rgb-compat")
 
 
-def test_counterfactual_passages_that_tell_the_truth(found: Found, findings: Callable[..., list[Finding]]) -> None:
-    assert found("en_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [43, 73]
-    assert found("zh_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [0, 7, 82, 91]
-    assert found("en_fact")["gold_in_counterfactual"] == [43, 73]
-    assert found("zh_fact")["gold_in_counterfactual"] == [82, 91]
+def test_counterfactual_passages_with_true_statements(defects: Found, findings: Callable[..., list[Finding]]) -> None:
+    assert defects("en_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [43, 73]
+    assert defects("zh_fact", assembly="rgb-compat")["gold_in_counterfactual"] == [0, 7, 82, 91]
+    assert defects("en_fact")["gold_in_counterfactual"] == [43, 73]
+    assert defects("zh_fact")["gold_in_counterfactual"] == [82, 91]
     passages = Counter[str]()
     for stem in ("en_fact", "zh_fact"):
         for finding in findings(stem, assembly="rgb-compat"):
@@ -74,7 +74,7 @@ def test_counterfactual_passages_that_tell_the_truth(found: Found, findings: Cal
                 assert count
                 passages[stem] += int(count[1])
     assert passages == {"en_fact": 2, "zh_fact": 13}
-    assert found("en_fact")["double_role"] == [43, 73]
+    assert defects("en_fact")["double_role"] == [43, 73]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_counterfactual_passages_that_tell_the_truth(found: Found, findings: Cal
         ("balanced", {"en_fact": [43], "zh_fact": [1, 32], "zh_refine": [184, 227, 238, 265]}),
     ],
 )
-def test_noise_that_answers(found: Found, rageval_data: Path, assembly: str, answering: dict[str, list[int]]) -> None:
+def test_noise_that_answers(defects: Found, rageval_data: Path, assembly: str, answering: dict[str, list[int]]) -> None:
     """Both matchings drop the spaces between Chinese characters, without which more of the noise answers.
 
     Ours also reads numbers: $1.65 billion is 1.65 billion dollars (en_fact 43), and 3% is 3.0% (zh_refine 227).
@@ -94,37 +94,42 @@ def test_noise_that_answers(found: Found, rageval_data: Path, assembly: str, ans
         for stem in ("en_fact", "zh_fact", "zh_refine")
     }
     assert plain == {"en_fact": [], "zh_fact": [], "zh_refine": [238]}
-    by_check = {stem: found(stem, assembly=assembly).get("gold_in_negative", []) for stem in plain}
+    by_check = {stem: defects(stem, assembly=assembly).get("gold_in_negative", []) for stem in plain}
     assert by_check == answering
 
 
-def test_evidence_that_does_not_answer(found: Found, rageval_data: Path) -> None:
+def test_evidence_that_does_not_answer(defects: Found, rageval_data: Path) -> None:
     plain = [
         row["id"] for row in rows(rageval_data, "zh_refine") for text in row["positive"] if not any(held(row, text))
     ]
     assert len(plain) == 4
-    published = found("zh_refine", assembly="rgb-compat")["positive_without_gold"]
+    published = defects("zh_refine", assembly="rgb-compat")["positive_without_gold"]
     assert set(published) < set(plain)
     assert len(published) == 3  # one is found where spaces are dropped
-    assert set(found("zh_refine")["positive_without_gold"]) < set(plain)  # record 48 has 60.4 in another writing
-    assert len(found("zh_refine")["positive_without_gold"]) == 3
+    assert set(defects("zh_refine")["positive_without_gold"]) < set(plain)  # record 48 has 60.4 in another writing
+    assert len(defects("zh_refine")["positive_without_gold"]) == 3
 
 
-def test_pools_that_are_empty_or_short(found: Found, rageval_data: Path) -> None:
-    assert found("zh_fact")["empty_pool"] == [16, 44, 93]
+def test_pools_that_are_empty_or_short(defects: Found, rageval_data: Path) -> None:
+    assert defects("zh_fact")["empty_pool"] == [16, 44, 93]
     sizes = {row["id"]: len(row["positive_wrong"]) for row in rows(rageval_data, "en_fact")}
     assert sum(size >= 5 for size in sizes.values()) == 38
-    assert found("en_fact")["short_pool"] == [name for name, size in sizes.items() if size < 5]
-    assert "short_pool" not in found("zh_refine")
+    assert defects("en_fact")["short_pool"] == [name for name, size in sizes.items() if size < 5]
+    assert "short_pool" not in defects("zh_refine")
     noisy = [row["id"] for row in rows(rageval_data, "zh_fact") if len(row["negative"]) < 4]
-    assert found("zh_fact", noise_rate=0.8)["short_pool"] == noisy
+    assert defects("zh_fact", noise_rate=0.8)["short_pool"] == noisy
 
 
-def test_two_names_in_one_alias(found: Found) -> None:
-    assert found("zh_fact")["joined_names"] == [84]
-    assert not any("joined_names" in found(stem) for stem in ("en_fact", "en_base", "zh_refine"))
+def test_two_names_in_one_alias(defects: Found) -> None:
+    assert defects("zh_fact")["joined_names"] == [84]
+    assert not any("joined_names" in defects(stem) for stem in ("en_fact", "en_base", "zh_refine"))
 
 
-def test_no_question_stands_twice_but_one(found: Found) -> None:
-    twice = {stem: found(stem).get("duplicate_question", []) for stem in ("en_fact", "zh_fact", "zh_refine", "en_base")}
-    assert twice == {"en_fact": [46], "zh_fact": [], "zh_refine": [], "en_base": []}  # but for case and mark
+def test_only_one_question_is_duplicate(defects: Found) -> None:
+    stems = ("en_fact", "zh_fact", "zh_refine", "en_base")
+    assert {stem: defects(stem).get("duplicate_question", []) for stem in stems} == {
+        "en_fact": [46],
+        "zh_fact": [],
+        "zh_refine": [],
+        "en_base": [],
+    }  # but for case and mark

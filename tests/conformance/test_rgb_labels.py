@@ -1,4 +1,4 @@
-"""RGB's labels, against its vectors and against an independent re-expression over its files."""
+"""Compare RGB's labels with its vectors and with a second implementation over its files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gold_of(answer: Any) -> Gold:
 
 
 def labels_of_the_raw_record(prediction: str, answer: Any, dataset: str) -> list[int]:
-    """Re-express the published labels on the record as it is on disk."""
+    """Return the published labels by a second implementation, from the raw record."""
     if "zh" in dataset:
         prediction = "".join(c for c in prediction if c != " ")
     if prediction.find("信息不足") >= 0 or prediction.find("insufficient information") >= 0:
@@ -78,7 +78,7 @@ def test_vectors(prediction: str, answer: Any, language: str, labels: tuple[int,
     assert tuple(labels_of_the_raw_record(prediction, answer, language)) == labels
 
 
-def test_our_error_markers_differ_from_the_published_ones_where_they_were_wrong() -> None:
+def test_our_error_markers_correct_the_published_ones() -> None:
     assert not flags_error("There are no factual errors. Paris", RGB_MARKERS)
     assert flags_error("Factual errors exist.", RGB_MARKERS)
 

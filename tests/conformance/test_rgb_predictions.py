@@ -1,4 +1,4 @@
-"""Imported predictions of RGB score what its evaluation writes into `_result.json`, for every kind of file."""
+"""Compare the scores of imported RGB predictions with `_result.json`, for every kind of file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INTEGRATION: list[dict[str, Any]] = [
     {"id": 1, "query": "Which two ferries run?", "answer": [["Gull"], ["Tern", "the Tern"]]},
     {"id": 2, "query": "Name the pier and the captain.", "answer": ["East Pier", "Ida Holm"]},
 ]
-"""Records of our own in the layout of RGB's integration files, of which there are none to read."""
+"""Our own records in the layout of RGB's integration files, which are not available here."""
 
 KINDS = [
     ("en_base", "en", 0.0), ("en_base", "en_refine", 0.4), ("en_base", "en", 1.0), ("zh_refine", "zh_refine", 0.6),
@@ -36,8 +36,8 @@ KINDS = [
 """File of the data (or "" for our own), dataset that a prediction's name says, noise rate."""
 
 
-def said(record: dict[str, Any], number: int) -> str:
-    """Return what a model might have said: right, wrong, half right, rejecting and flagging, in both languages."""
+def answer_of(record: dict[str, Any], number: int) -> str:
+    """Return a possible answer: right, wrong, half right, rejecting or flagging, in both languages."""
     slots = record["answer"] if isinstance(record["answer"], list) else [record["answer"]]
     right = [slot if isinstance(slot, str) else slot[-1] for slot in slots]
     everything, part = " and ".join(right), right[0]
@@ -58,7 +58,7 @@ def said(record: dict[str, Any], number: int) -> str:
 def predictions(records: list[dict[str, Any]], dataset: str, noise_rate: float) -> Iterator[dict[str, Any]]:
     """Yield lines in the layout of RGB's prediction files."""
     for number, record in enumerate(records):
-        prediction = said(record, number)
+        prediction = answer_of(record, number)
         if "zh" in dataset:
             prediction = prediction.replace(" ", "")
         docs = [*record.get("positive_wrong", record.get("positive", [])), *record.get("negative", [])][:5]
@@ -108,21 +108,21 @@ def ours(folder: Path) -> dict[str, dict[str, float]]:
 
 
 def test_every_kind_of_prediction_file(rageval_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wanted, total = {}, 0
+    expected, total = {}, 0
     for stem, dataset, noise_rate in KINDS:
         lines = list(predictions(rows(rageval_data, stem) if stem else INTEGRATION * 12, dataset, noise_rate))
         for number, line in enumerate(lines):
             line["id"] = number
         total += len(lines)
-        wanted[f"{dataset} {noise_rate:g}"] = published(lines, noise_rate)
+        expected[f"{dataset} {noise_rate:g}"] = published(lines, noise_rate)
         name = f"prediction_{dataset}_gull-7b_temp0.2_noise{noise_rate}_passage5_correct0.0.json"
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert main(["import", "rgb-predictions", str(tmp_path), "--out", str(tmp_path / "cases.jsonl")]) == 0
     assert f"{total} answers of {total} rows" in capsys.readouterr().out
     measured = ours(tmp_path)
-    assert measured.keys() == wanted.keys()
-    for cell, rates in wanted.items():
+    assert measured.keys() == expected.keys()
+    for cell, rates in expected.items():
         assert measured[cell] == pytest.approx(rates), cell
         assert all(0 < rate <= 1 for rate in rates.values()), cell
-    assert wanted["en 1"]["rgb_all_rate_compat"] > wanted["en 0"]["rgb_all_rate_compat"]
+    assert expected["en 1"]["rgb_all_rate_compat"] > expected["en 0"]["rgb_all_rate_compat"]

@@ -1,4 +1,4 @@
-"""Our ROUGE against rouge-chinese's, over jieba's tokens: real news, and texts made to be awkward."""
+"""Compare our ROUGE with rouge-chinese's, over jieba's tokens: real news and difficult texts."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_values_are_rouge_chineses_on_news(rageval_data: Path) -> None:
     assert differing(pairs) == []
 
 
-def test_tokens_are_jiebas_with_all_that_stands_between(rageval_data: Path) -> None:
+def test_tokens_are_jiebas_with_everything_in_between(rageval_data: Path) -> None:
     with (rageval_data / "crud" / "documents_part_1_1.txt").open(encoding="utf-8") as lines:
         texts = list(islice((line.rstrip("\n") for line in lines), 300))
     assert [text for text in texts if tokens(text) != jieba.lcut(text)] == []

@@ -1,4 +1,4 @@
-"""Our values against what trec_eval printed for its own test data, query by query and to the printed digit."""
+"""Compare our values with trec_eval's output for its own test data, query by query to the printed digit."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def trec(rageval_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def samples(trec: Path) -> dict[str, Sample]:
     qrels = read_qrels(trec / "qrels.test")
-    found: dict[str, list[ScoredPassage]] = defaultdict(list)
+    result: dict[str, list[ScoredPassage]] = defaultdict(list)
     for line in (trec / "results.test").read_text().splitlines():
         query, _, document, _, score, _ = line.split()
-        found[query].append(ScoredPassage(document, float(score)))
+        result[query].append(ScoredPassage(document, float(score)))
     return {
-        query: Sample(Case(query, Instance(query, "?", qrels=grades), None, {}), Answer("", Ranking((*found[query],))))
+        query: Sample(Case(query, Instance(query, "?", qrels=grades), None, {}), Answer("", Ranking((*result[query],))))
         for query, grades in qrels.items()
     }
 

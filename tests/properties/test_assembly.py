@@ -1,4 +1,4 @@
-"""What holds of the balanced assembly whatever the record, the setting and the seed."""
+"""Laws of the balanced assembly for any record, setting and seed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def record(name: str, positives: int, negatives: int, falsehoods: int = 0, group
 
 @st.composite
 def assembled(draw: st.DrawFn) -> tuple[Instance, Role, float]:
-    """Draw a record, the evidence wanted of it, and a rate of correct passages where that has a meaning."""
+    """Draw a record, its evidence target, and a rate of correct passages if that has a meaning."""
     evidence = draw(st.sampled_from(EVIDENCE))
     positives = draw(SIZES)
     falsehoods = positives if evidence == "counterfactual" else draw(st.sampled_from([0, positives]))
@@ -49,7 +49,7 @@ def kinds(passages: tuple[Passage, ...]) -> Counter[str]:
 
 @settings(deadline=None)
 @given(assembled(), SIZES, RATES, st.integers())
-def test_no_passage_twice_and_none_from_elsewhere(
+def test_passages_are_distinct_and_from_the_record(
     drawn: tuple[Instance, Role, float], passages: int, noise: float, seed: int
 ) -> None:
     instance, evidence, correct = drawn
@@ -64,13 +64,13 @@ def test_no_passage_twice_and_none_from_elsewhere(
 
 @settings(deadline=None)
 @given(st.text(max_size=9), st.integers(0, 12), RATES, st.integers())
-def test_counts_are_exact_where_the_pools_allow_it(name: str, passages: int, noise: float, seed: int) -> None:
+def test_counts_are_exact_if_the_pools_allow_it(name: str, passages: int, noise: float, seed: int) -> None:
     supplied = assemble(record(name, 12, 12), Composition("positive", passages, noise), seed)
-    wanted = math.ceil(Fraction(str(noise)) * passages)
-    assert wanted == exact_count(passages, noise)
-    assert kinds(supplied) == Counter(positive=passages - wanted, negative=wanted)
+    target = math.ceil(Fraction(str(noise)) * passages)
+    assert target == exact_count(passages, noise)
+    assert kinds(supplied) == Counter(positive=passages - target, negative=target)
     assert {p.id for p in supplied} == {
-        *(f"p{i}" for i in range(passages - wanted)), *(f"n{i}" for i in range(wanted)),
+        *(f"p{i}" for i in range(passages - target)), *(f"n{i}" for i in range(target)),
     }  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_a_share_that_comes_out_even_is_not_rounded_up(passages: int, thousandth
 @settings(deadline=None)
 @given(assembled(), st.integers(1, 12), st.integers())
 def test_rates_are_nested(drawn: tuple[Instance, Role, float], passages: int, seed: int) -> None:
-    """One step up in noise puts at most one passage in and takes at most one out; what stays keeps its order."""
+    """One step of noise adds at most one passage and removes at most one; the others keep their order."""
     instance, evidence, correct = drawn
     rows = [
         [p.id for p in assemble(instance, Composition(evidence, passages, m / passages, correct), seed)]
@@ -135,13 +135,13 @@ def test_every_position_is_as_likely_for_the_first_gold_passage(passages: int, n
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=9), unique=True, min_size=1, max_size=6), st.integers(0, 5), st.integers())
 def test_a_new_record_moves_no_other(names: list[str], place: int, seed: int) -> None:
-    asked = parse_settings(
+    requested_rate = parse_settings(
         {"dataset": "x:y", "ability": "noise_robustness", "noise_rate": [0, 0.4, 0.8], "passages": [3, 5]}, "here"
     )
     instances = [record(name, 6, 6) for name in names]
     more = instances.copy()
     more.insert(place, record("one more record", 3, 3))
-    before, after = dict(expand(asked, instances, seed)), dict(expand(asked, more, seed))
+    before, after = dict(expand(requested_rate, instances, seed)), dict(expand(requested_rate, more, seed))
     assert len(before) == 6 * len(names)
     assert before.items() <= after.items()
 

@@ -1,4 +1,4 @@
-"""A run against another, whatever the runs: what must hold of pairs, comparisons, gates and baseline files."""
+"""Laws of pairs, comparisons, gates and baseline files for any two runs."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 def cases(draw: st.DrawFn, texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> Measured:
     scores = draw(SCORES)
     facets = draw(st.dictionaries(st.sampled_from(["topic", "task"]), st.sampled_from("AB"), max_size=2))
-    said = tuple(draw(st.lists(DIGESTS.filter(bool), max_size=2)))
+    words = tuple(draw(st.lists(DIGESTS.filter(bool), max_size=2)))
     evidence = draw(st.none() | SHARES)
     testbed, system = (TESTBEDS[0], "mine") if one else draw(st.sampled_from([(t, s) for t in TESTBEDS for s in "ab"]))
-    return Measured(testbed, draw(texts), system, facets, draw(DIGESTS), said, evidence, scores, not scores)
+    return Measured(testbed, draw(texts), system, facets, draw(DIGESTS), words, evidence, scores, not scores)
 
 
 def sides(texts: st.SearchStrategy[str] = IDS, *, one: bool = False) -> st.SearchStrategy[list[Measured]]:
-    """Return what makes the cases of a run, ``one`` of one testbed and system."""
+    """Return a strategy for the cases of a run, with ``one`` of one testbed and system."""
     return st.lists(cases(texts, one=one), max_size=8, unique_by=lambda case: case.key)
 
 
-def snapshot(found: list[Measured]) -> Snapshot:
+def snapshot(result: list[Measured]) -> Snapshot:
     testbeds = {nodeid: MeasuredTestbed(nodeid[-6:], tuple(METRICS)) for nodeid in TESTBEDS}
-    ordered = tuple(sorted(found, key=lambda case: case.key))
+    ordered = tuple(sorted(result, key=lambda case: case.key))
     return Snapshot("r", "2026-01-02T03:04:05+00:00", "sha256:0", {}, METRICS, testbeds, ordered)
 
 
@@ -58,11 +58,11 @@ def compared(before: list[Measured], after: list[Measured]) -> Comparison:
 
 
 @given(sides())
-def test_a_run_against_itself_finds_nothing(found: list[Measured]) -> None:
-    comparison = compared(found, found)
+def test_a_run_against_itself_finds_nothing(result: list[Measured]) -> None:
+    comparison = compared(result, result)
     pairing = comparison.pairing
     assert all(pair.before is pair.after for pair in (*pairing.pairs, *pairing.failed))
-    assert len(pairing.pairs) + len(pairing.failed) == len(found)
+    assert len(pairing.pairs) + len(pairing.failed) == len(result)
     assert (pairing.renamed, pairing.changed, pairing.new, pairing.gone) == ((), (), (), ())
     assert comparison.answers_changed == 0
     for each in comparison.compared:
@@ -73,20 +73,22 @@ def test_a_run_against_itself_finds_nothing(found: list[Measured]) -> None:
 
 @given(sides(), sides())
 def test_each_case_stands_in_one_place(before: list[Measured], after: list[Measured]) -> None:
-    found = pair_up(before, after)
-    together = (*found.pairs, *found.changed, *found.failed)
-    assert sorted(id(case) for case in before) == sorted([id(p.before) for p in together] + [id(c) for c in found.gone])
-    assert sorted(id(case) for case in after) == sorted([id(p.after) for p in together] + [id(c) for c in found.new])
-    for pair in found.pairs:
+    result = pair_up(before, after)
+    together = (*result.pairs, *result.changed, *result.failed)
+    assert sorted(id(case) for case in before) == sorted(
+        [id(p.before) for p in together] + [id(c) for c in result.gone]
+    )
+    assert sorted(id(case) for case in after) == sorted([id(p.after) for p in together] + [id(c) for c in result.new])
+    for pair in result.pairs:
         assert pair.before.data == pair.after.data or "" in (pair.before.data, pair.after.data)
         assert (pair.before.failed, pair.after.failed) == (False, False)
-    assert {id(pair) for pair in found.renamed} <= {id(pair) for pair in found.pairs}
+    assert {id(pair) for pair in result.renamed} <= {id(pair) for pair in result.pairs}
 
 
 @given(sides(one=True), sides(one=True))
 def test_swapped_sides_flip_signs(before: list[Measured], after: list[Measured]) -> None:
     there, back = (
-        {each.metric: each for each in found.overall} for found in (compared(before, after), compared(after, before))
+        {each.metric: each for each in result.overall} for result in (compared(before, after), compared(after, before))
     )
     assert there.keys() == back.keys()
     for key, one in there.items():
@@ -103,7 +105,7 @@ def test_the_order_of_the_cases_changes_nothing(before: list[Measured], after: l
     shuffled = [Random(seed).sample(side, len(side)) for side in (before, after)]
     one, other = pair_up(before, after), pair_up(shuffled[0], shuffled[1])
     for name in ("pairs", "renamed", "changed", "failed"):
-        keys = [sorted((p.before.key, p.after.key) for p in getattr(found, name)) for found in (one, other)]
+        keys = [sorted((p.before.key, p.after.key) for p in getattr(result, name)) for result in (one, other)]
         assert keys[0] == keys[1]
     assert {case.key for case in one.new} == {case.key for case in other.new}
 
@@ -120,26 +122,26 @@ def test_a_gate_fails_on_a_drop_alone_and_never_of_a_run_against_itself(
         for case in after
     ]
 
-    def told(then: list[Measured]) -> str:
+    def snapshot_of(then: list[Measured]) -> str:
         pairs = {pair.after.name: pair for pair in pair_up(then, after).pairs}
-        (found,) = regressions([Against(pairs).comparison(gate, outcomes)], 0.05)
-        assert found.found.delta is not None
-        assert (found.verdict == "not_worse") == gate.holds(found.found.delta)
-        return found.verdict
+        (result,) = regressions([Against(pairs).comparison(gate, outcomes)], 0.05)
+        assert result.found.delta is not None
+        assert (result.verdict == "not_worse") == gate.holds(result.found.delta)
+        return result.verdict
 
-    assert told(after) == "not_worse"
-    if told(before) == "worse":
+    assert snapshot_of(after) == "not_worse"
+    if snapshot_of(before) == "worse":
         assert sum(new < old for old, new in values) > 0
 
 
 @given(sides(TEXTS))
-def test_a_baseline_that_is_written_and_read_is_the_same(found: list[Measured]) -> None:
-    kept = snapshot(found)
+def test_a_baseline_that_is_written_and_read_is_the_same(result: list[Measured]) -> None:
+    remaining = snapshot(result)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "b.json"
-        write_baseline(path, kept)
+        write_baseline(path, remaining)
         first = path.read_bytes()
         read = read_baseline(path)
-        assert read == replace(kept, path="b.json")
+        assert read == replace(remaining, path="b.json")
         write_baseline(path, read)
         assert path.read_bytes() == first

@@ -13,7 +13,7 @@ from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.recordings.request import Request
 
 TEXTS = st.text(st.characters(exclude_categories=())).map(lambda text: json.loads(json.dumps(text)))
-"""Any text, halves of surrogate pairs too; two halves that meet are the character, as everywhere in JSON."""
+"""Any text, also with halves of surrogate pairs; two adjacent halves are the character, as in JSON."""
 
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXTS),
@@ -44,7 +44,7 @@ def record(folder: Path, made: list[tuple[Request, dict[str, Any]]]) -> dict[str
 
 @settings(deadline=None, max_examples=60)
 @given(calls, st.randoms(use_true_random=False))
-def test_what_was_recorded_is_found_and_its_order_changes_no_byte(
+def test_recordings_are_found_and_their_order_does_not_matter(
     made: list[tuple[Request, dict[str, Any]]], random: Any
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def test_what_was_recorded_is_found_and_its_order_changes_no_byte(
 
 
 @given(requests)
-def test_a_request_of_what_was_written_is_the_same_request(request: Request) -> None:
+def test_a_request_survives_a_round_trip(request: Request) -> None:
     params, messages = json.loads(json.dumps([request.params, request.messages]))
     again = Request(request.kind, request.model, params, messages, request.repeat)
     assert (again, again.key) == (request, request.key)
@@ -69,11 +69,11 @@ def test_a_request_of_what_was_written_is_the_same_request(request: Request) -> 
 
 @given(requests, requests)
 def test_requests_have_one_key_only_when_they_are_equal(one: Request, other: Request) -> None:
-    def told(request: Request) -> str:
+    def recorded_of(request: Request) -> str:
         parts = [request.kind, request.model, request.params, request.messages, request.repeat]
         return json.dumps(parts, sort_keys=True)
 
-    assert (one.key == other.key) == (told(one) == told(other))
+    assert (one.key == other.key) == (recorded_of(one) == recorded_of(other))
 
 
 @given(values)

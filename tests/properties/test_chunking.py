@@ -1,4 +1,4 @@
-"""Chunks: what they hold, and what they leave out."""
+"""Laws of chunks: their content, and the text that they leave out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_character_that_is_not_white_space_is_in_some_chunk(text: str, chu
 
 
 @given(TEXTS, CHUNKINGS)
-def test_chunks_hold_as_many_units_as_declared_and_share_as_many(text: str, chunking: Chunking) -> None:
+def test_chunks_have_the_declared_size_and_overlap(text: str, chunking: Chunking) -> None:
     split = {"tokens": words, "sentences": sentences}[chunking.unit]
     units = split(text)
     edges, at = [], 0

@@ -15,7 +15,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.verdict import Verdict, Vote
 
 MARK = "§"
-"""A character that stands in every text of the data and of the answers, and nowhere else."""
+"""A character in every text of the data and of the answers, and nowhere else."""
 
 SHORT = st.text(max_size=8)
 NAMES = st.text("abcé基0.-_:/ ", min_size=1, max_size=8)
@@ -84,7 +84,7 @@ instances = st.builds(
 
 
 @given(outcomes)
-def test_an_outcome_comes_back_from_json_as_itself(outcome: Outcome) -> None:
+def test_an_outcome_survives_a_round_trip_through_json(outcome: Outcome) -> None:
     encoded = encode_outcome(outcome)
     text = json.dumps(encoded, ensure_ascii=False, allow_nan=False)
     assert json.loads(text) == encoded
@@ -129,8 +129,8 @@ def test_everything_but_texts_stays_when_they_are_left_out(outcome: Outcome) -> 
         assert left.verdict is not None
         assert (left.value, left.verdict.label) == (score.value, score.verdict.label)
         assert (left.verdict.rationale, left.verdict.replies) == ("", ())
-        told = [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in score.verdict.votes]
-        assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in left.verdict.votes] == told
+        result = [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in score.verdict.votes]
+        assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in left.verdict.votes] == result
     assert (bare.answer is None) == (outcome.answer is None)
     if bare.answer is not None and outcome.answer is not None:
         assert (bare.answer.usage, bare.answer.abstained) == (outcome.answer.usage, outcome.answer.abstained)

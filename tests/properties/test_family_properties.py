@@ -1,4 +1,4 @@
-"""Laws of comparisons that are decided together."""
+"""Laws of a family of comparisons."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FAMILIES = st.lists(CHANGES, min_size=1, max_size=5)
 
 
 def compared(changes: Mapping[Any, float]) -> Paired:
-    """Return ten cases, some of which changed; positive is worse."""
+    """Return ten cases, some of them changed; positive is worse."""
     worse = [changes.get(unit, 0.0) for unit in range(10)]
-    found = paired([max(0.0, change) for change in worse], [max(0.0, -change) for change in worse])
-    return replace(found, changes=changes)
+    result = paired([max(0.0, change) for change in worse], [max(0.0, -change) for change in worse])
+    return replace(result, changes=changes)
 
 
 def p_values(family: Sequence[Paired]) -> list[float]:
@@ -31,10 +31,10 @@ def p_values(family: Sequence[Paired]) -> list[float]:
 @given(FAMILIES)
 def test_an_adjusted_p_is_never_below_its_own(changes: list[dict[int, float]]) -> None:
     family = [compared(each) for each in changes]
-    for found, each in zip(family, adjusted(family, 0.05), strict=True):
+    for result, each in zip(family, adjusted(family, 0.05), strict=True):
         assert each.p_value is not None
-        assert found.p_worse is not None
-        assert found.p_worse <= each.p_value <= 1
+        assert result.p_worse is not None
+        assert result.p_worse <= each.p_value <= 1
         assert 0 < each.level <= 0.05
 
 

@@ -45,7 +45,7 @@ def gate_or_problem(text: str) -> Gate | str:
 
 
 @given(gates())
-def test_a_gate_that_is_written_is_read_as_itself(gate: Gate) -> None:
+def test_a_written_gate_parses_to_itself(gate: Gate) -> None:
     read = parse_gate(str(gate))
     assert read == gate
     assert str(read) == str(gate)
@@ -69,7 +69,7 @@ def test_any_size_of_a_cell_is_a_count_or_a_syntax_error(gate: Gate, text: str) 
 
 
 @given(gates())
-def test_a_slice_selects_the_very_facets_it_was_written_for(gate: Gate) -> None:
+def test_a_slice_selects_its_own_facets(gate: Gate) -> None:
     assert matches(dict(gate.slice), parse_gate(str(gate)).slice)
 
 

@@ -1,4 +1,4 @@
-"""What is imported: lists that were printed into cells, and replies that say anything."""
+"""Laws of imports: lists printed into cells, and arbitrary replies."""
 
 from __future__ import annotations
 

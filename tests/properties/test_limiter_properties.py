@@ -24,7 +24,7 @@ schedules = st.lists(st.tuples(steps, st.booleans()), max_size=60)
 
 
 class Requests:
-    """Requests to nobody, that end when they are told to."""
+    """Fake requests that end on command."""
 
     def __init__(self, most: int) -> None:
         self.limiter = Limiter(most)
@@ -43,7 +43,7 @@ class Requests:
                 finally:
                     del self.sent[number]
                 if kind is not None:
-                    raise ModelError(kind, "as told")
+                    raise ModelError(kind, "as commanded")
         except ModelError:
             pass
 

@@ -18,16 +18,16 @@ CROWDED = st.text("11 0.,,-a强", max_size=30)
 
 
 def numbers(text: str) -> list[re.Match[str]]:
-    found = list(
+    result = list(
         re.finditer(r"\d+(?:\.\d+){2,}|\d{1,3}(?:,\d{3}(?!\d))+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![^\W_])(?<!\.)\.\d+", text)
     )
-    dates = [number for number in found if number[0].count(".") > 1]
+    dates = [number for number in result if number[0].count(".") > 1]
     parts = [part for date in dates for part in re.compile(r"\d+").finditer(text, *date.span())]
-    return [number for number in found if number not in dates] + parts
+    return [number for number in result if number not in dates] + parts
 
 
 def minus(text: str, number: re.Match[str]) -> int:
-    """Return where a number of a text without units begins: before its hyphen if that joins it to nothing."""
+    """Return the start of a number in a text without units: before its hyphen if the hyphen joins nothing."""
     hyphen = number.start() - 1
     joins = hyphen >= 1 and (text[hyphen - 1].isalnum() or text[hyphen - 1] == "-")
     return hyphen if hyphen >= 0 and text[hyphen] == "-" and not joins else number.start()
@@ -46,7 +46,7 @@ def occurrences_by_definition(text: str, alias: str) -> list[int]:
 
 
 @given(PADS, ALIASES, PADS)
-def test_an_alias_between_anything_without_digits_is_contained(before: str, alias: str, after: str) -> None:
+def test_an_alias_between_texts_without_digits_is_contained(before: str, alias: str, after: str) -> None:
     assume(not re.search(r"\.\d", before + alias))
     assume(not (re.search(r"-\s*\Z", before) and re.match(r"\s*\d", alias)))  # a minus
     assume(not re.match(r"\s*-\d", alias) or not before.strip())
@@ -61,9 +61,9 @@ def test_occurrences_are_those_of_the_definition(text: str, alias: str) -> None:
 
 
 @given(st.integers(0, 3000), st.integers(0, 3000), st.sampled_from(["{} seats", "共{}席", "({})", "x{}.", "{:,} of"]))
-def test_a_whole_number_is_in_a_text_only_as_itself(there: int, asked: int, frame: str) -> None:
+def test_a_whole_number_is_in_a_text_only_as_itself(there: int, question: int, frame: str) -> None:
     text = frame.format(there)
-    assert contains(text, f"{asked:,}" if "," in text else str(asked)) == (there == asked)
+    assert contains(text, f"{question:,}" if "," in text else str(question)) == (there == question)
 
 
 DECIMALS = st.decimals(-99999, 99999, places=2)
@@ -71,12 +71,12 @@ FORMATS = st.sampled_from(["{}", "{:,}", "{:.2f}", "{:,.2f}", "{:.3f}"])
 
 
 @given(DECIMALS, FORMATS, DECIMALS, FORMATS, st.sampled_from(["-", "\u2212"]), st.booleans())
-def test_a_number_is_in_a_text_only_as_itself_however_both_are_written(
-    there: Decimal, one: str, asked: Decimal, other: str, sign: str, same: bool
+def test_a_number_matches_only_itself_in_any_notation(
+    there: Decimal, one: str, question: Decimal, other: str, sign: str, same: bool
 ) -> None:
-    asked = there if same else asked
+    question = there if same else question
     text = f"It changed by {one.format(there)} in all".replace("-", sign)
-    assert contains(text, other.format(asked)) == (there == asked)
+    assert contains(text, other.format(question)) == (there == question)
 
 
 @given(ANY_TEXT)

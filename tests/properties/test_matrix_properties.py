@@ -17,7 +17,7 @@ NAMES = st.sampled_from(["A", "B", "主题", "10", "9"])
 
 @st.composite
 def outcomes(draw: st.DrawFn) -> list[Outcome]:
-    """Draw the outcomes of some cases under two systems, each of which may lack some."""
+    """Draw the outcomes of some cases under two systems; each system may lack some cases."""
     made = []
     for at in range(draw(st.integers(1, 12))):
         facets = draw(st.dictionaries(st.sampled_from(["topic_1", "topic", "task"]), NAMES))

@@ -1,4 +1,4 @@
-"""What comparing two runs must always hold."""
+"""Laws of comparing two runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ RUNS = st.one_of([runs(RATES), runs(THIRDS), runs(GRADED)])
 
 @given(RUNS, st.booleans())
 def test_a_run_against_itself_finds_nothing(drawn: tuple[list[float], list[float]], up: bool) -> None:
-    told = paired(drawn[0], drawn[0], higher_is_better=up)
-    assert (told.delta, told.p_value, told.p_worse, told.n_worse, told.n_better) == (0, 1, 1, 0, 0)
-    if told.ci95 is not None:
-        assert told.ci95[0] <= 0 <= told.ci95[1]
+    result = paired(drawn[0], drawn[0], higher_is_better=up)
+    assert (result.delta, result.p_value, result.p_worse, result.n_worse, result.n_better) == (0, 1, 1, 0, 0)
+    if result.ci95 is not None:
+        assert result.ci95[0] <= 0 <= result.ci95[1]
 
 
 @given(RUNS)
@@ -59,21 +59,21 @@ def test_the_order_of_the_cases_changes_nothing(drawn: tuple[list[float], list[f
 def test_probabilities_are_above_zero_and_the_interval_holds_the_difference(
     drawn: tuple[list[float], list[float]], cells: int
 ) -> None:
-    told = paired(*drawn, cells=cells)
-    assert told.delta is not None
-    assert told.p_value is not None
-    assert told.p_worse is not None
-    assert 0 < told.p_value <= 1
-    assert 0 < told.p_worse <= 1
-    assert told.delta == pytest.approx((told.value or 0) - (told.baseline or 0))
-    assert told.least_drop is None or 0 < told.least_drop <= 1
-    if told.ci95 is not None:
-        assert -1 <= told.ci95[0] <= told.delta + 1e-12
-        assert told.delta - 1e-12 <= told.ci95[1] <= 1
+    result = paired(*drawn, cells=cells)
+    assert result.delta is not None
+    assert result.p_value is not None
+    assert result.p_worse is not None
+    assert 0 < result.p_value <= 1
+    assert 0 < result.p_worse <= 1
+    assert result.delta == pytest.approx((result.value or 0) - (result.baseline or 0))
+    assert result.least_drop is None or 0 < result.least_drop <= 1
+    if result.ci95 is not None:
+        assert -1 <= result.ci95[0] <= result.delta + 1e-12
+        assert result.delta - 1e-12 <= result.ci95[1] <= 1
 
 
 @given(runs(RATES))
-def test_the_two_sided_test_is_twice_the_one_on_the_side_where_the_change_is(
+def test_the_two_sided_p_is_twice_the_one_sided_p_of_the_change(
     drawn: tuple[list[float], list[float]],
 ) -> None:
     down, up = paired(*drawn), paired(*reversed(drawn))
@@ -104,7 +104,7 @@ SLOW = settings(deadline=None, max_examples=40)
 
 @SLOW
 @given(SHARES, st.floats(0, 1), st.floats(0.1, 1), st.sampled_from([0.05, 0.01, 0.05 / 80]))
-def test_so_many_cases_as_a_drop_needs_show_it(drop: float, changing: float, step: float, alpha: float) -> None:
+def test_the_needed_cases_find_the_drop(drop: float, changing: float, step: float, alpha: float) -> None:
     needed = cases_needed(drop * step, changing=changing, step=step, alpha=alpha)
     assert needed is not None
     shown = least_drop(needed, changing=changing, step=step, alpha=alpha)
@@ -141,11 +141,11 @@ def test_the_order_of_cases_in_units_changes_nothing(
     drawn: tuple[list[float], list[float]], units: list[int], order: random.Random
 ) -> None:
     cases = list(zip(*drawn, units, strict=False))
-    told = paired(*drawn, units=units[: len(cases)])
+    result = paired(*drawn, units=units[: len(cases)])
     order.shuffle(cases)
     old, new, names = zip(*cases, strict=True)
     again = paired(old, new, units=names)
-    assert replace(again, ci95=None) == replace(told, ci95=None)
-    assert again.ci95 == pytest.approx(told.ci95)
-    assert told.p_worse is not None
-    assert told.p_worse >= 2 ** -len(told.changes)
+    assert replace(again, ci95=None) == replace(result, ci95=None)
+    assert again.ci95 == pytest.approx(result.ci95)
+    assert result.p_worse is not None
+    assert result.p_worse >= 2 ** -len(result.changes)

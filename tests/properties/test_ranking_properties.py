@@ -1,4 +1,4 @@
-"""What holds of any ranking, any judgements and any evidence sets."""
+"""Laws of ranking metrics for any ranking, judgements and evidence sets."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def values(of: Sample) -> dict[str, float | None]:
 def test_values_are_shares_and_grow_with_the_cutoff(
     items: list[ScoredPassage], qrels: dict[str, int], provenance: tuple[tuple[str, ...], ...]
 ) -> None:
-    found = values(sample(items, qrels, provenance))
+    result = values(sample(items, qrels, provenance))
     judged, proven = bool(qrels), bool(qrels or provenance)
-    for name, value in found.items():
+    for name, value in result.items():
         assert (value is not None) is (proven if name in PAGED else judged)
         assert value is None or 0 <= value <= 1
     for name in ("AP", "RR"):
-        assert (found[f"{name}@2"] or 0) <= (found[name] or 0)
-    assert found["Success@2"] == (None if found["P@2"] is None else float(found["P@2"] > 0))
+        assert (result[f"{name}@2"] or 0) <= (result[name] or 0)
+    assert result["Success@2"] == (None if result["P@2"] is None else float(result["P@2"] > 0))
 
 
 @settings(deadline=None)
 @given(TIED.flatmap(lambda items: st.tuples(st.just(items), st.permutations(items))), QRELS, SETS)
-def test_the_order_that_scored_passages_are_given_in_is_no_matter(
+def test_the_order_of_scored_passages_does_not_matter(
     orders: tuple[list[ScoredPassage], list[ScoredPassage]],
     qrels: dict[str, int],
     provenance: tuple[tuple[str, ...], ...],

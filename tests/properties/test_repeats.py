@@ -1,4 +1,4 @@
-"""What holds of means and pass rates over repeated cases, whatever came of them."""
+"""Laws of means and pass rates over repeated cases."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def outcomes_of(cases: list[list[float]]) -> list[Outcome]:
 def test_pass_rates_are_the_published_estimators(drawn: tuple[int, list[list[float]]]) -> None:
     """pass^k = E[C(c, k) / C(n, k)] (Yao et al., 2024); pass@k = E[1 - C(n - c, k) / C(n, k)] (Chen et al., 2021)."""
     k, cases = drawn
-    found = repeats_of("m", True, [], outcomes_of(cases))
-    assert found is not None
+    result = repeats_of("m", True, [], outcomes_of(cases))
+    assert result is not None
     passed = [int(sum(case)) for case in cases]
-    assert found.pass_hat_k == pytest.approx(fmean(math.comb(c, k) / math.comb(k, k) for c in passed))
-    assert found.pass_at_1 == pytest.approx(fmean(1 - math.comb(k - c, 1) / math.comb(k, 1) for c in passed))
-    assert len(found.flips) == sum(0 < c < k for c in passed)
-    assert len(found.always_missed) == passed.count(0)
-    assert found.pass_hat_k is not None
-    assert found.pass_at_1 is not None
-    assert found.pass_hat_k <= found.pass_at_1 <= 1 - len(found.always_missed) / len(cases) + 1e-12
+    assert result.pass_hat_k == pytest.approx(fmean(math.comb(c, k) / math.comb(k, k) for c in passed))
+    assert result.pass_at_1 == pytest.approx(fmean(1 - math.comb(k - c, 1) / math.comb(k, 1) for c in passed))
+    assert len(result.flips) == sum(0 < c < k for c in passed)
+    assert len(result.always_missed) == passed.count(0)
+    assert result.pass_hat_k is not None
+    assert result.pass_at_1 is not None
+    assert result.pass_hat_k <= result.pass_at_1 <= 1 - len(result.always_missed) / len(cases) + 1e-12
 
 
 @given(st.lists(st.lists(SHARES, min_size=1, max_size=5), min_size=1, max_size=12), st.booleans())

@@ -1,4 +1,4 @@
-"""What holds of eRAG's measures and of rank correlations, whatever the labels."""
+"""Laws of eRAG's measures and of rank correlations for any labels."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), max_size=30)
 def sample(labels: list[float], scores: list[float | None] | None = None) -> Sample:
     """Return a sample whose documents have these labels, and for its qrels those that are 0 or 1."""
     given_scores = scores or [None] * len(labels)
-    found = Ranking(tuple(ScoredPassage(f"d{at}", score) for at, score in enumerate(given_scores)))
-    names = found.doc_ids
+    result = Ranking(tuple(ScoredPassage(f"d{at}", score) for at, score in enumerate(given_scores)))
+    names = result.doc_ids
     qrels = {name: int(label) for name, label in zip(names, labels, strict=True)}
     instance = Instance("q", "?", (("Paris",),), qrels=qrels)
     worth = {name: Score(label) for name, label in zip(names, labels, strict=True)}
-    return Sample(Case("q", instance, None, {}), Answer("", found), labels=worth)
+    return Sample(Case("q", instance, None, {}), Answer("", result), labels=worth)
 
 
 def value(metric: str, of: Sample) -> float | None:
@@ -42,7 +42,7 @@ def value(metric: str, of: Sample) -> float | None:
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), SCORES), min_size=1, max_size=12))
-def test_labels_of_0_or_1_are_judged_as_qrels_are(measure: str, drawn: list[tuple[float, float | None]]) -> None:
+def test_0_1_labels_have_the_values_of_qrels(measure: str, drawn: list[tuple[float, float | None]]) -> None:
     of = sample([label for label, _ in drawn], [score for _, score in drawn])
     assert value(f"erag:{measure}", of) == pytest.approx(value(measure, of), abs=1e-12)
 
@@ -66,16 +66,16 @@ def test_the_mean_never_exceeds_the_best(labels: list[float], k: int) -> None:
 @given(PAIRS)
 def test_a_correlation_is_symmetric_bounded_and_blind_to_monotone_changes(pairs: list[tuple[int, int]]) -> None:
     x, y = [float(one) for one, _ in pairs], [float(other) for _, other in pairs]
-    found, turned = rank_correlation(x, y), rank_correlation(y, x)
-    assert (found.n, found.reason, found.tau_b is None) == (turned.n, turned.reason, found.rho is None)
-    if found.tau_b is None or found.rho is None:
-        assert found.reason == ("too_few" if len(pairs) < 3 else "constant")
+    result, turned = rank_correlation(x, y), rank_correlation(y, x)
+    assert (result.n, result.reason, result.tau_b is None) == (turned.n, turned.reason, result.rho is None)
+    if result.tau_b is None or result.rho is None:
+        assert result.reason == ("too_few" if len(pairs) < 3 else "constant")
         return
-    assert found.tau_b == pytest.approx(turned.tau_b)
-    assert found.rho == pytest.approx(turned.rho)
-    for ci95 in (found.tau_b_ci95, found.rho_ci95, (found.tau_b, found.rho)):
+    assert result.tau_b == pytest.approx(turned.tau_b)
+    assert result.rho == pytest.approx(turned.rho)
+    for ci95 in (result.tau_b_ci95, result.rho_ci95, (result.tau_b, result.rho)):
         assert ci95 is None or all(-1 <= end <= 1 for end in ci95)
-    assert rank_correlation([2 * v**3 + 1 for v in x], y) == found
+    assert rank_correlation([2 * v**3 + 1 for v in x], y) == result
     against = rank_correlation([-v for v in x], y)
-    assert against.tau_b == pytest.approx(-found.tau_b)
-    assert against.rho == pytest.approx(-found.rho)
+    assert against.tau_b == pytest.approx(-result.tau_b)
+    assert against.rho == pytest.approx(-result.rho)

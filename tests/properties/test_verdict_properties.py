@@ -55,8 +55,8 @@ def test_any_reply_gives_a_declared_label_or_a_problem(first: str, second: str) 
 
 @given(PROSE, st.sampled_from(["yes", "no"]), st.text(), PROSE)
 def test_one_object_is_found_in_any_prose(before: str, label: str, reason: str, after: str) -> None:
-    said = json.dumps({"reason": reason, "label": label}, ensure_ascii=False)
-    assert read_reply(f"{before}{said}{after}", ("yes", "no")) == (label, reason)
+    words = json.dumps({"reason": reason, "label": label}, ensure_ascii=False)
+    assert read_reply(f"{before}{words}{after}", ("yes", "no")) == (label, reason)
 
 
 @given(st.integers(-5, 15), st.integers(-3, 3), st.integers(1, 9))
@@ -85,11 +85,11 @@ def test_whatever_the_data_say_they_stand_behind_the_bar(answer: str, question: 
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
-def test_a_prompt_holds_the_data_as_they_are(question: str, text: str, turn: str, instructions: str) -> None:
+def test_a_prompt_holds_the_data_unchanged(question: str, text: str, turn: str, instructions: str) -> None:
     query = Query(question, (Passage("p", text),), (Turn(turn, turn),), "en", instructions)
     messages = messages_for(query, PROMPTS)
-    for wanted in (question, text, instructions):
-        assert wanted.strip() in messages[-1]["content"]
+    for expected in (question, text, instructions):
+        assert expected.strip() in messages[-1]["content"]
     assert [message["content"] for message in messages[1:-1]] == [turn, turn] * bool(turn.strip())
 
 

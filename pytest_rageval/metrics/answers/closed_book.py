@@ -1,4 +1,4 @@
-"""What the model knows by itself: its answer to the question alone, without a passage."""
+"""Accuracy of the model's closed-book answer: to the question alone, without passages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["CLOSED_BOOK_ACCURACY", "closed_book_accuracy"]
 def closed_book_accuracy(sample: Sample) -> Score:
     """Score whether the model knows the answer without any passage.
 
-    Formula: `containment.accuracy` of the model's answer to the question alone: 1 when it meets each gold slot, else 0.
-    The system's own answer plays no part.
+    Formula: `containment.accuracy` of the model's answer to the question alone: 1 if it meets each gold slot, else 0.
+    The system's own answer does not count.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable; without a model
     the reason is model_unavailable.
-    Source: RGB (Chen et al., AAAI 2024), the accuracy without documents that its counterfactual testbed starts from.
+    Source: RGB (Chen et al., AAAI 2024), accuracy without documents, the starting point of its counterfactual testbed.
     """
     instance = sample.case.instance
     if not instance.gold:

@@ -1,4 +1,4 @@
-"""Answers that contain the gold answer: accuracy, slot recall, has answer."""
+"""Check answers for the gold answer: accuracy, slot recall, has answer."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NO_GOLD = Score.not_applicable("no_gold")
 def accuracy(sample: Sample) -> Score:
     """Score whether the answer contains every gold slot.
 
-    Formula: 1 when the answer meets an alias of each slot (`right.answer_hits` is the rule), else 0: it contains the
-    alias, or has the alias's numbers where the rule of ``numerical_accuracy`` is sure. A rejection beside a right
-    answer does not undo it (the published override is in ``rgb_all_rate_compat``).
+    Formula: 1 if the answer meets an alias of each slot (see `right_answer.answer_hits`), else 0. It meets an alias if
+    it contains it, or has its numbers and the rule of ``numerical_accuracy`` is sure. A right answer with a rejection
+    still scores 1 (RGB's published override is in ``rgb_all_rate_compat``).
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: RGB (Chen et al., AAAI 2024), accuracy, with Unicode folding added, and numbers compared as numbers.
     """
@@ -39,7 +39,7 @@ def slot_recall(sample: Sample) -> Score:
 def has_answer(sample: Sample) -> Score:
     """Score whether the answer contains any alias of any gold slot.
 
-    Formula: 1 when the answer meets at least one slot (as in `accuracy`), else 0. With one slot it equals accuracy.
+    Formula: 1 if the answer meets at least one slot (as in `accuracy`), else 0. With one slot it equals accuracy.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: the "has answer" of open-domain question answering (Chen et al., ACL 2017), applied to the answer.
     """

@@ -1,4 +1,4 @@
-"""Counterfactual robustness: errors in the documents detected, corrected, or believed."""
+"""Counterfactual robustness: detect, correct or repeat the errors of the documents."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NOTHING_FALSE = Score.not_applicable("no_counterfactual_passage")
 def error_detection_rate(sample: Sample) -> Score:
     """Score whether the answer says that the documents have factual errors.
 
-    Formula: 1 when an error marker occurs that is not negated (`detection.flags_error` is the rule), else 0.
-    Not applicable where `nothing_false` finds that no passage is false: there is nothing to detect.
+    Formula: 1 if an error marker occurs without a negation (see `detection.flags_error`), else 0. Not applicable if no
+    passage is false (`nothing_false`), because there is nothing to detect.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0.
     Source: RGB (Chen et al., AAAI 2024), error detection rate (ED), which counts negated markers too.
     """
@@ -42,10 +42,10 @@ def error_detection_rate(sample: Sample) -> Score:
 def error_correction_rate(sample: Sample) -> Score:
     """Score whether an answer that flags an error also gives the right answer.
 
-    Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that flag an
-    error, not applicable to the others, so that the mean is "corrected / detected"; nor where `nothing_false` finds
-    that no passage is false.
-    Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing, not applicable; nor is no gold.
+    Formula: 1 if the answer contains every gold slot and does not reject, else 0. Only for answers that flag an error;
+    not applicable to the others, which makes the mean "corrected / detected", and not applicable if no passage is false
+    (`nothing_false`).
+    Range: 0 or 1, higher is better. Empty input: not applicable for an empty answer (it flags nothing) or no gold.
     Source: RGB (Chen et al., AAAI 2024), error correction rate (CR); its code lets a rejection count as corrected.
     """
     gold, text = sample.case.instance.gold, sample.answer.text
@@ -59,12 +59,11 @@ def error_correction_rate(sample: Sample) -> Score:
 
 
 def fake_answer_rate(sample: Sample) -> Score:
-    """Score whether the answer repeats what the counterfactual passages tell.
+    """Score whether the answer repeats the false claim of the counterfactual passages.
 
-    Formula: 1 when every slot of the fake answer is contained, some gold slot is not, and no error is flagged; else 0.
-    Not applicable where `nothing_false` finds that no passage is false, without a fake answer, and where saying the
-    fake answer means saying the gold one: for every gold slot there is a fake slot whose aliases all contain an alias
-    of it.
+    Formula: 1 if the answer contains every slot of the fake answer, lacks a gold slot, and flags no error; else 0.
+    Not applicable if no passage is false (`nothing_false`), without a fake answer, and if the fake answer implies the
+    gold one: every gold slot has a fake slot whose aliases all contain an alias of the gold slot.
     Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: this package, over RGB's counterfactual records (Chen et al., AAAI 2024).
     """
@@ -81,16 +80,16 @@ def fake_answer_rate(sample: Sample) -> Score:
 
 
 def nothing_false(case: Case) -> bool:
-    """Return whether every passage supplied is known to be true: each has a role, and none is counterfactual.
+    """Return whether every supplied passage is known to be true: each has a role, and none is counterfactual.
 
-    A passage without a role may be false, so a case that has one is scored. So is a case whose system retrieves. No
-    passages at all hold nothing false.
+    A passage without a role may be false, and so may a retrieved one: such cases are scored. A case with an empty list
+    of passages has no false one.
     """
     return case.supplied is not None and all(p.role not in ("", "counterfactual") for p in case.supplied)
 
 
 def _implies(fake: Gold, gold: Gold) -> bool:
-    """Return whether every text that contains the fake answer contains the gold answer with it."""
+    """Return whether every text with the fake answer also contains the gold answer."""
     return all(any(all(_says(alias, slot) for alias in lies) for lies in fake) for slot in gold)
 
 

@@ -1,4 +1,4 @@
-"""Metrics of an answer as KILT and HotpotQA define them."""
+"""Answer metrics by the definitions of KILT and HotpotQA."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 
 def kilt_accuracy(sample: Sample) -> Score:
-    """Score whether the answer is a reference, letter by letter.
+    """Score whether the answer equals a reference, letter by letter.
 
-    Formula: 1 when the answer equals a reference, space around both apart, else 0; references as in
+    Formula: 1 if the answer equals a reference, ignoring white space around both, else 0; references as in
     `squad.exact_match`.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), accuracy.
@@ -24,10 +24,10 @@ def kilt_accuracy(sample: Sample) -> Score:
 
 
 def hotpot_f1(sample: Sample) -> Score:
-    """Score the overlap of tokens, where yes, no and noanswer are right or wrong as a whole.
+    """Score the overlap of tokens; yes, no and noanswer are right or wrong as a whole.
 
-    Formula: max over the references of `squad.token_f1`, 0 for a reference that differs from the answer when one of the
-    two is yes, no or noanswer after SQuAD's normalisation.
+    Formula: max over the references of `squad.token_f1`; but 0 for a reference that differs from the answer if one of
+    the two is yes, no or noanswer after SQuAD's normalisation.
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: HotpotQA's evaluation script (Yang et al., EMNLP 2018).
     """
@@ -36,8 +36,8 @@ def hotpot_f1(sample: Sample) -> Score:
 
 
 def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
-    said, wanted = normalize(answer), normalize(reference)
-    return 0.0 if said != wanted and _VERDICTS & {said, wanted} else f1(answer, reference, chinese)
+    ours, theirs = normalize(answer), normalize(reference)
+    return 0.0 if ours != theirs and _VERDICTS & {ours, theirs} else f1(answer, reference, chinese)
 
 
 KILT_ACCURACY = Metric("kilt_accuracy", kilt_accuracy, binary=True)

@@ -1,4 +1,4 @@
-"""Negative rejection: whether a system declines when the evidence is missing, and only then."""
+"""Negative rejection: the system declines if the evidence is missing, and only then."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _EVIDENCE_UNKNOWN = Score.not_applicable("evidence_unknown")
 def rejection_rate(sample: Sample) -> Score:
     """Score whether the answer declines to answer.
 
-    Formula: 1 when ``answer.abstained`` says so or, where that is None, when the answer is a plain refusal, in English
-    or Chinese: it says that it cannot answer or that the documents do not say, and gives no answer beside that
-    (`text.refusals.refuses` is the rule); else 0. Markers that the session sets for a language replace the rule there.
-    Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is no
-    rejection.
-    Source: RGB (Chen et al., AAAI 2024), rejection rate, without its correct answers mixed in. RGB's code looks for its
-    own sentence only: that is `rejection_rate_rgb_compat`.
+    Formula: 1 if ``answer.abstained`` is true or, if that is None, if the answer is a plain refusal in English or
+    Chinese, else 0. A plain refusal says that it cannot answer or that the documents do not say, and gives no answer
+    (see `text.refusals.refuses`). Markers that the session sets for a language replace this rule for that language.
+    Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is
+    not a rejection.
+    Source: RGB (Chen et al., AAAI 2024), rejection rate, without counting correct answers. RGB's code only looks for
+    its own sentence: see `rejection_rate_rgb_compat`.
     """
     return Score(float(rejects(sample.answer, sample.markers)))
 
@@ -38,9 +38,9 @@ def rejection_rate(sample: Sample) -> Score:
 def over_rejection_rate(sample: Sample) -> Score:
     """Score whether the answer declines although the evidence was supplied.
 
-    Formula: `rejection_rate` on the cases whose evidence is supplied; not applicable to the others.
-    Range: 0 or 1, lower is better. Empty input: an empty answer is no rejection.
-    Source: the complement RGB leaves out; without it a system that always rejects looks perfect.
+    Formula: `rejection_rate` on the cases with supplied evidence; not applicable to the others.
+    Range: 0 or 1, lower is better. Empty input: an empty answer is not a rejection.
+    Source: ours; the complement that RGB leaves out: without it a system that always rejects looks perfect.
     """
     evidence = sample.case.evidence
     if evidence is None:
@@ -51,10 +51,11 @@ def over_rejection_rate(sample: Sample) -> Score:
 def correct_without_evidence(sample: Sample) -> Score:
     """Score whether a right answer was given although no evidence was supplied.
 
-    Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the cases that are known to
-    lack evidence, not applicable to the others. Up means "answered from memory": lower is better for a grounded system.
+    Formula: 1 if the answer contains every gold slot and does not reject, else 0; only for cases known to lack
+    evidence, not applicable to the others. A high value means "answered from memory", which is worse for a grounded
+    system.
     Range: 0 or 1, lower is better. Empty input: an empty answer scores 0; no gold is not applicable.
-    Source: what RGB's ``all_rate`` at noise rate 1 adds to its rejections, here on its own.
+    Source: the right answers that RGB's ``all_rate`` at noise rate 1 adds to its rejections, here as a metric.
     """
     evidence, instance = sample.case.evidence, sample.case.instance
     if evidence is None:

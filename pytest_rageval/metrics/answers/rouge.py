@@ -1,4 +1,4 @@
-"""ROUGE as rouge-chinese computes it, over jieba's tokens for Chinese."""
+"""ROUGE with the values of rouge-chinese, over jieba's tokens for Chinese."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pytest_rageval.text.words import once_a_text, tokens
 __all__ = ["ROUGE_1", "ROUGE_2", "ROUGE_L", "rouge_1", "rouge_2", "rouge_l"]
 
 EPSILON = 1e-8
-"""What rouge-chinese adds to a denominator, so that a perfect match is 0.999999995."""
+"""Added to a denominator as in rouge-chinese; a perfect match is therefore 0.999999995."""
 
 
 def rouge_1(sample: Sample) -> Score:
     """Score how many distinct tokens the answer shares with the nearest reference.
 
-    Formula: max over the references of 2PR / (P + R + 1e-8), P and R the share of the answer's and of the reference's
-    distinct tokens that are in both. References as in `squad.exact_match`. If the record is Chinese, or answer or
-    reference has a Han character, both are cut into jieba's tokens, punctuation included; otherwise at white space.
-    Nothing is normalised.
+    Formula: max over the references of 2PR / (P + R + 1e-8); P and R are the shares of the answer's and of the
+    reference's distinct tokens that are in both. References as in `squad.exact_match`. If the record is Chinese, or the
+    answer or the reference has a Han character, both are cut into jieba's tokens, including punctuation; otherwise at
+    white space. Nothing is normalised.
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
-    Source: Lin, 2004; rouge-chinese 1.0.3, whose values these are, as OmniEval uses it (Wang et al., 2024).
+    Source: Lin, 2004; the values of rouge-chinese 1.0.3, used by OmniEval (Wang et al., 2024).
     """
     return _nearest(sample, lambda answer, reference: _overlap(answer, reference, 1))
 
@@ -37,7 +37,7 @@ def rouge_1(sample: Sample) -> Score:
 def rouge_2(sample: Sample) -> Score:
     """Score how many distinct pairs of neighbouring tokens the answer shares with the nearest reference.
 
-    Formula: as `rouge_1`, of pairs of tokens.
+    Formula: as `rouge_1`, over pairs of tokens.
     Range: 0..1, higher is better. Empty input: an answer or a reference of fewer than two tokens 0; no gold is not
     applicable.
     Source: as `rouge_1`.
@@ -48,8 +48,8 @@ def rouge_2(sample: Sample) -> Score:
 def rouge_l(sample: Sample) -> Score:
     """Score the longest sequence of tokens that the answer shares with the nearest reference, in order, with gaps.
 
-    Formula: as `rouge_1`, with P and R the length of the longest common subsequence over all tokens of the answer and
-    of the reference.
+    Formula: as `rouge_1`; P and R are the length of the longest common subsequence, divided by the number of all tokens
+    of the answer and of the reference.
     Range: 0..1, higher is better. Empty input: an answer or a reference without tokens 0; no gold is not applicable.
     Source: as `rouge_1`.
     """
@@ -61,17 +61,17 @@ def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], flo
 
     def value(answer: str, reference: str) -> float:
         chinese = of_record or has_chinese(reference)
-        ours, theirs = _cut(answer, chinese), _cut(reference, chinese)
+        ours, theirs = _tokens_of(answer, chinese), _tokens_of(reference, chinese)
         return score(ours, theirs) if ours and theirs else 0.0
 
     return nearest(sample, value)
 
 
 @once_a_text
-def _cut(text: str, chinese: bool) -> tuple[str, ...]:
-    """Return the tokens of all sentences, one after the other; a sentence of white space is an empty token.
+def _tokens_of(text: str, chinese: bool) -> tuple[str, ...]:
+    """Return the tokens of all sentences in order; a sentence of white space is an empty token.
 
-    Sentences are those that rouge-chinese finds once the tokens of Chinese are parted by spaces.
+    The sentences are those of rouge-chinese after jieba's tokens are joined with spaces.
     """
     sentences = _splitter().cut_sent(" ".join(tokens(text)) if chinese else text)
     return tuple(chain.from_iterable(sentence.split() or ("",) for sentence in sentences if sentence))
@@ -82,8 +82,8 @@ def _overlap(answer: Sequence[str], reference: Sequence[str], n: int) -> float:
     return _f(len(ours & theirs), len(ours), len(theirs))
 
 
-def _ngrams(said: Sequence[str], n: int) -> set[Any]:
-    return set(said) if n == 1 else set(zip(*(said[at:] for at in range(n)), strict=False))
+def _ngrams(words: Sequence[str], n: int) -> set[Any]:
+    return set(words) if n == 1 else set(zip(*(words[at:] for at in range(n)), strict=False))
 
 
 def _longest(answer: Sequence[str], reference: Sequence[str]) -> float:

@@ -1,4 +1,4 @@
-"""How near an answer is in meaning: the cosine of embeddings."""
+"""Semantic similarity of an answer: the cosine of embeddings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["SEMANTIC_SIMILARITY", "semantic_similarity"]
 
 
 def semantic_similarity(sample: Sample) -> Score:
-    """Score how near the answer's embedding is to that of the nearest reference.
+    """Score the similarity of the answer's embedding to that of the nearest reference.
 
-    Formula: max over the references of max(0, cos), cos the cosine of the embeddings of the answer and the reference by
-    the session's embedding model. Negative cosines are 0: unlike (1 + cos) / 2 this leaves texts that have nothing
-    to do with each other, whose cosine is about 0, at the lower end. References as in `squad.exact_match`.
-    Range: 0..1, higher is better; how high an answer that is right comes out differs from model to model. Empty input:
-    a blank answer, or none but blank references, 0; no gold is not applicable.
+    Formula: max over the references of max(0, cos); cos is the cosine of the embeddings of the answer and the reference
+    by the session's embedding model. Negative cosines are 0: unlike with (1 + cos) / 2, unrelated texts, whose cosine
+    is about 0, score about 0. References as in `squad.exact_match`.
+    Range: 0..1, higher is better; the value of a right answer depends on the model. Empty input: a blank answer, or
+    only blank references, 0; no gold is not applicable.
     Source: Risch et al., 2021 (semantic answer similarity, its bi-encoder).
     """
     if not sample.case.instance.gold:
@@ -38,7 +38,7 @@ def semantic_similarity(sample: Sample) -> Score:
 
 
 def _texts(sample: Sample) -> list[str]:
-    """Return the answer and the references, or nothing where one side has but blank texts."""
+    """Return the answer and the references, or nothing if either side has only blank texts."""
     answer = sample.answer.text
     if not sample.case.instance.gold or not answer.strip():
         return []

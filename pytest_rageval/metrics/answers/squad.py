@@ -1,4 +1,4 @@
-"""Exact match and token F1 with the normalisation of SQuAD, and jieba's tokens for Chinese."""
+"""Exact match and token F1 with SQuAD's normalisation, and jieba's tokens for Chinese."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
 _IN_NUMBERS = ".%‰"
 _MINUS = "\x01"
-# Each looks behind only from a character that it may take, which `re` finds faster than what it looks behind for.
+# Each pattern starts with a character of its match and looks behind from there: `re` searches that faster.
 _APART = re.compile(r" (?<=\d ) *(?=[%‰])")
 _POINT = re.compile(r"\.(?<![^\W_]\.)(?<!\.\.)(?=\d)")
 _BETWEEN = re.compile(r"[^\w\s.%‰](?<=\d.)(?=\d)")
@@ -45,10 +45,10 @@ _OF_NO_NUMBER = re.compile(r"[.%‰](?:(?<!\d.)|(?<=\.)(?!\d))")
 
 
 class _WithoutPunctuation(dict[int, int | None]):
-    """A table for ``str.translate`` that drops punctuation but ``kept`` and learns one character at a time."""
+    """A table for ``str.translate`` that drops punctuation except ``exceptions``, filled one character at a time."""
 
-    def __init__(self, kept: str = "") -> None:
-        super().__init__((ord(character), ord(character)) for character in kept)
+    def __init__(self, exceptions: str = "") -> None:
+        super().__init__((ord(character), ord(character)) for character in exceptions)
 
     def __missing__(self, code: int) -> int | None:
         character = chr(code)
@@ -62,12 +62,12 @@ _PUNCTUATION, _PUNCTUATION_BUT_OF_NUMBERS = _WithoutPunctuation(), _WithoutPunct
 
 @once_a_text
 def normalize(text: str, *, chinese: bool = False) -> str:
-    """Return ``text`` as SQuAD compares it: lower case, no punctuation, no English articles, single spaces.
+    """Return ``text`` in SQuAD's normal form: lower case, no punctuation, no English articles, single spaces.
 
-    NFKC comes first, and Unicode's punctuation (category P) goes with ASCII's; on ASCII it is SQuAD's script exactly,
-    to which 1.5% and 15% are the same, and 5 and -5; U+2212 is a hyphen. Not so for Chinese: numbers keep their minus
-    (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of their thousands, and
-    stay apart if other punctuation stands between them (5-10% is not 510%).
+    NFKC comes first, and Unicode's punctuation (category P) is dropped like ASCII's; U+2212 is a hyphen. On ASCII this
+    is exactly SQuAD's script, for which 1.5% equals 15%, and 5 equals -5. For Chinese, numbers keep their minus
+    (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of thousands, and stay
+    separate if other punctuation is between them (5-10% is not 510%).
     """
     bare = _chinese_numbers(text) if chinese else nfkc(text).lower().replace("\u2212", "-").translate(_PUNCTUATION)
     if "a" in bare or "the" in bare:
@@ -76,7 +76,7 @@ def normalize(text: str, *, chinese: bool = False) -> str:
 
 
 def _chinese_numbers(text: str) -> str:
-    """Return a text in lower case without punctuation but that of its numbers."""
+    """Return a text in lower case, without punctuation except that of its numbers."""
     bare = join_thousands(nfkc(join_wide_thousands(text)).lower().replace("\u2212", "-").replace(_MINUS, " "))
     bare = mark_negatives(_POINT.sub("0.", _APART.sub("", bare)), _MINUS)
     bare = _OF_NO_NUMBER.sub("", _BETWEEN.sub(" ", bare)).translate(_PUNCTUATION_BUT_OF_NUMBERS)
@@ -85,18 +85,19 @@ def _chinese_numbers(text: str) -> str:
 
 @once_a_text
 def published_normal(text: str) -> str:
-    """Return ``text`` as SQuAD's script normalises it: lower case, no ASCII punctuation, no articles, single spaces."""
+    """Return ``text`` normalised by SQuAD's script: lower case, no ASCII punctuation, no articles, single spaces."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
 
 
 def exact_match(sample: Sample) -> Score:
     """Score whether the answer equals a reference after SQuAD's normalisation.
 
-    Formula: 1 when normalize(answer) equals normalize(reference) for any reference, spaces beside Han characters apart.
-    One slot: each alias is a reference. Several slots: one reference, made of the alias of each slot that shares most
-    tokens with the answer (the first of equals), in slot order, joined with a space. Where the record is Chinese or
-    answer or reference has a Han character, numbers stay what they are: 1,000元 is 1000元, and neither is 1.5% 15% nor
-    -5% 5%. English follows SQuAD's script, which drops the point and the minus: 1.5 equals 15, and -5 equals 5.
+    Formula: 1 if normalize(answer) equals normalize(reference) for any reference, ignoring spaces next to Han
+    characters. One slot: each alias is a reference. Several slots: one reference, which joins with spaces, in slot
+    order, the alias of each slot that shares most tokens with the answer (the first of equals). If the record is
+    Chinese, or the answer or the reference has a Han character, numbers keep their value: 1,000元 equals 1000元, but
+    1.5% is not 15%, and -5% is not 5%. English follows SQuAD's script, which drops the point and the minus: 1.5 equals
+    15, and -5 equals 5.
     Range: 0 or 1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
@@ -107,11 +108,11 @@ def exact_match(sample: Sample) -> Score:
 def token_f1(sample: Sample) -> Score:
     """Score the overlap of tokens between the answer and the nearest reference.
 
-    Formula: max over the references of 2PR / (P + R), P and R the share of the answer's and of the reference's tokens
-    that are in both, counted with multiplicity. References as in `exact_match`. Tokens are those between spaces after
-    SQuAD's normalisation; where the record is Chinese or answer or reference has a Han character both are cut into
-    jieba's words (after dropping the spaces beside Han characters), and never into characters, and numbers stay what
-    they are, as in `exact_match`; in English 1.5 and 15 are one token, as in SQuAD's script.
+    Formula: max over the references of 2PR / (P + R); P and R are the shares of the answer's and of the reference's
+    tokens that are in both, counted with multiplicity. References as in `exact_match`. Tokens are separated by spaces
+    after SQuAD's normalisation. If the record is Chinese, or the answer or the reference has a Han character, both are
+    cut into jieba's words (without the spaces next to Han characters), never into characters, and numbers keep their
+    value as in `exact_match`; in English 1.5 and 15 are the same token, as in SQuAD's script.
     Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
     Source: SQuAD's evaluation script (Rajpurkar et al., 2016; 2018 for empty answers).
     """
@@ -120,12 +121,12 @@ def token_f1(sample: Sample) -> Score:
 
 
 def is_chinese(sample: Sample) -> bool:
-    """Return whether a sample's texts are cut as Chinese even where they have no Han character, as 1.5% has none."""
+    """Return whether a sample's texts are cut as Chinese, even texts such as 1.5% without a Han character."""
     return sample.case.instance.language == "zh" or has_chinese(sample.answer.text)
 
 
 def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
-    """Return the highest score of the answer, the first argument, with a reference, the second; none without gold."""
+    """Return the highest ``score(answer, reference)`` over the references; not applicable without gold."""
     if not sample.case.instance.gold:
         return NO_GOLD
     answer = sample.answer.text
@@ -133,7 +134,7 @@ def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
 
 
 def references(sample: Sample) -> tuple[str, ...]:
-    """Return the texts the answer is compared with."""
+    """Return the texts that the answer is compared with."""
     gold, answer, chinese = sample.case.instance.gold, sample.answer.text, is_chinese(sample)
     if len(gold) == 1:
         return gold[0]
@@ -179,11 +180,11 @@ def _bag(text: str, chinese: bool) -> Counter[str]:
 def _signed_words(text: str) -> list[str]:
     """Return jieba's words of a normalised text; a number keeps its minus, which `words` drops."""
     first, *others = text.split("-")
-    found = words(first, chinese=True)
+    signed = words(first, chinese=True)
     for part in others:
         number, *more = words(part, chinese=True)
-        found += [f"-{number}", *more]
-    return found
+        signed += [f"-{number}", *more]
+    return signed
 
 
 EXACT_MATCH = Metric("exact_match", exact_match, binary=True)

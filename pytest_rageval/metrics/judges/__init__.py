@@ -1,1 +1,1 @@
-"""Metrics that a judge decides."""
+"""Metrics decided by a judge."""

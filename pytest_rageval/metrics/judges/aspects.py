@@ -1,4 +1,4 @@
-"""What a case's gold answer is made of, which decides whether a metric applies: the same for every system."""
+"""Properties of a gold answer that decide whether a metric applies, for every system alike."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pytest_rageval.text.sentences import sentences
 __all__ = ["has_several_aspects", "stated"]
 
 _LIST = re.compile(r"\S\s*[、；;]\s*\w|,[^,\n]*\S,? (?:and|or) \w")
-"""Two items with 、 or a semicolon between them, or English's "one, two and three"."""
+"""Two items separated by 、 or a semicolon, or "one, two and three"."""
 
 
 def has_several_aspects(case: Case) -> bool:
-    """Return whether an answer to the case can be complete in a part only.
+    """Return whether an answer to the case can be partly complete.
 
-    What the record says in its facet ``several_aspects`` holds; else the gold answer has several slots, or the first
-    spelling of its one slot has several sentences or lines, or lists: items with 、 or ; between them, or as in
+    The record's facet ``several_aspects`` decides. Without it, the gold answer must have several slots, or the first
+    alias of its only slot must have several sentences or lines, or a list: items separated by 、 or ;, or as in
     "salt, rice and tea".
     """
-    said = stated(case, "several_aspects")
-    if said is not None:
-        return said
+    by_record = stated(case, "several_aspects")
+    if by_record is not None:
+        return by_record
     gold = case.instance.gold
     if len(gold) != 1:
         return len(gold) > 1
@@ -32,8 +32,12 @@ def has_several_aspects(case: Case) -> bool:
 
 
 def stated(case: Case, facet: str) -> bool | None:
-    """Return what a record says in a facet that is true or false, None where it has none; else a `CaseError`."""
-    said = case.facets.get(facet)
-    if said not in ("true", "false", None):
-        raise CaseError("bad_facet", f"{facet} of case {case.id!r}: found {found(said)}, wanted true or false")
-    return None if said is None else said == "true"
+    """Return the value of a true/false facet, None if the record lacks it.
+
+    Raises:
+        CaseError: the facet has another value.
+    """
+    text = case.facets.get(facet)
+    if text not in ("true", "false", None):
+        raise CaseError("bad_facet", f"{facet} of case {case.id!r}: found {found(text)}, wanted true or false")
+    return None if text is None else text == "true"

@@ -1,4 +1,4 @@
-"""Whether an answer has the right numbers: by a rule where that is sure, else in the eyes of a judge."""
+"""Numerical accuracy: by a rule if the rule is sure, else by a judge."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["NUMERICAL_ACCURACY", "NUMERICAL_JUDGE", "numerical_accuracy"]
 
 def _no_number(sample: Sample) -> str | None:
     case = sample.case
-    said = stated(case, "numeric_gold")
-    numeric = has_numeric_gold(case.instance) if said is None else said
+    by_record = stated(case, "numeric_gold")
+    numeric = has_numeric_gold(case.instance) if by_record is None else by_record
     return no_gold(sample) or (None if numeric else "no_number")
 
 
@@ -43,20 +43,20 @@ NUMERICAL_JUDGE = PromptedJudge(
 def numerical_accuracy(sample: Sample) -> Score:
     """Score whether the answer has the numbers of the gold answer.
 
-    Formula: what `quantities.numerical_verdict` decides, 1 or 0; where it does not, 1 where the judge, from question,
-    gold and answer, chooses "right", 0 "wrong". Not applicable where the gold answer states no quantity
-    (`quantities.has_numeric_gold`, or what the record says in its facet ``numeric_gold``), which is the same for every
-    system; where the judge finds so against that rule, the reason is judge_says_not_applicable.
+    Formula: 1 or 0 by `quantities.numerical_verdict`. If that is undecided, the judge decides from question, gold and
+    answer: 1 for "right", 0 for "wrong". Not applicable if the gold answer states no quantity
+    (`quantities.has_numeric_gold`, or the record's facet ``numeric_gold``), for every system alike. If the judge says
+    "not_applicable" although that rule applies, the reason is judge_says_not_applicable.
     Range: 0 or 1, higher is better. Empty input: an empty answer has none of the numbers; no gold is not applicable;
-    without a model the reason is judge_unavailable where the rule does not decide.
+    without a model the reason is judge_unavailable if the rule does not decide.
     Source: OmniEval (Wang et al., 2024), numerical accuracy of 0 or 1, or -1, with a rule and a prompt of our own.
     """
     why = _no_number(sample)
     if why is not None:
         return Score.not_applicable(why)
-    ruled = numerical_verdict(sample.case.instance, sample.answer.text)
-    if ruled is not None:
-        return Score(ruled, verdict=Verdict("right" if ruled else "wrong", by="rule"))
+    by_rule = numerical_verdict(sample.case.instance, sample.answer.text)
+    if by_rule is not None:
+        return Score(by_rule, verdict=Verdict("right" if by_rule else "wrong", by="rule"))
     return objected(judged_score(sample, NUMERICAL_JUDGE))
 
 

@@ -1,4 +1,4 @@
-"""OmniEval's judged metrics: an answer in the eyes of a judge who knows the gold answer."""
+"""OmniEval's judged metrics: the judge knows the gold answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PASSAGES = ("question", "passages", "gold", "answer")
 
 
 def no_gold(sample: Sample) -> str | None:
-    """Return why a judge of the answer by the gold one is not asked, or None when it is."""
+    """Return why a judge that needs the gold answer is not asked, or None."""
     return None if sample.case.instance.gold else "no_gold"
 
 
@@ -45,7 +45,7 @@ def _one_aspect(sample: Sample) -> str | None:
 
 
 def _unseen(sample: Sample) -> str | None:
-    """Return why there is no passage that both the system and a judge can see, or None when there is."""
+    """Return why no passage is visible to both the system and a judge, or None."""
     case, ranking = sample.case, sample.answer.ranking
     if (why := no_gold(sample)) is not None:
         return why
@@ -55,7 +55,7 @@ def _unseen(sample: Sample) -> str | None:
 
 
 def meanings(table: str, *labels: str) -> dict[str, Packaged]:
-    """Return what each label means, as a table of the package's prompts says."""
+    """Return the meaning of each label, from a table of the package's prompts."""
     return {label: Packaged(table, label) for label in labels}
 
 
@@ -95,9 +95,9 @@ UTILIZATION_JUDGE = PromptedJudge(
 
 
 def accuracy_judged(sample: Sample) -> Score:
-    """Score how far a judge finds that the answer says what the gold answer says, in whatever words.
+    """Score the judge's verdict on whether the answer says the same as the gold answer, in any words.
 
-    Formula: 1 where the judge, from question, gold and answer, chooses "right", 0.5 "partly_right", 0 "wrong".
+    Formula: from question, gold and answer, the judge chooses "right" (1), "partly_right" (0.5) or "wrong" (0).
     Range: 0, 0.5 or 1, higher is better. Empty input: an empty answer is judged like any other; no gold is not
     applicable; without a model the reason is judge_unavailable.
     Source: OmniEval (Wang et al., 2024), accuracy of 0, 1 or 2, halved, with a prompt of our own.
@@ -108,9 +108,9 @@ def accuracy_judged(sample: Sample) -> Score:
 def completeness(sample: Sample) -> Score:
     """Score how many of the gold answer's aspects a judge finds in the answer.
 
-    Formula: 1 where the judge, from question, gold and answer, chooses "all", 0.5 "some", 0 "none". Not applicable
-    where the gold answer has one aspect (`aspects.has_several_aspects`), which is the same for every system; where the
-    judge finds so against that rule, the reason is judge_says_not_applicable.
+    Formula: from question, gold and answer, the judge chooses "all" (1), "some" (0.5) or "none" (0). Not applicable if
+    the gold answer has only one aspect (`aspects.has_several_aspects`), for every system alike. If the judge says
+    "not_applicable" although that rule applies, the reason is judge_says_not_applicable.
     Range: 0, 0.5 or 1, higher is better. Empty input: an empty answer is judged like any other; no gold is not
     applicable; without a model the reason is judge_unavailable.
     Source: OmniEval (Wang et al., 2024), completeness of 0, 1 or 2, halved, or -1, with a prompt of our own.
@@ -119,11 +119,11 @@ def completeness(sample: Sample) -> Score:
 
 
 def hallucination(sample: Sample) -> Score:
-    """Score whether a judge finds that the answer says what is wrong and in no passage.
+    """Score whether a judge finds a claim in the answer that is wrong and in no passage.
 
-    Formula: 1 where the judge, from question, passages, gold and answer, chooses "hallucinated", 0 where it chooses
-    "not_hallucinated". The passages are those supplied, or retrieved; where there are none, as for a closed-book
-    answer, it is not applicable, and where one is known by its id alone the reason is no_texts.
+    Formula: from question, passages, gold and answer, the judge chooses "hallucinated" (1) or "not_hallucinated" (0).
+    The passages are the supplied or the retrieved ones. Not applicable without passages, as for a closed-book answer;
+    if the text of a passage is unknown, the reason is no_texts.
     Range: 0 or 1, lower is better. Empty input: an empty answer is judged like any other; no gold is not applicable;
     without a model the reason is judge_unavailable.
     Source: OmniEval (Wang et al., 2024), hallucination of 0 or 1, with a prompt of our own.
@@ -132,10 +132,10 @@ def hallucination(sample: Sample) -> Score:
 
 
 def utilization(sample: Sample) -> Score:
-    """Score how far a judge finds that the answer makes use of what the passages hold on the question.
+    """Score how much of the passages' content about the question the answer uses, by a judge.
 
-    Formula: 1 where the judge, from question, passages, gold and answer, chooses "fully_used", 0.5 "partly_used", 0
-    "unused". Not applicable, or no_texts, where `hallucination` is.
+    Formula: from question, passages, gold and answer, the judge chooses "fully_used" (1), "partly_used" (0.5) or
+    "unused" (0). Not applicable, or no_texts, in the same cases as `hallucination`.
     Range: 0, 0.5 or 1, higher is better. Empty input: an empty answer is judged like any other; no gold is not
     applicable; without a model the reason is judge_unavailable.
     Source: OmniEval (Wang et al., 2024), utilization of 0, 1 or 2, halved, with a prompt of our own.
@@ -144,9 +144,9 @@ def utilization(sample: Sample) -> Score:
 
 
 def objected(score: Score) -> Score:
-    """Return a score whose reason tells where it was the judge who said that the metric does not apply."""
-    said = score.reason == "not_applicable: not_applicable"
-    return replace(score, reason="judge_says_not_applicable") if said else score
+    """Return a score with its own reason if it was the judge that called the metric not applicable."""
+    by_judge = score.reason == "not_applicable: not_applicable"
+    return replace(score, reason="judge_says_not_applicable") if by_judge else score
 
 
 ACCURACY_JUDGED = Metric("accuracy_judged", accuracy_judged, judge=ACCURACY_JUDGE)

@@ -1,4 +1,4 @@
-"""RGB's rates as a judge sees them, beside the exact ones of `rejection` and `counterfactual`."""
+"""RGB's rates decided by a judge; `rejection` and `counterfactual` have the rule-based ones."""
 
 from __future__ import annotations
 
@@ -45,25 +45,26 @@ ERROR_DETECTION_JUDGE = PromptedJudge(
     values={"detected": 1.0, "not_detected": 0.0},
     applies=_no_error,
 )
-"""As published, neither judge is shown the documents: what counts is what the answer says."""
+"""As published, neither judge sees the documents: only the answer's own words count."""
 
 
 def rejection_rate_judged(sample: Sample) -> Score:
-    """Score whether a judge finds that the answer declines to answer, in whatever words.
+    """Score whether a judge finds that the answer declines to answer, in any words.
 
-    Formula: 1 when the judge, from question and answer alone, chooses "rejected", 0 when it chooses "answered".
+    Formula: from question and answer alone, the judge chooses "rejected" (1) or "answered" (0).
     Range: 0 or 1, higher is better (the metric is meant for cases without evidence). Empty input: an empty answer is
-    judged like any other, and the judge is told that it is no refusal; without a model the reason is judge_unavailable.
-    Source: RGB (Chen et al., AAAI 2024), Rej*, with a prompt of our own; there a judge that fails leaves the mean.
+    judged like any other, and the prompt says that it is not a refusal; without a model the reason is
+    judge_unavailable.
+    Source: RGB (Chen et al., AAAI 2024), Rej*, with a prompt of our own; RGB leaves failed judgements out of the mean.
     """
     return judged_score(sample, REJECTION_JUDGE)
 
 
 def error_detection_rate_judged(sample: Sample) -> Score:
-    """Score whether a judge finds that the answer says the documents hold a factual error, in whatever words.
+    """Score whether a judge finds that the answer reports a factual error in the documents, in any words.
 
-    Formula: 1 when the judge, from question and answer alone, chooses "detected", 0 when it chooses "not_detected".
-    Not applicable where `error_detection_rate` is not.
+    Formula: from question and answer alone, the judge chooses "detected" (1) or "not_detected" (0). Not applicable in
+    the same cases as `error_detection_rate`.
     Range: 0 or 1, higher is better. Empty input: an empty answer is judged like any other; without a model the reason
     is judge_unavailable.
     Source: RGB (Chen et al., AAAI 2024), ED*, with a prompt of our own.
@@ -72,14 +73,14 @@ def error_detection_rate_judged(sample: Sample) -> Score:
 
 
 def error_correction_rate_judged(sample: Sample) -> Score:
-    """Score whether an answer that a judge finds to report an error also gives the right answer.
+    """Score whether an answer that reports an error, by the judge, also gives the right answer.
 
-    Formula: 1 when every gold slot is contained and the answer does not reject, else 0; on the answers that
-    `error_detection_rate_judged` scores 1, not applicable to the others, so that the mean is "corrected / detected" by
-    the judge's count. The judge is that metric's, asked once a case.
+    Formula: 1 if the answer contains every gold slot and does not reject, else 0. Only for answers that
+    `error_detection_rate_judged` scores 1; not applicable to the others, which makes the mean "corrected / detected" by
+    the judge's count. It shares that metric's judge, which is asked once for each case.
     Range: 0 or 1, higher is better. Empty input: no gold is not applicable; without a model the reason is
     judge_unavailable.
-    Source: RGB (Chen et al., AAAI 2024), CR as its table of counterfactual robustness has it: over ED*.
+    Source: RGB (Chen et al., AAAI 2024), CR in its table of counterfactual robustness: over ED*.
     """
     gold = sample.case.instance.gold
     if nothing_false(sample.case):

@@ -1,4 +1,4 @@
-"""Metrics of an answer as KILT's own code computes them."""
+"""Answer metrics with the values of KILT's published code."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 EPSILON = 1e-8
-"""The package ``rouge`` adds it to a denominator, so a perfect match is 0.999999995."""
+"""Added to a denominator as in the package ``rouge``; a perfect match is therefore 0.999999995."""
 
 
 def kilt_em_compat(sample: Sample) -> Score:
-    """Score whether the answer equals a reference, as KILT's code decides it.
+    """Score whether the answer equals a reference, by KILT's code.
 
-    Formula: 1 when answer and reference are equal in lower case without ASCII punctuation, English articles and runs of
+    Formula: 1 if answer and reference are equal in lower case without ASCII punctuation, English articles and runs of
     white space, else 0. It differs from `exact_match` in three cases: an empty answer scores 0 even if a reference
     normalises to nothing; empty references are left out; and Unicode's punctuation and widths count.
     Range: 0 or 1, higher is better. Empty input: an empty answer scores 0; no gold is not applicable.
@@ -40,7 +40,7 @@ def kilt_em_compat(sample: Sample) -> Score:
 
 
 def kilt_f1_compat(sample: Sample) -> Score:
-    """Score the overlap of tokens between the answer and the nearest reference, as KILT's code computes it.
+    """Score the overlap of tokens between the answer and the nearest reference, by KILT's code.
 
     Formula: max over the references of 2PR / (P + R) over the tokens between spaces, normalised as in `kilt_em_compat`;
     0 without a common token. It differs from `token_f1` as `kilt_em_compat` does from `exact_match`, and two texts
@@ -52,7 +52,7 @@ def kilt_f1_compat(sample: Sample) -> Score:
 
 
 def kilt_rouge_l_compat(sample: Sample) -> Score:
-    """Score the distinct words that answer and reference share in order, sentence by sentence, as KILT's code does.
+    """Score the distinct words that answer and reference share in order, sentence by sentence, by KILT's code.
 
     Formula: max over the references of 2PR / (P + R + 1e-8). Both texts are cut into sentences at every full stop, also
     at that of 12.5, and into words at white space. Each sentence of the reference has a longest common subsequence with
@@ -67,21 +67,21 @@ def kilt_rouge_l_compat(sample: Sample) -> Score:
 
 
 def kilt_has_answer_compat(sample: Sample) -> Score:
-    """Score whether the answer contains an alias of any slot, as KILT's code finds it.
+    """Score whether the answer contains an alias of any slot, by KILT's code.
 
-    Formula: 1 when an alias is a substring of the answer, both normalised as in `kilt_em_compat`, else 0: "no" is in
+    Formula: 1 if an alias is a substring of the answer, both normalised as in `kilt_em_compat`, else 0: "no" is in
     "know", and an alias that normalises to nothing is in every answer.
-    Range: 0 or 1, higher is better. Empty input: an empty answer is not applicable, as the published mean is over the
-    others; nor is no gold.
-    Source: KILT's evaluation as RaLLe (Hoshi et al., EMNLP 2023) extends it, has_answer.
+    Range: 0 or 1, higher is better. Empty input: an empty answer is not applicable, because the published mean leaves
+    it out; no gold is not applicable.
+    Source: KILT's evaluation in the extension of RaLLe (Hoshi et al., EMNLP 2023), has_answer.
     """
     gold, answer = sample.case.instance.gold, sample.answer.text
     if not gold:
         return NO_GOLD
     if not answer.strip():
         return Score.not_applicable("empty_answer")
-    said = published_normal(answer)
-    return Score(float(any(published_normal(alias) in said for slot in gold for alias in slot)))
+    normal = published_normal(answer)
+    return Score(float(any(published_normal(alias) in normal for slot in gold for alias in slot)))
 
 
 def _nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
@@ -105,7 +105,7 @@ def _rouge_l(answer: str, gold: str) -> float:
     ours, theirs = _sentences(answer), _sentences(gold)
     if not ours or not theirs:
         return 0.0
-    both = {word for wanted in theirs for said in ours for word in _in_order(wanted, said)}
+    both = {word for reference in theirs for sentence in ours for word in _in_order(reference, sentence)}
     precision, recall = len(both) / len(set().union(*ours)), len(both) / len(set().union(*theirs))
     return 2.0 * precision * recall / (precision + recall + EPSILON)
 
@@ -116,32 +116,32 @@ def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(tuple(" ".join(part.split()).split(" ")) for part in text.split(".") if part))
 
 
-def _in_order(wanted: Sequence[str], said: Sequence[str]) -> list[str]:
+def _in_order(reference: Sequence[str], answer: Sequence[str]) -> list[str]:
     """Return a longest common subsequence of two sentences, last word first.
 
-    Of several it is the one found from the ends by dropping the last word of ``said`` wherever that costs nothing.
-    Bit i of a row is 0 if the subsequence grows with word i of ``wanted`` (Hyyrö 2004), so time is that of
-    ``len(said)`` additions of integers of ``len(wanted)`` bits.
+    If there are several, it is the one that a search from the ends finds when it drops the last word of ``answer``
+    whenever the length stays the same. Bit i of a row is 0 if the subsequence grows with word i of ``reference`` (Hyyrö
+    2004); this takes ``len(answer)`` additions of integers of ``len(reference)`` bits.
     """
     at: dict[str, int] = defaultdict(int)
-    for position, word in enumerate(wanted):
+    for position, word in enumerate(reference):
         at[word] |= 1 << position
-    full = (1 << len(wanted)) - 1
+    full = (1 << len(reference)) - 1
     rows = [full]
-    for word in said:
+    for word in answer:
         row = rows[-1]
         hits = row & at.get(word, 0)
         rows.append(((row + hits) | (row - hits)) & full)
-    return _path(wanted, said, rows)
+    return _path(reference, answer, rows)
 
 
-def _path(wanted: Sequence[str], said: Sequence[str], rows: Sequence[int]) -> list[str]:
+def _path(reference: Sequence[str], answer: Sequence[str], rows: Sequence[int]) -> list[str]:
     words = []
-    i, j = len(wanted), len(said)
+    i, j = len(reference), len(answer)
     while i and j:
-        if wanted[i - 1] == said[j - 1]:
+        if reference[i - 1] == answer[j - 1]:
             i, j = i - 1, j - 1
-            words.append(wanted[i])
+            words.append(reference[i])
         elif _length(rows[j], i - 1) > _length(rows[j - 1], i):
             i -= 1
         else:

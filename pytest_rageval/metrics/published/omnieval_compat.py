@@ -1,4 +1,4 @@
-"""Retrieval and answers as OmniEval scores them."""
+"""Retrieval and answer metrics with the values of OmniEval's published code."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ __all__ = [
 def omnieval_em_compat(sample: Sample) -> Score:
     """Score how many of the references the answer equals.
 
-    Formula: mean over the references (as in `squad.exact_match`) of 1 where both are equal in lower case without ASCII
-    punctuation, English articles and runs of white space, else 0: unlike `exact_match`, further spellings of the gold
-    answer lower it, punctuation that is not ASCII and widths have to be the same, and 1.5% equals 15%.
+    Formula: mean over the references (as in `squad.exact_match`) of 1 if both are equal in lower case without ASCII
+    punctuation, English articles and runs of white space, else 0. Unlike with `exact_match`, more aliases of the gold
+    answer lower the value, non-ASCII punctuation and character widths must be equal, and 1.5% equals 15%.
     Range: 0..1, higher is better. Empty input: both normalise to nothing 1, one of them 0; no gold is not applicable.
     Source: OmniEval (Wang et al., 2024), its EM.
     """
@@ -43,10 +43,10 @@ def omnieval_em_compat(sample: Sample) -> Score:
 def omnieval_f1_compat(sample: Sample) -> Score:
     """Score the overlap of characters between the answer and the nearest reference.
 
-    Formula: max over the references (as in `squad.exact_match`) of 2PR / (P + R), P and R the share of the answer's and
-    of the reference's characters that are in both, counted with multiplicity. Both are normalised as in
-    `omnieval_em_compat` and then written as jieba's tokens with a space between two, which are characters as all
-    others: unlike `token_f1`, texts without a word in common have a value.
+    Formula: max over the references (as in `squad.exact_match`) of 2PR / (P + R); P and R are the shares of the
+    answer's and of the reference's characters that are in both, counted with multiplicity. Both are normalised as in
+    `omnieval_em_compat` and then written as jieba's tokens separated by spaces, and these spaces count as characters:
+    unlike with `token_f1`, texts without a common word can score above 0.
     Range: 0..1, higher is better. Empty input: an answer or a reference that normalises to nothing 0; no gold is not
     applicable.
     Source: OmniEval (Wang et al., 2024), its F1.
@@ -55,19 +55,19 @@ def omnieval_f1_compat(sample: Sample) -> Score:
 
 
 def omnieval_map_compat(sample: Sample) -> Score:
-    """Score the precision at the ranks of what is relevant, over what was found of it.
+    """Score the mean precision at the ranks of the retrieved relevant documents.
 
-    Formula: sum of the precision at each rank that has a relevant document / the number of such ranks: unlike `AP`,
-    what was missed costs nothing. Ranks are those of the answer, whatever the scores, and a document that stands there
-    again is a hit again. Of alternatives of a record's evidence it is the greatest.
+    Formula: sum of the precision at each rank with a relevant document / the number of such ranks. Unlike with `AP`,
+    missed documents do not lower the value. Ranks follow the answer's order, not its scores, and a repeated document
+    is another hit. If the evidence has alternatives, the maximum over them.
     Range: 0..1, higher is better. Empty input: an empty ranking, or one without a hit, scores 0; no qrels or no ranking
     is not applicable.
     Source: OmniEval (Wang et al., 2024), its MAP.
     """
-    found = judgement_sets(sample)
-    if isinstance(found, Score):
-        return found
-    alternatives, ranking = found
+    judged = judgement_sets(sample)
+    if isinstance(judged, Score):
+        return judged
+    alternatives, ranking = judged
     return Score(max(_map(qrels, ranking) for qrels in alternatives))
 
 

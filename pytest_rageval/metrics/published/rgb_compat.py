@@ -1,4 +1,4 @@
-"""RGB's published scores, faults included, for comparison with published numbers."""
+"""RGB's published scores, including their faults, to compare with published numbers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _ERROR = ("事实性错误", "factual errors")
 
 
 def published_labels(gold: Gold, prediction: str, language: str = "en") -> tuple[int, ...]:
-    """Return the labels RGB's evaluation gives a prediction: ``(-1,)`` for a rejection, else those of `published_hits`.
+    """Return RGB's labels of a prediction: ``(-1,)`` for a rejection, else those of `published_hits`.
 
-    A rejection substring of either language, in exactly this case, overrides a right answer; for Chinese data all ASCII
+    A rejection substring of either language, case-sensitive, overrides a right answer; for Chinese data all ASCII
     spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict`` and ``checkanswer``.
     """
     if _holds(prediction, _REJECTION, language):
@@ -41,19 +41,19 @@ def published_labels(gold: Gold, prediction: str, language: str = "en") -> tuple
 
 
 def published_flag(prediction: str, language: str = "en") -> bool:
-    """Return whether RGB's evaluation finds that a prediction reports a factual error.
+    """Return whether a prediction reports a factual error, by RGB's evaluation.
 
-    It does when an error substring of either language occurs, in exactly this case, negated or not; for Chinese data
-    all ASCII spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict``.
+    It does if an error substring of either language occurs, case-sensitive, negated or not; for Chinese data all ASCII
+    spaces are removed from the prediction first. Source: ``evalue.py`` of RGB, ``predict``.
     """
     return _holds(prediction, _ERROR, language)
 
 
 def published_hits(gold: Gold, text: str, language: str = "en") -> tuple[int, ...]:
-    """Return 0 or 1 a slot, as RGB's evaluation finds them in a text.
+    """Return 0 or 1 for each slot of a text, by RGB's evaluation.
 
-    A slot is 1 when one of its aliases is a substring after ``str.lower``, without any boundary or normalisation; an
-    empty alias always is, a slot without aliases never. For Chinese data all ASCII spaces are removed from the text
+    A slot is 1 if one of its aliases is a substring after ``str.lower``, without any boundary or normalisation. An
+    empty alias always matches; a slot without aliases is 0. For Chinese data all ASCII spaces are removed from the text
     first, but not from the aliases. Source: ``evalue.py`` of RGB, ``checkanswer``.
     """
     lower = _unspaced(text, language).lower()
@@ -61,10 +61,10 @@ def published_hits(gold: Gold, text: str, language: str = "en") -> tuple[int, ..
 
 
 def rgb_all_rate_compat(sample: Sample) -> Score:
-    """Score an answer as RGB's published ``all_rate`` counts it.
+    """Score an answer by RGB's published ``all_rate``.
 
-    Formula: 1 when `published_labels` has a 1 and no 0 or, at noise rate 1, is a rejection; else 0. The markers are the
-    published ones, whatever the session's are, and ``answer.abstained`` is not looked at.
+    Formula: 1 if `published_labels` has a 1 and no 0 or, at noise rate 1, is a rejection; else 0. The markers are the
+    published ones; the session's markers and ``answer.abstained`` are ignored.
     Range: 0 or 1, higher is better. Empty input: no gold gives no labels, which score 0; an empty answer scores 0.
     Source: ``all_rate`` in ``evalue.py`` of RGB (Chen et al., AAAI 2024).
     """
@@ -75,10 +75,10 @@ def rgb_all_rate_compat(sample: Sample) -> Score:
 
 
 def rejection_rate_rgb_compat(sample: Sample) -> Score:
-    """Score whether the answer holds RGB's published rejection sentence.
+    """Score whether the answer contains RGB's published rejection sentence.
 
-    Formula: 1 when `published_labels` is a rejection: one of RGB's two substrings occurs, whatever stands beside it;
-    else 0. The session's markers and ``answer.abstained`` are not read.
+    Formula: 1 if `published_labels` is a rejection (one of RGB's two substrings occurs, with any other text), else 0.
+    The session's markers and ``answer.abstained`` are ignored.
     Range: 0 or 1, higher is better (on cases without evidence). Empty input: an empty answer scores 0.
     Source: the rejection rate "Rej" of RGB (Chen et al., AAAI 2024), and the label -1 of its ``evalue.py``.
     """
@@ -86,10 +86,10 @@ def rejection_rate_rgb_compat(sample: Sample) -> Score:
 
 
 def fact_check_rate_compat(sample: Sample) -> Score:
-    """Score an answer as RGB's published ``fact_check_rate`` counts it.
+    """Score an answer by RGB's published ``fact_check_rate``.
 
-    Formula: 1 when `published_flag` finds an error substring, else 0; on every case, whatever passages it was given.
-    The session's markers are not read.
+    Formula: 1 if `published_flag` finds an error substring, else 0; for every case, with any passages. The session's
+    markers are ignored.
     Range: 0 or 1, higher is better (on cases with false passages). Empty input: an empty answer scores 0.
     Source: ``fact_check_rate`` in ``evalue.py`` of RGB (Chen et al., AAAI 2024), its error detection rate.
     """
@@ -97,11 +97,11 @@ def fact_check_rate_compat(sample: Sample) -> Score:
 
 
 def correct_rate_compat(sample: Sample) -> Score:
-    """Score an answer as RGB's published ``correct_rate`` counts it.
+    """Score an answer by RGB's published ``correct_rate``.
 
-    Formula: on the answers that `fact_check_rate_compat` scores 1: 1 when `published_labels` has no 0, else 0. So a
-    rejection, whose only label is -1, counts as corrected. Not applicable to the other answers, so that the mean is
-    ``correct_tt / fact_tt``; where no answer is flagged there is no mean, and RGB's code writes 0.
+    Formula: for answers that `fact_check_rate_compat` scores 1: 1 if `published_labels` has no 0, else 0. A rejection,
+    whose only label is -1, therefore counts as corrected. Not applicable to the other answers, which makes the mean
+    ``correct_tt / fact_tt``; without flagged answers there is no mean, while RGB's code writes 0.
     Range: 0 or 1, higher is better. Empty input: an empty answer flags nothing; no gold gives no labels, which score 1.
     Source: ``correct_rate`` in ``evalue.py`` of RGB (Chen et al., AAAI 2024), its error correction rate.
     """

@@ -1,1 +1,1 @@
-"""Metrics of what was retrieved."""
+"""Retrieval metrics."""

@@ -1,4 +1,4 @@
-"""How much of the gold answer stands in the passages that a system saw: what attributes a fault without labels."""
+"""Share of the gold answer in the passages that a system saw: finds causes without labels."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ __all__ = ["answer_seen"]
 def answer_seen(sample: Sample) -> float | None:
     """Return the share of the gold slots that the retrieved passages contain or, without a ranking, the supplied ones.
 
-    Formula: gold slots of which an alias is in the title or the text of a passage (`matching.occurrences` is the rule)
-    / gold slots.
-    Range: 0..1. Empty input: an empty ranking holds none of the answer; the share is None without gold, without
-    passages, and where a passage whose text is unknown may hold what no other does.
-    Source: ours; the share is that of relevance by "answers".
+    Formula: gold slots with an alias in the title or the text of a passage (see `matching.occurrences`) / gold slots.
+    Range: 0..1. Empty input: an empty ranking holds none of the answer; None without gold, without passages, and if a
+    passage of unknown text may hold a slot that no other passage holds.
+    Source: ours; the same share as for relevance by "answers".
     """
     gold, passages = sample.case.instance.gold, _seen(sample)
     if not gold or passages is None:
@@ -30,7 +29,7 @@ def answer_seen(sample: Sample) -> float | None:
 
 
 def _seen(sample: Sample) -> list[Passage | None] | None:
-    """Return the passages that the system saw, None for one of unknown text; None where no passages are known."""
+    """Return the passages that the system saw, None for one of unknown text; None if the passages are unknown."""
     case, ranking = sample.case, sample.answer.ranking
     if ranking is not None:
         return [supplied_of(item, case.instance) for item in ranking]

@@ -1,4 +1,4 @@
-"""The names of metrics that take a cutoff: ``P@5``, ``nDCG`` and ``nDCG@10``."""
+"""Parse the names of metrics with a cutoff: ``P@5``, ``nDCG`` and ``nDCG@10``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pytest_rageval.model.sample import Sample
 __all__ = ["DEEPEST", "Measure", "cut"]
 
 DEEPEST = 1_000_000
-"""The highest cutoff; no ranking is that long."""
+"""The highest valid cutoff."""
 
 _CUTOFF = re.compile("[1-9][0-9]{0,6}")
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What the metrics of one family have in common.
+    """The common properties of the metrics of one family.
 
     Attributes:
-        compute: scores a sample down to a rank, or the whole ranking where that is None.
-        whole: whether there is one without a cutoff.
-        cuts: whether there is one with a cutoff.
+        compute: scores a sample down to a rank, or the whole ranking if that is None.
+        whole: whether a cutoff can be left out.
+        cuts: whether a cutoff is allowed.
         binary: whether every value is 0 or 1.
-        needs_all: whether it depends on relevant documents that were not retrieved.
+        needs_all: whether values depend on relevant documents that were not retrieved.
     """
 
     compute: Callable[[Sample, int | None], Score]
@@ -40,7 +40,7 @@ class Measure:
     needs_all: bool = False
 
     def metric(self, name: str, k: int | None) -> Metric:
-        """Return the metric of that name and cutoff."""
+        """Return the metric with a name and a cutoff."""
 
         def compute(sample: Sample) -> Score:
             unknown = self.needs_all and sample.case.relevance == "answers"
@@ -52,7 +52,11 @@ class Measure:
 
 
 def cut(name: str, head: str, measure: Measure) -> Metric:
-    """Return the metric of the family ``head`` that ``name`` asks for; a cutoff that is no rank is a `SettingError`."""
+    """Return the metric ``name`` of the family ``head``.
+
+    Raises:
+        SettingError: the cutoff is missing or invalid.
+    """
     cutoff = name.removeprefix(f"{head}@")
     if name == head and measure.whole:
         return measure.metric(name, None)
@@ -60,5 +64,5 @@ def cut(name: str, head: str, measure: Measure) -> Metric:
         return measure.metric(name, int(cutoff))
     if not measure.cuts:
         raise SettingError(f"metric {found(name)} takes no cutoff; write {head}")
-    wanted = f"write {head}@K with a whole number K from 1 to {DEEPEST}, as in {head}@10"
-    raise SettingError(f"metric {found(name)} has no valid cutoff; {wanted}")
+    advice = f"write {head}@K with a whole number K from 1 to {DEEPEST}, as in {head}@10"
+    raise SettingError(f"metric {found(name)} has no valid cutoff; {advice}")

@@ -1,4 +1,4 @@
-"""How much of the evidence for the gold answer a system had before it: what tells retrieval's faults from others."""
+"""Share of the evidence that a system had: separates retrieval faults from other faults."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["evidence_of"]
 
 
 def evidence_of(sample: Sample) -> float | None:
-    """Return the share of the evidence that was retrieved or, where nothing was, supplied; None where it is unknown.
+    """Return the share of the evidence that was retrieved or, without a ranking, supplied; None if unknown.
 
-    Formula: of a ranking the share of the relevant documents in it, as the testbed declares relevance; by "answers" the
-    share of the gold slots that it contains; where a record has evidence the share of its units that the passages hold
-    (`evidence_ranks`; of alternatives the greatest); where it has provenance, of the set that it holds most of.
-    Where that tells nothing, of supplied passages the share of the units of the evidence, else of the groups with a
-    positive one, else of the relevant qrels among them.
-    Range: 0..1. Empty input: an empty ranking has none of the evidence; a case that nothing is judged of has no share.
+    Formula: for a ranking, by the first that applies: with relevance by "answers", the share of the gold slots that it
+    contains; with evidence, the share of the units that its passages hold (`evidence_ranks`; the maximum over
+    alternatives); with provenance, the highest share of pages of a set; else the share of the relevant documents.
+    If that is unknown, for supplied passages: the share of the evidence units, else of the groups with a positive
+    passage, else of the relevant qrels.
+    Range: 0..1. Empty input: an empty ranking has none of the evidence; a case without judgements has no share.
     Source: ours; compare page-level recall of KILT (Petroni et al., NAACL 2021).
     """
     case, ranking = sample.case, sample.answer.ranking
@@ -32,7 +32,7 @@ def evidence_of(sample: Sample) -> float | None:
         return None
     try:
         retrieved = None if ranking is None else _retrieved(sample, ranking)
-    except CaseError:  # a ranking that cannot be read, of which its metrics tell
+    except CaseError:  # an invalid ranking; its metrics report the error
         return None
     return _supplied(case) if retrieved is None else retrieved
 
@@ -50,10 +50,10 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
     if case.instance.provenance:
         pages = {item.page_id for item in ranking}
         return max((len(each & pages) / len(each) for each in evidence_sets(case) if each), default=None)
-    told = judgements(sample)
-    if isinstance(told, Score):
+    judged = judgements(sample)
+    if isinstance(judged, Score):
         return None
-    grades, _ = told
+    grades, _ = judged
     relevant = {name for name, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranking.doc_ids)) / len(relevant) if relevant else None
 
@@ -70,10 +70,10 @@ def _supplied(case: Case) -> float | None:
         items = (ScoredPassage(p.id, None, p.text, p.title, p.page, p.span) for p in case.supplied)
         return _units(Sample(case, Answer("", Ranking(tuple(items)))))
     pool = case.instance.passages or ()
-    wanted = {passage.group for passage in pool if passage.role == "positive"}
-    if wanted:
-        there = {passage.group for passage in case.supplied if passage.role == "positive"}
-        return len(wanted & there) / len(wanted)
+    positive = {passage.group for passage in pool if passage.role == "positive"}
+    if positive:
+        supplied = {passage.group for passage in case.supplied if passage.role == "positive"}
+        return len(positive & supplied) / len(positive)
     relevant = {name for name, grade in case.instance.qrels.items() if grade > 0}
     if relevant:
         return len(relevant.intersection(passage.id for passage in case.supplied)) / len(relevant)

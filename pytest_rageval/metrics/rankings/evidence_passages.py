@@ -1,4 +1,4 @@
-"""What retrieved passages hold of evidence: by their span in the document, else by their text."""
+"""Locate evidence in retrieved passages: by their span in the document, else by their text."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pytest_rageval.text.language import has_chinese
 __all__ = ["LEAST_RUN", "RetrievedPassage", "retrieved_passages"]
 
 LEAST_RUN = 12
-"""Shorter runs count only if they are half of the quote: five other passages of a page hold half of 40 characters of
-English news by chance in 35 % of cases if all runs count."""
+"""Shorter runs count only if they are half of the quote. If all runs counted, five other passages of a page would hold
+half of 40 characters of English news by chance in 35 % of cases."""
 
 WHOLE = (0, sys.maxsize)
 
 _UUID = re.compile("[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
-"""What LlamaIndex calls a document that has no name."""
+"""The form of LlamaIndex's ids of unnamed documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedPassage:
-    """A retrieved passage, as far as it tells what it holds.
+    """A retrieved passage with its span or its text.
 
     Attributes:
         id: its id.
-        document: the document that it was cut from, where its span is known.
-        span: its start and end there; None where only its text tells what it holds.
-        page: the page that it names; "" where it names none.
-        text: its text, where no span is known.
+        document: the document that it was cut from, if its span is known.
+        span: its start and end there; None if only its text is known.
+        page: the page that it names, or "".
+        text: its text, if the span is unknown.
     """
 
     id: str
@@ -52,22 +52,22 @@ class RetrievedPassage:
             return begin, end
         if not self.text or self.page not in ("", page, place.document):
             return 0, 0
-        wanted = _folded_place(place.text)
-        begin, end = shared_run(wanted.text, fold_compact(self.text))
-        run = wanted.text[begin:end]
-        counts = run and (2 * len(run) >= len(wanted.text) or _weight(run) >= LEAST_RUN)
-        return wanted.span(begin, end) if counts else (0, 0)
+        quote = _folded_place(place.text)
+        begin, end = shared_run(quote.text, fold_compact(self.text))
+        run = quote.text[begin:end]
+        counts = run and (2 * len(run) >= len(quote.text) or _weight(run) >= LEAST_RUN)
+        return quote.span(begin, end) if counts else (0, 0)
 
 
 def retrieved_passages(
     items: Iterable[ScoredPassage], located: LocatedEvidence | None, pages: Collection[str]
 ) -> list[RetrievedPassage] | None:
-    """Return what is known of retrieved passages, in their order; None where one does not tell what it holds.
+    """Return the retrieved passages with their spans or texts, in order; None if one has neither.
 
     Args:
         items: the passages.
-        located: what the corpus holds; None where no corpus was read.
-        pages: the pages and the documents of the evidence that is looked for.
+        located: the evidence in the corpus; None if no corpus was read.
+        pages: the pages and documents of the evidence.
     """
     passages = []
     for item in items:
@@ -81,7 +81,7 @@ def retrieved_passages(
 
 
 def _of_corpus(item: ScoredPassage, located: LocatedEvidence, pages: Collection[str]) -> RetrievedPassage | None:
-    """Return a passage that the corpus has, or that names its span in a document of the corpus; else None."""
+    """Return a passage that is in the corpus, or that names its span in a document of the evidence; else None."""
     chunk = located.chunks.get(item.doc_id)
     if chunk is not None and item.text in ("", chunk.text):
         return RetrievedPassage(item.doc_id, chunk.document, chunk.span)
@@ -93,13 +93,13 @@ def _of_corpus(item: ScoredPassage, located: LocatedEvidence, pages: Collection[
 
 
 def _page(item: ScoredPassage, located: LocatedEvidence | None, pages: Collection[str]) -> str:
-    """Return the page that a passage names, itself or by its id; "" where it names none.
+    """Return the page that a passage names, itself or by its id, or "".
 
-    A path names the page that it ends with, because loaders write absolute paths. A name that the corpus does not know,
-    or a UUID, is no page.
+    A path names the page that it ends with, because loaders write absolute paths. A UUID, or a name that the corpus
+    does not know, is not a page.
     """
-    named = page_of(item.doc_id)
-    page = item.page or (named if named != item.doc_id or named in pages else "")
+    of_id = page_of(item.doc_id)
+    page = item.page or (of_id if of_id != item.doc_id or of_id in pages else "")
     if page in pages:
         return page
     ends = [each for each in pages if page.replace("\\", "/").endswith(f"/{each}")]

@@ -1,19 +1,19 @@
-"""At which rank a ranking has found each unit of a case's evidence, and what that makes its passages worth.
+"""Ranks at which a ranking finds the units of a case's evidence, and grades of its passages.
 
-A place of a unit is one occurrence of it in the corpus. A passage of the same document holds what its span and the
-place have in common. A passage without a known span holds the longest run of characters that it shares with the folded
-text of the place, if that is half of the place or at least `LEAST_RUN` code points (a Han character counts twice): two
-texts of one page share shorter runs by chance, and five of them together often half of a quote. Such a passage counts
-for units of its page or, where it names no page that the corpus knows, for any unit.
+A place of a unit is one occurrence of it in the corpus. A passage of the same document holds the overlap of its span
+and the place. A passage without a known span holds the longest run of characters that it shares with the folded text of
+the place, if that is half of the place or at least `LEAST_RUN` code points (a Han character counts twice): two texts of
+one page share shorter runs by chance, and five of them together often hold half of a quote. Such a passage counts for
+units of its page or, if it names no page that the corpus knows, for any unit.
 
 r(u), the rank of unit u, is the first rank r at which the passages 1..r together hold half of one place of u, counted
-in code points that are not white space. It is infinite if there is none: u was not found. A passage is relevant if
-r(u) is its rank for some u; its grade is the highest grade of these units.
+in code points that are not white space. It is infinite if u is not found. A passage is relevant if r(u) is its rank for
+some u; its grade is the highest grade of these units.
 
 R@k is the share of units with r(u) <= k. Success@k, RR, P@k, AP, nDCG@k and Rprec are trec_eval's, over the relevant
-passages and one document for each unit that was not found, which no ranking has, with the grade of the unit. Of
-alternatives, each metric takes its maximum. Where each unit lies in exactly one passage, and a passage has one unit,
-the values are those of qrels over these passages.
+passages and, for each unit that is not found, one missed document with the grade of the unit. With alternatives, each
+metric takes its maximum. If each unit lies in exactly one passage, and each passage has one unit, the values equal
+those of qrels over these passages.
 
 Worked examples, with the unit "The museum opens at nine" (20 code points that are not white space; half are 10):
 
@@ -25,7 +25,7 @@ Two chunks overlap. Both hold the whole quote, at ranks 2 and 3: r = 2, and rank
 repeats what was found. R@2 = 1, RR = 1/2, P@3 = 1/3, AP = 1/2. With qrels over both chunks R@2 would be 1/2.
 
 One chunk has two units. Rank 1 holds both, so r = 1 for both: R@1 = 1, and rank 1 is one relevant passage, so P@2 = 1/2
-and Rprec = 1. Its grade is the higher one of the two. Where rank 1 holds only one of them, and the other is not found,
+and Rprec = 1. Its grade is the higher one of the two. If rank 1 holds only one of them, and the other is not found,
 there are two relevant documents: R@5 = 1/2, AP = 1/2, Rprec = 1/2.
 """
 
@@ -45,10 +45,10 @@ from pytest_rageval.model.sample import Sample
 __all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
 
 NOT_IN_CORPUS = Score(reason="evidence_not_in_corpus")
-"""No alternative of the evidence is whole in the corpus."""
+"""The corpus holds no alternative of the evidence completely."""
 
 NEEDS_CORPUS = Score(reason="evidence_needs_corpus")
-"""The evidence is spans of documents, and no corpus was read."""
+"""The evidence consists of document spans, and no corpus was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,20 @@ class UnitRanks:
     """The ranks at which the units of one alternative were found.
 
     Attributes:
-        ranks: unit -> r(u); None where it was not found. One entry a unit.
-        ranking: the ids of what was retrieved, best first.
+        ranks: (unit, r(u)) for each unit; None if it was not found.
+        ranking: the ids of the retrieved passages, best first.
     """
 
     ranks: tuple[tuple[EvidenceUnit, int | None], ...]
     ranking: tuple[str, ...]
 
     def recall(self, k: int | None = None) -> float:
-        """Return the share of the units that were found in the first k ranks."""
+        """Return the share of units found in the first k ranks."""
         return sum(rank is not None and (k is None or rank <= k) for _, rank in self.ranks) / len(self.ranks)
 
     @property
     def grades(self) -> dict[str, int]:
-        """The grades of relevant passages by id, and those of units that were not found under ids of no passage."""
+        """The grades of relevant passages by id; units that were not found have ids that no passage has."""
         grades: dict[str, int] = {}
         for at, (unit, rank) in enumerate(self.ranks):
             name = f"\0{at}" if rank is None else self.ranking[rank - 1]
@@ -78,9 +78,9 @@ class UnitRanks:
 
 
 def known_evidence(case: Case) -> Evidence | Score:
-    """Return the alternatives of a case's evidence that a ranking can be judged by, or why there is none.
+    """Return the alternatives of a case's evidence that can judge a ranking, or why there is none.
 
-    Where a corpus was read these are the alternatives of which it holds every unit.
+    If a corpus was read, these are the alternatives with all units in the corpus.
     """
     alternatives = case.instance.evidence
     if case.located is None:
@@ -91,7 +91,7 @@ def known_evidence(case: Case) -> Evidence | Score:
 
 
 def evidence_ranks(sample: Sample) -> tuple[UnitRanks, ...] | Score:
-    """Return the ranks of the units for each alternative of a case's evidence, or why they are not known."""
+    """Return the ranks of the units for each alternative of a case's evidence, or why they are unknown."""
     case, ranking = sample.case, sample.answer.ranking
     latest, ranks = _LATEST[0]
     if latest is not None and latest[0] is case and latest[1] is ranking:
@@ -102,7 +102,7 @@ def evidence_ranks(sample: Sample) -> tuple[UnitRanks, ...] | Score:
 
 
 _LATEST: list[tuple[tuple[Case, Ranking | None] | None, tuple[UnitRanks, ...] | Score]] = [(None, ())]
-"""The latest case with its ranking, because every metric of a case asks for the same ranks."""
+"""The latest case with its ranking, cached because every metric of a case needs the same ranks."""
 
 
 def _ranks(case: Case, ranking: Ranking | None) -> tuple[UnitRanks, ...] | Score:
@@ -127,7 +127,7 @@ def _rank(located: LocatedEvidence | None, unit: EvidenceUnit, retrieved: Sequen
 
 
 def _places(located: LocatedEvidence | None, unit: EvidenceUnit) -> Iterator[EvidencePlace]:
-    """Yield the places of a unit; its quote stands for them where no corpus was read."""
+    """Yield the places of a unit; without a corpus, its quote is its only place."""
     if located is None:
         yield EvidencePlace(unit.page, (0, len(unit.quote)), unit.quote)
     else:

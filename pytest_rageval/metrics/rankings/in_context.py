@@ -1,4 +1,4 @@
-"""Whether the answer stands in what was retrieved: what a passage is worth by its words, without asking anybody."""
+"""Check whether a retrieved passage contains the gold answer, without a model."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["ANSWER_IN_CONTEXT", "answer_in_context"]
 def answer_in_context(sample: Sample) -> Score:
     """Score whether a retrieved passage contains a gold answer.
 
-    Formula: 1 when an alias of any gold slot is in the title or in the text of a retrieved passage
-    (`matching.contains` is the rule), else 0. An alias never begins in the title and ends in the text.
+    Formula: 1 if an alias of any gold slot is in the title or in the text of a retrieved passage (see
+    `matching.contains`), else 0. Title and text are searched separately.
     Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no gold or no ranking is not applicable;
-    where the text of a passage is not known the reason is no_texts.
+    if the text of a passage is unknown, the reason is no_texts.
     Source: the "containing the answer" baseline of eRAG (Salemi and Zamani, SIGIR 2024).
     """
     gold, ranking = sample.case.instance.gold, sample.answer.ranking

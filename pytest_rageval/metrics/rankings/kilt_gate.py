@@ -1,4 +1,4 @@
-"""``kilt:METRIC``: an answer counts only where its evidence was found."""
+"""``kilt:METRIC``: an answer counts only if its evidence was retrieved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["gated_metric"]
 
 
 def gated_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
-    """Return the metric ``kilt:METRIC`` of any metric whose higher values are better."""
+    """Return the metric ``kilt:METRIC`` for a METRIC whose higher values are better."""
     inner = name.removeprefix(f"{head}:")
     if inner in ("", name):
         raise SettingError(f"metric {found(name)} gates no metric; write {head}:METRIC, as in {head}:token_f1")
@@ -25,11 +25,11 @@ def gated_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         raise SettingError(f"metric {found(name)} would reward missing evidence, as 0 is the best {inner}; remove it")
 
     def gated(sample: Sample) -> Score:
-        """Score an answer by another metric, where its evidence was found first.
+        """Score an answer by another metric, if its evidence was retrieved first.
 
-        Formula: METRIC where `pages.page_r_precision` is 1, else 0: also where nothing was retrieved or judged, so that
-        the mean is over the same cases as METRIC's. Where the corpus does not hold the evidence there is no value.
-        Range: that of METRIC, higher is better. Empty input: as METRIC; not applicable where METRIC is not.
+        Formula: METRIC if `pages.page_r_precision` is 1, else 0. It is also 0 if nothing was retrieved or judged, to
+        keep the mean over the same cases as METRIC's. No value if the corpus does not hold the evidence.
+        Range: that of METRIC, higher is better. Empty input: as METRIC, also for not applicable.
         Source: KILT (Petroni et al., NAACL 2021), KILT scores; here of any metric.
         """
         score, pages = metric.compute(sample), page_r_precision(sample)

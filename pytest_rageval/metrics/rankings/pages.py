@@ -1,8 +1,8 @@
-"""Metrics of the pages that were retrieved against a case's evidence sets, by KILT's rules.
+"""Page metrics: the retrieved pages against a case's evidence sets, by KILT's rules.
 
-A page stands at the rank of its first passage. An evidence set is a list of pages that together prove the answer; a
-case has the pages of each alternative of its ``evidence``, else the alternative sets of its ``provenance``, else one
-set: the pages of its relevant qrels. Where the corpus holds no alternative of the evidence there is no value.
+A page has the rank of its first passage. An evidence set is a list of pages that together prove the answer. The sets of
+a case are the pages of each alternative of its ``evidence``, else the alternative sets of its ``provenance``, else one
+set: the pages of its relevant qrels. If the corpus holds no alternative of the evidence, there is no value.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Sets = tuple[frozenset[str], ...]
 
 
 def page_r_precision(sample: Sample) -> Score:
-    """Score how much of an evidence set stands first.
+    """Score how much of an evidence set is at the top of the ranking.
 
-    Formula: max over the evidence sets of (its pages in the first R pages / R), R the number of its pages.
+    Formula: max over the evidence sets of (its pages in the first R pages / R); R is the number of its pages.
     Range: 0..1, higher is better. Empty input: an empty ranking or evidence set scores 0; a case without provenance and
     qrels, or an answer without a ranking, is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), R-precision.
@@ -49,8 +49,8 @@ def page_r_precision(sample: Sample) -> Score:
 def page_precision(sample: Sample, k: int | None) -> Score:
     """Score the share of the first k entries that complete an evidence set.
 
-    Formula: evidence sets complete in the first k entries / k. The pages of a set are merged into one entry, at the
-    rank of the last one found; each other page is an entry of its own.
+    Formula: evidence sets complete in the first k entries / k. The retrieved pages of a set form one entry, at the rank
+    of the last of them; each other page is an entry of its own.
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels, or an
     answer without a ranking, is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), precision@k.
@@ -59,7 +59,7 @@ def page_precision(sample: Sample, k: int | None) -> Score:
 
 
 def page_recall(sample: Sample, k: int | None) -> Score:
-    """Score the share of the evidence sets that is complete in the first k entries.
+    """Score the share of the evidence sets that are complete in the first k entries.
 
     Formula: evidence sets complete in the first k entries / distinct evidence sets; entries as in `page_precision`.
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0, an empty set is never complete; a case
@@ -72,7 +72,7 @@ def page_recall(sample: Sample, k: int | None) -> Score:
 def page_success(sample: Sample, k: int | None) -> Score:
     """Score whether an evidence set is complete in the first k entries.
 
-    Formula: 1 when one is, else 0; entries as in `page_precision`.
+    Formula: 1 if one is complete, else 0; entries as in `page_precision`.
     Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels, or an
     answer without a ranking, is not applicable.
     Source: KILT (Petroni et al., NAACL 2021), success rate@k.
@@ -81,7 +81,7 @@ def page_success(sample: Sample, k: int | None) -> Score:
 
 
 def evidence_sets(case: Case) -> Sets:
-    """Return the distinct evidence sets of a case, in order; none when nothing was judged."""
+    """Return the distinct evidence sets of a case, in order; none without judgements."""
     if case.instance.evidence:
         known = known_evidence(case)
         units = case.instance.evidence if isinstance(known, Score) else known
@@ -112,11 +112,11 @@ def _r_precision(pages: list[str], evidence: frozenset[str]) -> float:
 
 
 def _complete(pages: list[str], sets: Sets, k: int | None) -> int:
-    """Return how many evidence sets are complete in the first k entries, each an entry where its last page stands.
+    """Return how many evidence sets are complete in the first k entries; an entry has the rank of its last page.
 
-    A page of two sets is a page of both, and makes an entry for each.
+    A page of two sets belongs to the entries of both.
     """
-    entries: list[tuple[int, bool]] = []  # the set or, below 0, no set; and whether it is complete
+    entries: list[tuple[int, bool]] = []  # (index of the set or -1, whether the set is complete)
     missing = [set(each) for each in sets]
     for page in pages:
         holders = [at for at, each in enumerate(missing) if page in each]
@@ -139,5 +139,5 @@ PAGE_RPREC = Metric("page_Rprec", page_r_precision, of="retrieval")
 
 
 def page_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
-    """Return the metric of a name such as ``page_R@5``; a `SettingError` where the cutoff is wrong."""
+    """Return the metric of a name such as ``page_R@5``; raise `SettingError` if the cutoff is invalid."""
     return cut(name, head, MEASURES[head])

@@ -1,10 +1,10 @@
-"""Metrics of a ranking against the evidence or the judgements of its case: ir_measures' names, trec_eval's values.
+"""Ranking metrics with ir_measures' names and trec_eval's values.
 
-A case with evidence is scored as `evidence_ranks` defines it; its qrels and provenance are then not read.
+A case with evidence is scored by `evidence_ranks`; its qrels and provenance are then ignored.
 
-Ranks are those of `retrieved.by_rank`; a document is relevant when its grade is at least 1. An empty ranking scores 0.
-A case without qrels is not applicable ("no_qrels"), nor is an answer that does not say its ranking ("no_ranking").
-Where a testbed declares another `relevance`, `relevance.judgements` takes the place of the qrels.
+Ranks are those of `retrieved.by_rank`; a document is relevant if its grade is at least 1. An empty ranking scores 0.
+Metrics are not applicable to a case without qrels ("no_qrels") and to an answer without a ranking ("no_ranking").
+If a testbed declares another `relevance`, `relevance.judgements` replaces the qrels.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ BY_EVIDENCE = Score.not_applicable("judged_by_evidence")
 
 
 def ndcg(sample: Sample, k: int | None = None) -> Score:
-    """Score how high the documents stand that are most relevant.
+    """Score how high the most relevant documents are ranked.
 
-    Formula: DCG of the first k ranks (of all without k) / the greatest DCG that the judged documents allow; DCG is the
-    sum of grade / log2(rank + 1).
+    Formula: DCG of the first k ranks (all ranks without k) / the highest DCG that the judged documents allow; DCG is
+    the sum of grade / log2(rank + 1).
     Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
     is not applicable.
     Source: trec_eval's ndcg and ndcg_cut; Järvelin and Kekäläinen, TOIS 2002.
@@ -52,7 +52,7 @@ def ndcg(sample: Sample, k: int | None = None) -> Score:
 def average_precision(sample: Sample, k: int | None = None) -> Score:
     """Score the precision at the ranks of the relevant documents.
 
-    Formula: sum of the precision at each rank (of the first k) that has a relevant document / relevant documents.
+    Formula: sum of the precision at each rank (of the first k) with a relevant document / relevant documents.
     Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
     is not applicable.
     Source: trec_eval's map and map_cut.
@@ -61,9 +61,9 @@ def average_precision(sample: Sample, k: int | None = None) -> Score:
 
 
 def reciprocal_rank(sample: Sample, k: int | None = None) -> Score:
-    """Score how high the first relevant document stands.
+    """Score how high the first relevant document is ranked.
 
-    Formula: 1 / the rank of the first relevant document; 0 when there is none (in the first k ranks).
+    Formula: 1 / the rank of the first relevant document; 0 without one (in the first k ranks).
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
     Source: trec_eval's recip_rank; with a cutoff, MS MARCO's (Nguyen et al., 2016).
     """
@@ -72,9 +72,9 @@ def reciprocal_rank(sample: Sample, k: int | None = None) -> Score:
 
 
 def precision(sample: Sample, k: int | None) -> Score:
-    """Score the share of the first k ranks that has a relevant document.
+    """Score the share of the first k ranks with a relevant document.
 
-    Formula: relevant documents in the first k ranks / k, however short the ranking.
+    Formula: relevant documents in the first k ranks / k, even if the ranking is shorter.
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
     Source: trec_eval's P.
     """
@@ -82,7 +82,7 @@ def precision(sample: Sample, k: int | None) -> Score:
 
 
 def recall(sample: Sample, k: int | None) -> Score:
-    """Score the share of the relevant documents that stands in the first k ranks.
+    """Score the share of the relevant documents that are in the first k ranks.
 
     Formula: relevant documents in the first k ranks / relevant documents. By evidence: units that the first k ranks
     hold / units (`evidence_ranks`).
@@ -97,9 +97,9 @@ def recall(sample: Sample, k: int | None) -> Score:
 
 
 def success(sample: Sample, k: int | None) -> Score:
-    """Score whether a relevant document stands in the first k ranks.
+    """Score whether a relevant document is in the first k ranks.
 
-    Formula: 1 when one does, else 0.
+    Formula: 1 if one is, else 0.
     Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
     Source: trec_eval's success.
     """
@@ -107,9 +107,9 @@ def success(sample: Sample, k: int | None) -> Score:
 
 
 def r_precision(sample: Sample, k: int | None = None) -> Score:
-    """Score the precision at the rank where all relevant documents could stand.
+    """Score the precision at the first rank at which all relevant documents could be retrieved.
 
-    Formula: relevant documents in the first R ranks / R, the number of relevant documents.
+    Formula: relevant documents in the first R ranks / R; R is the number of relevant documents.
     Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
     is not applicable.
     Source: trec_eval's Rprec.
@@ -118,19 +118,19 @@ def r_precision(sample: Sample, k: int | None = None) -> Score:
 
 
 def judged(sample: Sample, k: int | None = None) -> Score:
-    """Score the share of the first k ranks that was judged at all: how far the other metrics can be trusted.
+    """Score the share of judged documents in the first k ranks: the reliability of the other metrics.
 
-    Formula: documents of the first k ranks that have a grade, 0 included / the lesser of k and the ranking's length.
-    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable,
-    nor is a case with evidence, which judges every passage.
+    Formula: documents of the first k ranks with a grade (also 0) / the smaller of k and the ranking's length.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; not applicable without qrels, without a
+    ranking, and with evidence, which judges every passage.
     Source: ir_measures' Judged (MacAvaney et al., ECIR 2022), with trec_eval's order of equal scores.
     """
     if by_evidence(sample.case):
         return BY_EVIDENCE
-    found = judgements(sample)
-    if isinstance(found, Score):
-        return found
-    qrels, ranking = found
+    judgement = judgements(sample)
+    if isinstance(judgement, Score):
+        return judgement
+    qrels, ranking = judgement
     first = by_rank(ranking)[:k]
     return Score(sum(item.doc_id in qrels for item in first) / len(first) if first else 0.0)
 
@@ -148,7 +148,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def ranking_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
-    """Return the metric of a name such as ``nDCG@10`` or ``AP``; a `SettingError` where the cutoff is wrong."""
+    """Return the metric of a name such as ``nDCG@10`` or ``AP``; raise `SettingError` if the cutoff is invalid."""
     metric = cut(name, head, MEASURES[head])
     TREC_EVAL.prepare()
     return metric

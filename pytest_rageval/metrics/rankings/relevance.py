@@ -1,4 +1,4 @@
-"""What makes a retrieved passage relevant, as a testbed declares it: judged ids, gold passages, or answers."""
+"""Relevance of passages by a testbed's rule: judged ids, gold passages, or answers."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ __all__ = [
 ]
 
 LEAST_OVERLAP = 0.5
-"""The share of the shorter text's words that has to stand in the other in one run: of a passage cut in two, a half."""
+"""Smallest share of the shorter text's words that must be in the other text in one run: half of a passage cut in two
+is enough."""
 
 LEAST_RUN = 5
-"""How many words that run has at least, lest a heading overlap all that has a word of it; a shorter gold passage's all.
-"""
+"""Smallest length of that run in words (or the whole of a shorter gold passage): a single word of a heading is not
+enough."""
 
 NO_GOLD_PASSAGES = Score.not_applicable("no_gold_passages")
 UNKNOWN_RELEVANT = Score.not_applicable("unknown_relevant")
-"""How many passages are relevant is not known, as only what was retrieved was judged."""
+"""The number of relevant passages is unknown, because only the retrieved ones were judged."""
 
 
 def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
-    """Return the grades of documents by id, and the ranking that they judge; or the reason why there are none.
+    """Return the grades of documents by id and the ranking that they judge, or why there are none.
 
     A case with evidence is judged by it instead of by ids: see `judgement_sets`.
 
-    By "ids", the grades are the case's qrels. By "answers", a passage has grade 1 whose title or text contains an alias
-    of any gold slot (`matching.occurrences` is the rule); all that was retrieved is judged, and nothing else.
+    By "ids", the grades are the case's qrels. By "answers", a passage has grade 1 if its title or text contains an
+    alias of any gold slot (see `matching.occurrences`); only the retrieved passages are judged.
 
-    By "overlap", the relevant documents are the record's positive passages. Each is found once, by the passage that
-    overlaps it longest (`overlap`), the first of several; that passage has grade 1, and what only repeats it grade 0.
-    Gold passages that one passage finds are found as one. Each that is not found is a relevant document that was
-    missed.
+    By "overlap", the relevant documents are the record's positive passages. Each matches one retrieved passage: the
+    one with the longest overlap (`overlap`), the first of equals. That passage has grade 1; others that repeat it have
+    grade 0. Gold passages that match the same passage count as one. A gold passage without a match counts as a missed
+    relevant document.
     """
     case, ranking = sample.case, sample.answer.ranking
     missing = _missing(case)
@@ -67,10 +68,10 @@ def judgements(sample: Sample) -> tuple[Mapping[str, int], Ranking] | Score:
 
 
 def judgement_sets(sample: Sample) -> tuple[Sequence[Mapping[str, int]], Ranking] | Score:
-    """Return alternative judgements of a ranking, of which each metric takes its maximum; or why there are none.
+    """Return alternative judgements of a ranking, or why there are none; each metric takes its maximum over them.
 
-    By "ids", a case with evidence has the grades of `evidence_ranks` for each alternative. Any other has one set of
-    judgements.
+    By "ids", a case with evidence has the grades of `evidence_ranks` for each alternative. Any other case has one set
+    of judgements.
     """
     ranks = evidence_ranks(sample) if by_evidence(sample.case) else None
     if ranks is None:
@@ -83,14 +84,15 @@ def judgement_sets(sample: Sample) -> tuple[Sequence[Mapping[str, int]], Ranking
 
 
 def by_evidence(case: Case) -> bool:
-    """Return whether evidence decides what is relevant: the record has some, and the testbed judges by ids."""
+    """Return whether evidence decides relevance: the record has evidence, and the testbed judges by ids."""
     return bool(case.instance.evidence) and case.relevance == "ids"
 
 
 def overlap(text: Sequence[str], gold: Sequence[str]) -> int:
-    """Return how many words the longest run has that a text shares with a gold passage; 0 where they do not overlap.
+    """Return the length in words of the longest run that a text shares with a gold passage; 0 if they do not overlap.
 
-    They do where it is `LEAST_OVERLAP` of the shorter of the two or more, and `LEAST_RUN` words or the whole gold.
+    They overlap if the run is at least `LEAST_OVERLAP` of the shorter of the two, and at least `LEAST_RUN` words or the
+    whole gold passage.
     """
     run = SequenceMatcher(None, text, gold, autojunk=False).find_longest_match().size
     least = max(LEAST_OVERLAP * min(len(text), len(gold)), min(LEAST_RUN, len(gold)))
@@ -98,7 +100,7 @@ def overlap(text: Sequence[str], gold: Sequence[str]) -> int:
 
 
 def _missing(case: Case) -> Score | None:
-    """Return what keeps a case from being judged as its testbed declares it, or None."""
+    """Return why a case cannot be judged by its testbed's rule, or None."""
     if case.relevance == "ids":
         return None if case.qrels else NO_QRELS
     if case.relevance == "answers":
@@ -115,15 +117,15 @@ def _by_answers(ranking: Ranking, instance: Instance) -> dict[str, int]:
 
 
 def _by_overlap(ranking: Ranking, instance: Instance) -> dict[str, int]:
-    said = {item.doc_id: item.text for item in by_rank(ranking)}
-    grades = dict.fromkeys(said, 0)
+    texts = {item.doc_id: item.text for item in by_rank(ranking)}
+    grades = dict.fromkeys(texts, 0)
     for at, gold in enumerate(_positives(instance)):
-        runs = {name: _run(text, gold) for name, text in said.items()}
+        runs = {name: _run(text, gold) for name, text in texts.items()}
         grades[max(runs, key=runs.__getitem__) if any(runs.values()) else f"\0{at}"] = 1  # no document's id
     return grades
 
 
 @lru_cache(maxsize=256)
 def _run(text: str, gold: str) -> int:
-    """Return the overlap of two texts: several metrics of one answer ask for the same ones."""
+    """Return the overlap of two texts, cached because several metrics of one answer need it."""
     return overlap(words(fold(text)), words(fold(gold)))

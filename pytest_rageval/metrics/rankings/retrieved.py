@@ -1,4 +1,4 @@
-"""What was retrieved and what was judged: the ranking of an answer, ordered as trec_eval orders it."""
+"""Order the ranking of an answer like trec_eval, and read its passages."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ __all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "STALE_LABELS", "by_rank", "sco
 NO_QRELS = Score.not_applicable("no_qrels")
 NO_RANKING = Score.not_applicable("no_ranking")
 NO_TEXTS = Score(reason="no_texts")
-"""What was retrieved is known by its ids alone."""
+"""Only the ids of the retrieved passages are known."""
 STALE_LABELS = Score(reason="stale_labels")
-"""The qrels name other text than in the baseline, so that they judge nothing."""
+"""The ids of the qrels name other text than in the baseline, so the qrels are invalid."""
 
 
 def scored(ranking: Ranking) -> dict[str, float]:
     """Return the score of each document of a ranking.
 
-    The order of a ranking is that of its scores where each passage has one, else the order that it is in; the scores
-    are then those of the places. A document that stands there twice, or a score that is not finite, is a `CaseError`.
+    If a passage has no score, the order of the ranking counts, and the scores are made from the places.
+
+    Raises:
+        CaseError: a document is listed twice, or a score is not finite.
     """
     run = {item.doc_id: item.score for item in ranking.items}
     if len(run) != len(ranking):
@@ -46,9 +48,9 @@ def scored(ranking: Ranking) -> dict[str, float]:
 
 
 def by_rank(ranking: Ranking) -> list[ScoredPassage]:
-    """Return the passages best first, as trec_eval ranks them.
+    """Return the passages best first, in trec_eval's order.
 
-    It compares scores in single precision, and of equal ones the greater document id comes first.
+    It compares scores in single precision; of equal scores, the greater document id comes first.
     """
     run = scored(ranking)
     keys = zip(array("f", run.values()), run, ranking, strict=True)
@@ -56,10 +58,7 @@ def by_rank(ranking: Ranking) -> list[ScoredPassage]:
 
 
 def supplied_of(item: ScoredPassage, instance: Instance) -> Passage | None:
-    """Return what was retrieved as a passage that can be read: the instance's own, where it is one of these.
-
-    None where its text is not known.
-    """
+    """Return a retrieved item as a passage with text, the instance's own if it is one; None if its text is unknown."""
     own = next((passage for passage in instance.passages or () if passage.id == item.doc_id), None)
     if own is not None and item.text in ("", own.text):
         return own
@@ -67,7 +66,7 @@ def supplied_of(item: ScoredPassage, instance: Instance) -> Passage | None:
 
 
 def _twice(ids: tuple[str, ...]) -> str:
-    """Return which document of a ranking stands there twice, and where."""
+    """Return a message with the document that a ranking lists twice, and its ranks."""
     first: dict[str, int] = {}
     for rank, name in enumerate(ids, 1):
         if first.setdefault(name, rank) != rank:

@@ -1,4 +1,4 @@
-"""trec_eval's measures of one query, computed by trec_eval itself (in pytrec_eval)."""
+"""Compute trec_eval's measures of one query, with trec_eval itself (in pytrec_eval)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pytest_rageval.model.sample import Sample
 __all__ = ["GREATEST", "TREC_EVAL", "TrecEval"]
 
 GREATEST = 1_000
-"""The highest grade of relevance: trec_eval's memory grows with it."""
+"""The highest valid grade of relevance: trec_eval's memory grows with it."""
 
 
 class TrecEval:
-    """Computes all measures that were asked for in one go, as that costs little more than computing one.
+    """Compute all requested measures at once, because that costs little more than computing one.
 
-    A value depends on the sample alone; what is kept, the values of the latest sample, only saves time.
+    A value depends on the sample alone; the values of the latest sample are cached to save time.
     """
 
     def __init__(self) -> None:
@@ -32,16 +32,16 @@ class TrecEval:
         self._evaluator: Any = None
 
     def prepare(self) -> None:
-        """Load the implementation; a `MissingDependencyError` where it is not installed."""
+        """Load the implementation; raise `MissingDependencyError` if it is not installed."""
         if self._evaluator is None:
             try:
-                # What pytrec_eval wraps; the wrapper reads the names of the measures anew for every evaluator.
+                # Skip pytrec_eval's wrapper, which parses the names of all measures for every evaluator.
                 self._evaluator = import_module("pytrec_eval_ext").RelevanceEvaluator
             except ImportError:
                 raise MissingDependencyError("a ranking metric", "ranking") from None
 
     def score(self, sample: Sample, measure: str, k: int | None = None) -> Score:
-        """Return the score of a sample by a measure of trec_eval, as "P" with a cutoff or "map" without one."""
+        """Return the score of a sample by a measure of trec_eval, such as "P" with a cutoff or "map" without one."""
         name = measure if k is None else f"{measure}_{k}"
         latest, values = self._latest
         if latest is not sample or name not in values:
@@ -50,14 +50,14 @@ class TrecEval:
                 return judged
             alternatives, ranking = judged
             if not ranking:
-                return Score(0.0)  # trec_eval says nothing of a query without results
-            self._asks(measure, k)
+                return Score(0.0)  # trec_eval has no value for a query without results
+            self._request(measure, k)
             values = _greatest([self._values(_grades(qrels), ranking) for qrels in alternatives])
             self._latest = (sample, values)
         return Score(values[name])
 
-    def _asks(self, measure: str, k: int | None) -> None:
-        """Compute a measure from now on, too."""
+    def _request(self, measure: str, k: int | None) -> None:
+        """Add a measure to the computed ones."""
         cutoffs = self._cutoffs.setdefault(measure, set())
         if k is not None:
             cutoffs.add(k)
@@ -80,7 +80,7 @@ def _greatest(alternatives: Sequence[Mapping[str, float]]) -> Mapping[str, float
 
 
 def _grades(judged: Mapping[str, int]) -> dict[str, int]:
-    """Return judgements, none below 0; a grade beyond `GREATEST` is a `CaseError`."""
+    """Return the grades, negative ones as 0; raise `CaseError` for a grade above `GREATEST`."""
     qrels = {name: max(int(grade), 0) for name, grade in judged.items()}
     for name, grade in qrels.items():
         if grade > GREATEST:
@@ -90,7 +90,7 @@ def _grades(judged: Mapping[str, int]) -> dict[str, int]:
 
 
 def _numbered(qrels: Mapping[str, int], ranking: Ranking) -> tuple[dict[str, int], dict[str, float]]:
-    """Return judgements and scores of documents by their ranks: not every str can be a string of C."""
+    """Return judgements and scores with ranks as ids, because not every id is a valid C string."""
     ranks = {item.doc_id: rank for rank, item in enumerate(by_rank(ranking), 1)}
     judged = {str(ranks.get(name, -at)): grade for at, (name, grade) in enumerate(qrels.items(), 1)}
     return judged, {str(rank): float(-rank) for rank in ranks.values()}

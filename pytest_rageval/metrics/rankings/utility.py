@@ -1,4 +1,4 @@
-"""``erag:MEASURE``: what was retrieved, judged by what the answer from each document alone is worth."""
+"""``erag:MEASURE``: judge each retrieved document by the answer from that document alone."""
 
 from __future__ import annotations
 
@@ -17,41 +17,42 @@ from pytest_rageval.model.sample import Sample
 __all__ = ["NO_SYSTEM", "erag_metric"]
 
 NO_SYSTEM = Score(reason="system_unavailable")
-"""There is an answer, and nobody who could be asked for another one."""
+"""Answers were recorded, and no system is available for further answers."""
 
 _ANY_LABELS: dict[str, Callable[[Sequence[float], int], float]] = {
     "P": lambda labels, k: sum(labels[:k]) / k,
     "Success": lambda labels, k: max(labels[:k], default=0.0),
 }
-"""What a measure is of labels in 0..1, best rank first; of labels that are 0 or 1 it is trec_eval's."""
+"""Measures of labels in 0..1, best rank first; for 0/1 labels they equal trec_eval's."""
 
 _MEASURES = {family: measure for family, measure in MEASURES.items() if family != "Judged"}
-"""Whether a document is judged tells nothing here, as each one is."""
+"""Without "Judged", because every document is judged here."""
 
 
 def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
-    """Return the metric ``erag:MEASURE`` of a measure of rankings; a `SettingError` where there is none of that name.
+    """Return the metric ``erag:MEASURE``; measures that need 0/1 labels are computed by trec_eval.
 
-    Those that need labels of 0 or 1 are computed by trec_eval.
+    Raises:
+        SettingError: MEASURE is not a ranking measure.
     """
     family = name.removeprefix(f"{head}:").partition("@")[0]
     if family not in _MEASURES:
-        wanted = f"write {head}:MEASURE, as {head}:P@5, with one of {', '.join(_MEASURES)}"
-        raise SettingError(f"metric {found(name)} judges by no measure of rankings; {wanted}")
+        advice = f"write {head}:MEASURE, as {head}:P@5, with one of {', '.join(_MEASURES)}"
+        raise SettingError(f"metric {found(name)} judges by no measure of rankings; {advice}")
     graded = _ANY_LABELS.get(family)
     if graded is None:
         TREC_EVAL.prepare()
 
     def erag(sample: Sample, k: int | None) -> Score:
-        """Score a ranking by what each of its documents alone lets the system answer.
+        """Score a ranking by the system's answers from each of its documents alone.
 
-        Formula: MEASURE of the ranking, with the labels of its documents as their grades and no other document judged.
-        A label is what the testbed's first metric of the answer gives the answer to the question with that document
-        as the only passage. Of labels in 0..1, P@k is their mean over the first k ranks, however short the ranking, and
-        Success@k the greatest of them.
+        Formula: MEASURE of the ranking; the labels of its documents are their grades, and no other document is judged.
+        The label of a document is the score, by the testbed's first answer metric, of the answer to the question with
+        that document as the only passage. For labels in 0..1, P@k is their mean over the first k ranks, even if the
+        ranking is shorter, and Success@k is the highest of them.
         Range: 0..1, higher is better. Empty input: an empty ranking scores 0; an answer without a ranking is not
-        applicable; recorded answers have the reason system_unavailable, passages without a text no_texts, and a label
-        without a value its own.
+        applicable; the reason is system_unavailable for recorded answers, no_texts for passages without a text, and
+        the label's own for a label without a value.
         Source: eRAG (Salemi and Zamani, SIGIR 2024), where short and empty rankings fail or are left out.
         """
         values = _values(sample)
@@ -82,13 +83,13 @@ def _values(sample: Sample) -> Mapping[str, float] | Score:
 
 
 class _Judged:
-    """Judges the documents of a sample by their labels, once for all measures: so trec_eval is run once a sample."""
+    """Judge the documents of a sample by their labels, once for all measures: trec_eval runs once for each sample."""
 
     def __init__(self) -> None:
         self._latest: tuple[Sample | None, Sample | None] = (None, None)
 
     def sample(self, sample: Sample, values: Mapping[str, float]) -> Sample:
-        """Return the sample with its labels as grades; the very same one for the latest sample."""
+        """Return the sample with its labels as grades; cached for the latest sample."""
         latest, judged = self._latest
         if judged is None or latest is not sample:
             qrels = {name: int(value) for name, value in values.items()}

@@ -1,1 +1,1 @@
-"""What several metrics are computed from."""
+"""Rules shared by several metrics: matching, quantities, detection."""

@@ -1,4 +1,4 @@
-"""Whether an answer rejects the question, or says that the documents are wrong."""
+"""Detect answers that reject the question, or say that the documents are wrong."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def rejects(answer: Answer, markers: Markers) -> bool:
     """Return whether the answer declines to answer.
 
     ``answer.abstained`` decides if the system set it. Otherwise the answer declines if it is a plain refusal in one of
-    the languages of ``markers.rules`` (see `text.refusals.refuses`), or holds a rejection marker of any language, found
-    as `matching.contains` finds an alias.
+    the languages of ``markers.rules`` (see `text.refusals.refuses`), or contains a rejection marker of any language
+    (see `matching.contains`).
     """
     if answer.abstained is not None:
         return answer.abstained
@@ -54,17 +54,17 @@ def rejects(answer: Answer, markers: Markers) -> bool:
 def flags_error(text: str, markers: Markers) -> bool:
     """Return whether the text says that the documents have factual errors.
 
-    It does when an error marker of any language occurs in it at least once without being negated. An occurrence is
-    negated by a negator before it, in the same clause, in either language:
+    It does if an error marker of any language occurs at least once without a negation. A negation is a negator before
+    the marker, in the same clause, in either language:
 
-    - English: no, not, cannot, n't, never, neither, nor, none, without, free of, free from; then at most five words.
-      None of these may be a word that opens a clause or turns the sense (although, and, as, because, but, by, despite,
-      due, free, given, if, just, only, owing, since, so, though, when, while, with, without).
+    - English: no, not, cannot, n't, never, neither, nor, none, without, free of, free from; then at most five words,
+      except words that open a clause or change the sense (although, and, as, because, but, by, despite, due, free,
+      given, if, just, only, owing, since, so, though, when, while, with, without).
     - Chinese: 不存在, 不包含, 不包括, 不含, 不是, 找不到, 并非, 没, 未, 无 (not 无论); then at most ten characters,
       without 由于, 因, 但, 而, 且, 并 or 却 among them.
 
     Punctuation ends a clause, and so does a line break unless the next line begins with a small letter.
-    A negation that follows its marker ("factual errors were not found") is not seen.
+    A negation after the marker ("factual errors were not found") is not detected.
     """
     clauses = fold(_LINE_START.sub("\n. ", text))
     return any(
@@ -75,12 +75,12 @@ def flags_error(text: str, markers: Markers) -> bool:
 
 
 def _negated(text: str, position: int) -> bool:
-    """Return whether what stands at ``position`` of the folded text is negated by what comes before it."""
+    """Return whether the marker at ``position`` of the folded text is negated by the words before it."""
     begin = max(0, position - _WINDOW)
     return any(pattern.search(text, begin, position) for pattern in (_NEGATED_EN, _NEGATED_ZH))
 
 
 def _phrases(by_language: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Yield every language's markers: a system may answer in another language than it was asked in."""
+    """Yield every language's markers: the answer's language may differ from the question's."""
     for phrases in by_language.values():
         yield from phrases

@@ -1,4 +1,4 @@
-"""Whether a text says an alias: containment after folding; numbers are compared as numbers."""
+"""Match aliases in a text: containment after folding; numbers are compared as numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NUMBER = re.compile(
 
 
 def fold_spaces(text: str) -> str:
-    """Return ``text`` trimmed, with each run of white space as one space, and none beside a Han character."""
+    """Return ``text`` trimmed, with single spaces, and no space next to a Han character."""
     single = " ".join(text.split())
     return single if single.isascii() or " " not in single else re.sub(_SPACE_AT_HAN, "", single)
 
@@ -43,7 +43,7 @@ def fold_spaces(text: str) -> str:
 def fold(text: str) -> str:
     """Return the form in which texts are compared. Folding twice changes nothing.
 
-    It is NFKC, case folded, with folded spaces, without separators of thousands (1,577 is 1577), U+2212 as a hyphen.
+    The form is NFKC, case folded, with folded spaces, no separators of thousands (1,577 is 1577), U+2212 as a hyphen.
     """
     if text.isascii():
         return join_thousands(fold_spaces(text.casefold()))
@@ -54,13 +54,13 @@ def fold(text: str) -> str:
 def occurrences(text: str, alias: str) -> Iterator[int]:
     """Yield where ``alias`` occurs, as offsets into ``fold(text)``; both are folded first.
 
-    An occurrence may not cut a number of the text in two: no number strictly contains its start or its end.
+    An occurrence must not split a number of the text: no number strictly contains its start or its end.
     A number is a run of digits with its decimals (``70.5``) and its minus (`notation.negative_span`), a fraction
     (``1/4``) or a version (``3.11.2``); in a date (``2022.1.3``) every part is a number of its own. A number may start
-    with its decimal point (``.70``) unless a letter, digit or dot goes before. So 70 is not in 170, 70.5, .70 or -70,
+    with its decimal point (``.70``) unless a letter, digit or dot precedes it. So 70 is not in 170, 70.5, .70 or -70,
     2.3% is not in 12.3%, 4 is not in 1/4, 3.11 is not in 3.11.2, 8强 is not in 18强, 5万 is not in 5万亿, and 70 is in
-    "It was 70.", "60-70" and "(70)". Units and letters draw no boundary: "art" is in "party", as in RGB. An empty alias
-    never occurs.
+    "It was 70.", "60-70" and "(70)". Units and letters are not boundaries: "art" is in "party", as in RGB. An empty
+    alias never occurs.
     """
     haystack, needle = fold(text), fold(alias)
     negative = _is_negative(needle)
@@ -74,7 +74,7 @@ def occurrences(text: str, alias: str) -> Iterator[int]:
 
 
 def contains(text: str, alias: str) -> bool:
-    """Return whether ``text`` says ``alias``: it occurs (`occurrences`), or it is a quantity that the text states.
+    """Return whether ``text`` contains ``alias``: it occurs (`occurrences`), or is a quantity that the text states.
 
     A quantity is a number with its unit and nothing else (`same_quantity.states`): "$1577.00" is in "$1,577 million",
     "5%" in "5 percent", "1.2bn" in "1,200 million", "two" in "2 museums".
@@ -89,7 +89,7 @@ def contains(text: str, alias: str) -> bool:
 
 
 def slot_hits(gold: Gold, *texts: str) -> tuple[str | None, ...]:
-    """Return for each slot the first of its aliases that one of the texts contains, or None."""
+    """Return, for each slot, its first alias that one of the texts contains, or None."""
     return tuple(next((alias for alias in slot if any(contains(text, alias) for text in texts)), None) for slot in gold)
 
 

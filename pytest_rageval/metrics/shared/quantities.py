@@ -1,4 +1,4 @@
-"""Whether an answer's numbers are those of the gold answer, by rule: decided only where there is one reading."""
+"""Compare an answer's numbers with the gold answer's, if there is only one reading."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pytest_rageval.text.unicode import nfkc
 __all__ = ["alias_verdict", "has_numeric_gold", "numerical_verdict"]
 
 _LONGEST_PLAIN = 60
-"""Characters of the longest alias whose number is what is asked for, and not something said in passing."""
+"""Length of the longest alias whose number must be the requested one; a longer alias may mention it in passing."""
 
 _LONGEST_ANSWER = 10_000
-"""Characters of the longest answer that is looked at."""
+"""Length of the longest answer that is decided."""
 
 _VAGUE = re.compile(
     r"\b(?:half|quarters?|thirds?|dozens?|double[ds]?|doubling|triple[ds]?|twice|once|none|nil|one|first|second|couple"
@@ -39,7 +39,7 @@ _NONE = re.compile(
     r"|(?:\bnot|n't)\b(?! (?:have access|provided)\b)|[不没沒未无無非免]",
     re.IGNORECASE,
 )
-"""What says of a quantity that it is zero, or may say so."""
+"""Words that may say that a quantity is zero."""
 
 _QUALIFIERS = {
     "unable": r"\b(?:cannot|can ?not|can't|unable|unknown|insufficient)\b|无法|不能|不足以|不详",
@@ -55,34 +55,36 @@ _QUALIFIED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _QUA
 
 
 def has_numeric_gold(instance: Instance) -> bool:
-    """Return whether ``numerical_accuracy`` applies: some alias states a quantity that the question does not give.
+    """Return whether ``numerical_accuracy`` applies: some alias states a quantity that is not in the question.
 
-    An alias of up to three words and 20 characters counts even where the question gives it. It is a property of the
-    record, the same for every system.
+    An alias of up to three words and 20 characters counts even if the question has its quantity. This depends on the
+    record only, so it is the same for every system.
     """
-    return any(_asked(instance.question, alias) for slot in instance.gold for alias in slot)
+    return any(_new_quantities(instance.question, alias) for slot in instance.gold for alias in slot)
 
 
 def numerical_verdict(instance: Instance, answer: str) -> float | None:
-    """Return 1.0 for an answer with the numbers of the gold answer, 0.0 for one with others, None for undecided.
+    """Return 1.0 for an answer with the numbers of the gold answer, 0.0 for other numbers, None for undecided.
 
-    Every slot must be met, each by one of its aliases; slots without numbers are not looked at, and None is returned
-    where no slot has any. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan); a
-    unit that one side leaves out is taken as the other's, but for ratios, where only 5% and 0.05 are the same. A word
-    behind a number that is no known unit is a unit of its own: 5 votes and 5 seats are undecided.
-    A date may say more than the gold one. Numbers are the same when they are equal, or when the gold one has three
-    digits or more and is the answer's, rounded: 24.26% is met by 24.258%, and 5.2% against 5.21% is undecided, as 4.2%
-    against 4.15% and 12,300 against 12,345 are.
+    The answer must meet every slot by one of its aliases. Slots without numbers are ignored; without any number the
+    result is None. Quantities are compared after conversion (44bn is 44 billion, 5亿元 is 500 million yuan). If one
+    side leaves out its unit, it has the other one's, except for ratios: only 5% and 0.05 are the same. An unknown word
+    after a number is a unit of its own: 5 votes and 5 seats are undecided. A date may be more precise than the gold
+    one. Numbers are the same if they are equal, or if the gold number has three digits or more and is the answer's
+    number, rounded: 24.258% meets 24.26%. But 5.21% against 5.2%, 4.15% against 4.2% and 12,345 against 12,300 are
+    undecided.
 
-    It is decided for the answer only where no other quantity of the unit stands beside the gold one ("rose from 5% to
-    7%" is undecided) and no "not", "more than", "less than" or "fell" is on one side alone; and against it only where
-    no number of it, whatever its unit, sign or power of ten, could be the gold one, rounded. Several quantities of one
-    unit in the gold answer, and answers that put numbers in words, signs (¼, Ⅻ), names or ordinals that are not read,
-    or in sums without a result, are undecided, and so is a "no" or "free" where the gold number is 0; nothing is
-    decided against by an alias of more than 60 characters, whose number may be said in passing, and nothing of an
-    answer of more than 10,000.
+    The result is 1.0 only if the answer has no other quantity of the unit ("rose from 5% to 7%" is undecided), and if
+    no "not", "more than", "less than" or "fell" is on one side only. It is 0.0 only if no number of the answer, with
+    any unit, sign or power of ten, could be the gold number, rounded. Undecided are also:
+
+    - several quantities of one unit in the gold answer;
+    - answers with numbers in words, signs (¼, Ⅻ), names or ordinals that cannot be read, or in sums without a result;
+    - "no" or "free" if the gold number is 0;
+    - other numbers than in an alias of more than 60 characters, which may mention its number in passing;
+    - answers of more than 10,000 characters.
     """
-    slots = [slot for slot in instance.gold if any(_asked(instance.question, alias) for alias in slot)]
+    slots = [slot for slot in instance.gold if any(_new_quantities(instance.question, alias) for alias in slot)]
     if not slots or len(answer) > _LONGEST_ANSWER:
         return None
     verdicts = [_slot(instance.question, slot, answer) for slot in slots]
@@ -97,35 +99,35 @@ def _slot(question: str, slot: Iterable[str], answer: str) -> float | None:
 
 
 def alias_verdict(question: str, alias: str, answer: str) -> float | None:
-    """Return 1.0 for an answer with the numbers of one alias, 0.0 for one with others, None for undecided."""
+    """Return 1.0 for an answer with the numbers of one alias, 0.0 for other numbers, None for undecided."""
     if len(answer) > _LONGEST_ANSWER:
         return None
-    gold = _asked(question, alias)
+    gold = _new_quantities(question, alias)
     if fold(alias) == fold(answer):
         return 1.0
     if not gold:
         return None if contains(answer, alias) else 0.0
     if any(relation(one, other) != "apart" for one, other in combinations(gold, 2)):
         return None
-    given = read(question)
-    said = [one for one in dict.fromkeys(read(answer)) if one in gold or one not in given]
-    verdicts = [_quantity(one, said, answer) for one in gold]
+    in_question = read(question)
+    new = [one for one in dict.fromkeys(read(answer)) if one in gold or one not in in_question]
+    verdicts = [_quantity(one, new, answer) for one in gold]
     if all(verdict == 1.0 for verdict in verdicts):
         return 1.0 if _same_qualifiers(question, alias, answer) else None
     return 0.0 if len(alias) <= _LONGEST_PLAIN and all(verdict == 0.0 for verdict in verdicts) else None
 
 
-def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None:
-    relations = [(one, relation(gold, one)) for one in said]
-    of_unit = [found for one, found in relations if one.unit in (gold.unit, UNKNOWN)]
-    deciding = of_unit if "same" in of_unit else [found for _, found in relations if found != "apart"]
+def _quantity(gold: Quantity, quantities: list[Quantity], answer: str) -> float | None:
+    relations = [(one, relation(gold, one)) for one in quantities]
+    of_unit = [kind for one, kind in relations if one.unit in (gold.unit, UNKNOWN)]
+    deciding = of_unit if "same" in of_unit else [kind for _, kind in relations if kind != "apart"]
     if "same" in deciding:
         return 1.0 if set(deciding) == {"same"} else None
     could_be = any(
         relation(replace(gold, unit=""), replace(one, unit="")) != "other"
         or relation(as_written(gold), as_written(one)) != "other"
-        for one, found in relations
-        if found == "apart"
+        for one, kind in relations
+        if kind == "apart"
     )
     if "near" in deciding or could_be or _has_unread(gold, answer):
         return None
@@ -133,29 +135,29 @@ def _quantity(gold: Quantity, said: list[Quantity], answer: str) -> float | None
         return None
     if deciding:
         return 0.0
-    return None if said or gold.unit in (DATE, TIME) else 0.0
+    return None if quantities or gold.unit in (DATE, TIME) else 0.0
 
 
 def _has_unread(gold: Quantity, answer: str) -> bool:
-    """Return whether the gold number may be in what an answer has in digits or words and none of its quantities is."""
-    named = in_names(answer)
-    if named and not read(answer):
+    """Return whether the gold number may be among the digits or number words that are not read as quantities."""
+    in_name = in_names(answer)
+    if in_name and not read(answer):
         return True
-    if any(_same_digits(wanted, one.low) for one in named for wanted in (gold.low, as_written(gold).low)):
+    if any(_same_digits(number, one.low) for one in in_name for number in (gold.low, as_written(gold).low)):
         return True
     signs = (c for c in in_digits(answer) if c.isnumeric() and not c.isdigit() and c not in "一百千万亿")
     return any(signs) or _VAGUE.search(in_digits(nfkc(answer))) is not None
 
 
 def _same_digits(one: Fraction, other: Fraction) -> bool:
-    """Return whether two numbers differ by a power of ten alone, as 5T and 5 trillion do."""
+    """Return whether two numbers differ only by a power of ten, like 5T and 5 trillion."""
     if not one or not other:
         return one == other
     return {str(part).rstrip("0") for part in abs(one / other).as_integer_ratio()} == {"1"}
 
 
-def _asked(question: str, alias: str) -> list[Quantity]:
-    """Return the distinct quantities of an alias that the question does not give."""
+def _new_quantities(question: str, alias: str) -> list[Quantity]:
+    """Return the distinct quantities of an alias that are not in the question."""
     stated = dict.fromkeys(read(alias))
     new = [one for one in stated if one not in read(question)]
     return new if new or not _is_bare(alias) else list(stated)

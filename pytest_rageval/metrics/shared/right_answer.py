@@ -1,4 +1,4 @@
-"""Whether an answer says the gold answer: by containment, or by its numbers."""
+"""Decide whether an answer is right: by containment of the gold answer, or by its numbers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def is_right(instance: Instance, text: str) -> bool:
 
 
 def answer_hits(instance: Instance, text: str) -> tuple[str | None, ...]:
-    """Return for each slot the first alias that ``text`` meets, or None.
+    """Return, for each slot, the first alias that ``text`` meets, or None.
 
-    It meets an alias that it contains (`matching.contains`), or an alias with digits whose numbers it has. The second
-    is decided as in ``numerical_accuracy`` (`quantities.alias_verdict`): for "The gain was $20 billion", the answer "It
-    was about 20 billion dollars" is right. All words of such an alias also have to be in the question or the answer
-    (`same_words.says_words`), so "Ronaldo, with 35 goals" does not meet "Messi, 35 goals", nor "ibuprofen 500 mg"
-    "aspirin 500 mg". An alias with digits that are in neither of the two is not looked at, for speed.
+    A text meets an alias that it contains (`matching.contains`), or an alias with digits whose numbers it has. The
+    second follows the rule of ``numerical_accuracy`` (`quantities.alias_verdict`): for "The gain was $20 billion", the
+    answer "It was about 20 billion dollars" is right. All words of such an alias must also be in the question or the
+    answer (`same_words.says_words`): "Ronaldo, with 35 goals" does not meet "Messi, 35 goals", and "ibuprofen 500 mg"
+    does not meet "aspirin 500 mg". For speed, an alias is skipped if its digits are in neither the question nor the
+    answer.
     """
     hits = slot_hits(instance.gold, text)
     if None not in hits:
@@ -51,6 +52,6 @@ def _by_numbers(question: str, slot: tuple[str, ...], answer: str) -> str | None
 
 @lru_cache(maxsize=64)
 def _digits(text: str) -> frozenset[str]:
-    """Return the digits of each number of a text, without its separators and the zeros around them."""
-    found = _NUMBER.findall(join_thousands(text))
-    return frozenset(number.replace(".", "").strip("0") for number in found)
+    """Return the digits of each number of a text, without separators and without leading and trailing zeros."""
+    numbers = _NUMBER.findall(join_thousands(text))
+    return frozenset(number.replace(".", "").strip("0") for number in numbers)

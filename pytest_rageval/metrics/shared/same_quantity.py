@@ -1,4 +1,4 @@
-"""Whether two quantities are the same number of the same unit, and whether a text states one."""
+"""Compare quantities by number and unit, and find a quantity in a text."""
 
 from __future__ import annotations
 
@@ -16,40 +16,39 @@ __all__ = ["as_written", "read", "relation", "states"]
 Relation = Literal["same", "near", "other", "apart"]
 
 _SURE_DIGITS = 3
-"""A number of at least three digits is taken as rounded, one of fewer as a round number."""
+"""A number of at least this many digits may be rounded; a shorter one is a round number."""
 
 _LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
-"""Powers of ten that are left out if a table says "in millions" or "%"."""
+"""Powers of ten that are missing from numbers in a table "in millions" or "in %"."""
 
 _SCALES = (Fraction(1), *(scale for power in _LEFT_OUT for scale in (Fraction(10**power), Fraction(1, 10**power))))
 
 _LONGEST_TEXT, _LONGEST_ALIAS = 10_000, 60
-"""Characters of the longest text whose quantities are read, and of the longest alias that may be one."""
+"""Length of the longest text that is read, and of the longest alias that can be a quantity."""
 
 
 def states(text: str, alias: str) -> bool:
     """Return whether ``alias`` is one quantity, and ``text`` states it.
 
-    Number and sign have to be the same, as for `relation`, and so does the unit, unless one side leaves it out: $1,577
-    million is 1.577 billion dollars, and 5% is 5 percent, but not 0.05. A word behind a number that is no known unit
-    is a unit of its own: 5 kg is not 5 boxes. An alias that ends with its digits says nothing
-    of what follows them: $1577.00 is stated by $1,577 million, but not by 1577 euros. A negative quantity needs a minus
-    in the text (`notation.negative_span`), so that five (5) is not -5. Texts of more than 10,000 characters are not
-    read.
+    Number and sign must be the same, as for `relation`, and so must the unit, unless one side leaves it out: $1,577
+    million is 1.577 billion dollars, and 5% is 5 percent, but not 0.05. An unknown word after a number is a unit of its
+    own: 5 kg is not 5 boxes. An alias that ends with its digits may lack a multiplier: $1,577 million states $1577.00,
+    but 1577 euros does not. A negative quantity needs a minus in the text (`notation.negative_span`): five (5) is not
+    -5. Texts of more than 10,000 characters are not read.
     """
     if len(alias) > _LONGEST_ALIAS or len(text) > _LONGEST_TEXT:
         return False
-    wanted = _whole(alias)
-    if wanted is None or (wanted.high < 0 and not has_negative(text)):
+    quantity = _whole(alias)
+    if quantity is None or (quantity.high < 0 and not has_negative(text)):
         return False
-    said = [one for one in read(text) if one.unit not in (DATE, TIME, UNKNOWN)]
+    in_text = [one for one in read(text) if one.unit not in (DATE, TIME, UNKNOWN)]
     if any(
-        _comparable(wanted, one) and _of_one_kind(wanted, one) and _same_numbers(*_in_one_unit(wanted, one))
-        for one in said
+        _comparable(quantity, one) and _of_one_kind(quantity, one) and _same_numbers(*_in_one_unit(quantity, one))
+        for one in in_text
     ):
         return True
     return alias.rstrip()[-1:].isdecimal() and any(
-        wanted.unit in ("", one.unit) and _written(wanted) == _written(one) for one in said
+        quantity.unit in ("", one.unit) and _written(quantity) == _written(one) for one in in_text
     )
 
 
@@ -65,50 +64,54 @@ def _whole(alias: str) -> Quantity | None:
 
 
 def _written(one: Quantity) -> tuple[Fraction, Fraction]:
-    """Return the number as its digits say it, whatever word multiplies it."""
+    """Return the number of the digits alone, without the word that multiplies it."""
     return one.low / one.factor / one.scale, one.high / one.factor / one.scale
 
 
-def relation(gold: Quantity, said: Quantity) -> Relation:
-    """Return whether two quantities are the same, could be, are not, or cannot be compared."""
-    if UNKNOWN in (gold.unit, said.unit):
+def relation(gold: Quantity, answer: Quantity) -> Relation:
+    """Return whether two quantities are the same, could be ("near"), differ, or are not comparable ("apart")."""
+    if UNKNOWN in (gold.unit, answer.unit):
         return "near"
-    if DATE in (gold.unit, said.unit):
-        return _dates(gold, said)
-    if TIME in (gold.unit, said.unit):
-        if gold.unit != said.unit:
+    if DATE in (gold.unit, answer.unit):
+        return _dates(gold, answer)
+    if TIME in (gold.unit, answer.unit):
+        if gold.unit != answer.unit:
             return "apart"
-        return "same" if gold.low == said.low else "near" if abs(gold.low - said.low) == 720 else "other"
-    if _comparable(gold, said):
-        found = _numbers(*_in_one_unit(gold, said))
-        return found if found != "same" or _of_one_kind(gold, said) else "near"
-    if {gold.unit, said.unit} == {"", "%"}:
-        plain, percent = (gold, said) if gold.unit == "" else (said, gold)
+        return "same" if gold.low == answer.low else "near" if abs(gold.low - answer.low) == 720 else "other"
+    if _comparable(gold, answer):
+        numbers = _numbers(*_in_one_unit(gold, answer))
+        return numbers if numbers != "same" or _of_one_kind(gold, answer) else "near"
+    if {gold.unit, answer.unit} == {"", "%"}:
+        plain, percent = (gold, answer) if gold.unit == "" else (answer, gold)
         if plain.step < 1 and _numbers(replace(plain, low=plain.low * 100, high=plain.high * 100), percent) == "same":
             return "same"
-        return "apart" if _numbers(gold, said) == "other" else "near"
+        return "apart" if _numbers(gold, answer) == "other" else "near"
     return "apart"
 
 
-def _comparable(gold: Quantity, said: Quantity) -> bool:
-    """Return whether two numbers have one unit, or one of them leaves out a unit that is no ratio."""
-    units = frozenset((gold.unit, said.unit))
-    return len(units) == 1 or units in EITHER or ("" in (gold.unit, said.unit) and not RATIOS & {gold.unit, said.unit})
+def _comparable(gold: Quantity, answer: Quantity) -> bool:
+    """Return whether two numbers have the same unit, or one of them leaves out a unit that is not a ratio."""
+    units = frozenset((gold.unit, answer.unit))
+    return (
+        len(units) == 1 or units in EITHER or ("" in (gold.unit, answer.unit) and not RATIOS & {gold.unit, answer.unit})
+    )
 
 
-def _of_one_kind(gold: Quantity, said: Quantity) -> bool:
-    """Return whether no unknown unit stands behind one number where the other one has another unit."""
-    kinds = {gold.noun or gold.unit, said.noun or said.unit} - {""}
-    return len(kinds) < 2 or not (gold.noun or said.noun)
+def _of_one_kind(gold: Quantity, answer: Quantity) -> bool:
+    """Return False if the units differ and at least one of them is an unknown word."""
+    kinds = {gold.noun or gold.unit, answer.noun or answer.unit} - {""}
+    return len(kinds) < 2 or not (gold.noun or answer.noun)
 
 
-def _in_one_unit(gold: Quantity, said: Quantity) -> tuple[Quantity, Quantity]:
-    """Return both, a bare number in the unit that the other one is written in: 3 beside "3 years" is 36 months."""
-    return (gold if gold.unit else _times(gold, said.factor)), (said if said.unit else _times(said, gold.factor))
+def _in_one_unit(gold: Quantity, answer: Quantity) -> tuple[Quantity, Quantity]:
+    """Return both quantities; a bare number gets the unit of the other one: 3 compared with "3 years" is 36 months."""
+    return (gold if gold.unit else _times(gold, answer.factor)), (
+        answer if answer.unit else _times(answer, gold.factor)
+    )
 
 
 def as_written(one: Quantity) -> Quantity:
-    """Return the bare number that stands in the text, before its unit is converted: 3 for 3 years."""
+    """Return the number as written, before the conversion of its unit: 3 for 3 years."""
     return replace(_times(one, 1 / one.factor), unit="", factor=Fraction(1))
 
 
@@ -117,57 +120,57 @@ def _times(one: Quantity, factor: Fraction) -> Quantity:
     return replace(one, low=one.low * factor, high=one.high * factor, step=one.step * factor)
 
 
-def _dates(gold: Quantity, said: Quantity) -> Relation:
-    if gold.unit != said.unit:
-        year, other = (gold.year, said) if gold.year else (said.year, gold)
+def _dates(gold: Quantity, answer: Quantity) -> Relation:
+    if gold.unit != answer.unit:
+        year, other = (gold.year, answer) if gold.year else (answer.year, gold)
         if not year:
             return "apart"
-        named = other.date[0] if other.unit == DATE else other.year
+        year_of_other = other.date[0] if other.unit == DATE else other.year
         if other is gold and gold.unit == DATE and any(gold.date[1:]):
-            return "near" if named in (0, year) else "apart"
-        return "same" if named == year else "other" if named else "apart"
-    pairs = list(zip(gold.date, said.date, strict=True))
-    if any(wanted and there and wanted != there for wanted, there in pairs):
+            return "near" if year_of_other in (0, year) else "apart"
+        return "same" if year_of_other == year else "other" if year_of_other else "apart"
+    pairs = list(zip(gold.date, answer.date, strict=True))
+    if any(ours and theirs and ours != theirs for ours, theirs in pairs):
         return "other"
-    return "same" if all(there == wanted or not wanted for wanted, there in pairs) else "near"
+    return "same" if all(theirs == ours or not ours for ours, theirs in pairs) else "near"
 
 
-def _numbers(gold: Quantity, said: Quantity) -> Relation:
-    if (gold.low == gold.high) != (said.low == said.high):
-        return "near" if gold.low <= said.high and said.low <= gold.high else "other"
+def _numbers(gold: Quantity, answer: Quantity) -> Relation:
+    if (gold.low == gold.high) != (answer.low == answer.high):
+        return "near" if gold.low <= answer.high and answer.low <= gold.high else "other"
     if gold.low == gold.high:
-        return _number(gold.low, said.low, gold, said)
-    ends = {_number(gold.low, said.low, gold, said), _number(gold.high, said.high, gold, said)}
+        return _number(gold.low, answer.low, gold, answer)
+    ends = {_number(gold.low, answer.low, gold, answer), _number(gold.high, answer.high, gold, answer)}
     return "other" if "other" in ends else "near" if "near" in ends else "same"
 
 
-def _same_numbers(gold: Quantity, said: Quantity) -> bool:
-    ranges = gold.low != gold.high, said.low != said.high
-    if ranges[0] != ranges[1] or not _same_number(gold.low, said.low, gold, said):
+def _same_numbers(gold: Quantity, answer: Quantity) -> bool:
+    ranges = gold.low != gold.high, answer.low != answer.high
+    if ranges[0] != ranges[1] or not _same_number(gold.low, answer.low, gold, answer):
         return False
-    return not ranges[0] or _same_number(gold.high, said.high, gold, said)
+    return not ranges[0] or _same_number(gold.high, answer.high, gold, answer)
 
 
-def _same_number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -> bool:
-    apart = abs(wanted - there)
-    return apart == 0 or (said.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * apart < gold.step)
+def _same_number(ours: Fraction, theirs: Fraction, gold: Quantity, answer: Quantity) -> bool:
+    apart = abs(ours - theirs)
+    return apart == 0 or (answer.step <= gold.step and gold.digits >= _SURE_DIGITS and 2 * apart < gold.step)
 
 
-def _number(wanted: Fraction, there: Fraction, gold: Quantity, said: Quantity) -> Relation:
-    if _same_number(wanted, there, gold, said):
+def _number(ours: Fraction, theirs: Fraction, gold: Quantity, answer: Quantity) -> Relation:
+    if _same_number(ours, theirs, gold, answer):
         return "same"
-    if abs(wanted - there) < max(gold.step, said.step):
+    if abs(ours - theirs) < max(gold.step, answer.step):
         return "near"
-    for scale in _SCALES if wanted and there else _SCALES[:1]:
-        if 2 * abs(abs(wanted) - abs(there) * scale) <= max(_coarsest(gold), _coarsest(said) * scale):
+    for scale in _SCALES if ours and theirs else _SCALES[:1]:
+        if 2 * abs(abs(ours) - abs(theirs) * scale) <= max(_coarsest(gold), _coarsest(answer) * scale):
             return "near"
     return "other"
 
 
 def _coarsest(one: Quantity) -> Fraction:
-    """Return what the last digit but zeros, the second at least, would add, for a number of three digits or more.
+    """Return the step of the last nonzero digit (at least the second digit) of a number of three digits or more.
 
-    A number such as 12,300 may be rounded so; a year is not.
+    A number such as 12,300 may be rounded to that step; a year is not rounded.
     """
     if one.digits < _SURE_DIGITS or one.year or not one.low or not one.step:
         return one.step

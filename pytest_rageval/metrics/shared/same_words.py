@@ -1,4 +1,4 @@
-"""Whether an answer has the words of a gold answer, where its numbers alone do not say what they are about."""
+"""Check an answer for the words of a gold answer, because equal numbers are not enough."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _NO_WORD = frozenset(
         *"的了是在有和与或及也为就都被由从对按将把之其该这那约共达于至到年月日元上个",
     ]
 )
-"""Chinese words that need not be in the answer."""
+"""Chinese words that the answer may lack."""
 
 _PARTS = frozenset("ast")
-"""Letters that are words of no meaning: an article, and what stands behind an apostrophe."""
+"""Single letters without meaning: an article, and endings after an apostrophe."""
 
 _CHOICE = re.compile(r"\b(?:or|versus|vs)\b|还是|或|抑或", re.IGNORECASE)
-"""What says that a question names more than one answer."""
+"""Words of a question that names several possible answers."""
 
 _EDGE = re.compile(r"\b(from|to|since|until|till)(?= (?:[a-z]+ )?[^\w\s]?\d)")
-"""What stands before a number and says whether something begins or ends with it."""
+"""Words before a number that mark it as a start or an end."""
 
 _OPPOSITES = tuple(
     frozenset(map(stem, group.split()))
@@ -90,20 +90,20 @@ _CHINESE_OPPOSITES = (
 
 
 def says_words(question: str, alias: str, answer: str) -> bool:
-    """Return whether ``answer`` has the words of ``alias``, but for its numbers, units and stop words.
+    """Return whether ``answer`` has the words of ``alias``, except its numbers, units and stop words.
 
-    English words are compared by their stems, and a word with a capital letter may be the beginning of another. A word
-    of the question need not be in the answer, unless the question offers a choice ("A or B?") or the answer has the
-    opposite: north and south, first and second, monthly and annually. Two names or more must come in the same order, as
+    English words are compared by their stems; a word with a capital letter may be the beginning of another word. A word
+    of the question may be missing from the answer, unless the question offers a choice ("A or B?") or the answer has
+    its opposite: north and south, first and second, monthly and annually. Two or more names must have the same order:
     "Acme paid Bolt" is not "Bolt paid Acme".
     """
-    asked = "" if _CHOICE.search(question) else question
-    said = fold(f"{asked}\n{answer}")
+    context = "" if _CHOICE.search(question) else question
+    text = fold(f"{context}\n{answer}")
     latin, names, chinese = _words(alias)
-    if not all(word in said for word in chinese) or not all(_begins(name, said) for name in names):
+    if not all(word in text for word in chinese) or not all(_begins(name, text) for name in names):
         return False
     in_answer = _stems(answer)
-    if not latin <= in_answer | _stems(asked):
+    if not latin <= in_answer | _stems(context):
         return False
     if not _agree(_edges(alias), _edges(answer)):
         return False
@@ -132,7 +132,7 @@ def _words(alias: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]
 
 
 def _is_sign(match: re.Match[str], alias: str) -> bool:
-    """Return whether a stop word is a sign of a unit, as in A$5 and 5 A."""
+    """Return whether a stop word is the symbol of a unit, as in A$5 and 5 A."""
     return match[0] == "A" and (f"{match[0]}$" in alias or match.start() > 0)
 
 
@@ -142,13 +142,13 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _begins(name: str, text: str) -> bool:
-    """Return whether a word of ``text`` begins with ``name``, or is it where it is short."""
+    """Return whether a word of ``text`` begins with ``name``; a short ``name`` must be the whole word."""
     return _place(name, text) >= 0
 
 
 def _place(name: str, text: str) -> int:
-    found = re.search(rf"\b{re.escape(name)}" + ("" if len(name) > 2 else r"(?![^\W\d_])"), text)
-    return found.start() if found else -1
+    match = re.search(rf"\b{re.escape(name)}" + ("" if len(name) > 2 else r"(?![^\W\d_])"), text)
+    return match.start() if match else -1
 
 
 def _in_order(names: tuple[str, ...], answer: str) -> bool:
@@ -157,18 +157,18 @@ def _in_order(names: tuple[str, ...], answer: str) -> bool:
     return places == sorted(places)
 
 
-def _no_opposite(wanted: frozenset[str], there: frozenset[str]) -> bool:
-    return all(_agree(wanted & group, there & group) for group in _OPPOSITES)
+def _no_opposite(in_alias: frozenset[str], in_answer: frozenset[str]) -> bool:
+    return all(_agree(in_alias & group, in_answer & group) for group in _OPPOSITES)
 
 
-def _agree(wanted: frozenset[str], there: frozenset[str]) -> bool:
-    return not (wanted and there) or wanted <= there
+def _agree(in_alias: frozenset[str], in_answer: frozenset[str]) -> bool:
+    return not (in_alias and in_answer) or in_alias <= in_answer
 
 
 def _no_chinese_opposite(alias: str, answer: str) -> bool:
     for group in _CHINESE_OPPOSITES:
-        wanted, there = (frozenset(word for word in group if word in text) for text in (alias, answer))
-        if not _agree(wanted, there):
+        in_alias, in_answer = (frozenset(word for word in group if word in text) for text in (alias, answer))
+        if not _agree(in_alias, in_answer):
             return False
     return True
 

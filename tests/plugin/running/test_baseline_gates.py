@@ -126,7 +126,7 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
     assert run.status == status
     assert run.gates["accuracy >= baseline"]["verdict"] == "inconclusive"
     if policy == "fail":
-        run.said("*too few to tell it from noise*")
+        run.said("*over * cases, not significant*")
     else:
         run.said("*inconclusive: too few cases to tell a drop from noise*")
     warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"

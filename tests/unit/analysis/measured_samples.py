@@ -1,4 +1,4 @@
-"""Measured cases and runs of them, for the tests of what compares runs."""
+"""Measured cases and runs, for the tests that compare runs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def measured(
     failed: bool = False,
     **facets: str,
 ) -> Measured:
-    """Return a case with an accuracy or other scores; its content is its id's unless it is told."""
-    found = dict(scores or {}) | ({} if accuracy is None else {"accuracy": accuracy})
-    told = f"data of {case}" if data is None else data
-    return Measured(testbed, case, system, facets, told, tuple(said), evidence, found, failed)
+    """Return a case with an accuracy or other scores; its content follows from its id unless ``data`` is set."""
+    values = dict(scores or {}) | ({} if accuracy is None else {"accuracy": accuracy})
+    content = f"data of {case}" if data is None else data
+    return Measured(testbed, case, system, facets, content, tuple(said), evidence, values, failed)
 
 
 def snapshot(cases: Sequence[Measured], *, run: str = "r1", fingerprint: str = "sha256:0", path: str = "") -> Snapshot:
-    """Return a run of these cases; every testbed has the metrics that its cases have, sorted."""
+    """Return a run of these cases; every testbed has the metrics of its cases, sorted."""
     metrics: dict[str, set[str]] = {}
     for case in cases:
         metrics.setdefault(case.testbed, set()).update(case.scores)

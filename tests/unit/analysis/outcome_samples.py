@@ -49,7 +49,7 @@ def repeats(name: str, *values: float | str | None, metric: str = "accuracy", **
 
 
 def failed(name: str, value: float | None = None, **facets: Any) -> Outcome:
-    """Return an outcome whose system raised; what was scored before that may stand there."""
+    """Return an outcome whose system raised; it may have scores from before the error."""
     return outcome(name, value, status="error", error="it broke", error_type="system_error", **facets)
 
 

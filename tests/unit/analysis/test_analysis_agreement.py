@@ -16,19 +16,19 @@ def rated(*pairs: tuple[float, float]) -> list[Rating]:
     return [Rating(at, judged, (person,)) for at, (person, judged) in enumerate(pairs)]
 
 
-def values(found: Agreement) -> list[float | None]:
-    return [found.accuracy.value, found.kappa.value, found.kappa_quadratic.value, found.alpha.value]
+def values(result: Agreement) -> list[float | None]:
+    return [result.accuracy.value, result.kappa.value, result.kappa_quadratic.value, result.alpha.value]
 
 
 def test_cohens_own_example_of_two_raters() -> None:
     pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
-    found = agreement(rated(*pairs), BINARY)
-    assert (found.n, found.n_cases, found.confusion) == (50, 50, ((15, 10), (5, 20)))
-    assert found.accuracy.value == pytest.approx(0.7)
-    assert found.kappa.value == pytest.approx(0.4)
-    assert found.higher.value == pytest.approx(0.2)
-    assert found.lower.value == pytest.approx(0.1)
-    for estimate in (found.accuracy, found.kappa, found.alpha, found.higher, found.lower, *sum(found.shares, ())):
+    result = agreement(rated(*pairs), BINARY)
+    assert (result.n, result.n_cases, result.confusion) == (50, 50, ((15, 10), (5, 20)))
+    assert result.accuracy.value == pytest.approx(0.7)
+    assert result.kappa.value == pytest.approx(0.4)
+    assert result.higher.value == pytest.approx(0.2)
+    assert result.lower.value == pytest.approx(0.1)
+    for estimate in (result.accuracy, result.kappa, result.alpha, result.higher, result.lower, *sum(result.shares, ())):
         assert estimate.value is not None
         assert estimate.ci95 is not None
         assert estimate.ci95[0] < estimate.value < estimate.ci95[1]
@@ -39,31 +39,31 @@ def test_whole_agreement_and_whole_disagreement() -> None:
     assert values(agreement(rated((0, 1), (1, 0)), BINARY)) == [0, -1, -1, -0.5]
 
 
-def test_a_judge_that_says_one_thing_has_no_more_than_chance() -> None:
-    found = agreement(rated((0, 1), (1, 1), (1, 1)), BINARY)
-    assert found.kappa.value == 0
-    assert found.kappa.reason is None
+def test_a_constant_judge_is_no_better_than_chance() -> None:
+    result = agreement(rated((0, 1), (1, 1), (1, 1)), BINARY)
+    assert result.kappa.value == 0
+    assert result.kappa.reason is None
 
 
 @pytest.mark.parametrize("intervals", [True, False])
-def test_where_all_say_one_thing_kappa_is_undefined(intervals: bool) -> None:
-    found = agreement(rated((1, 1), (1, 1), (1, 1)), BINARY, intervals=intervals)
+def test_kappa_is_undefined_if_all_give_one_value(intervals: bool) -> None:
+    result = agreement(rated((1, 1), (1, 1), (1, 1)), BINARY, intervals=intervals)
     undefined = Estimate(None, reason="one_value")
-    assert (found.kappa, found.kappa_quadratic, found.alpha) == (undefined, undefined, undefined)
-    assert found.accuracy == Estimate(1.0, (1.0, 1.0) if intervals else None)
+    assert (result.kappa, result.kappa_quadratic, result.alpha) == (undefined, undefined, undefined)
+    assert result.accuracy == Estimate(1.0, (1.0, 1.0) if intervals else None)
 
 
 def test_nothing_rated_is_nothing_known() -> None:
-    found = agreement([], BINARY)
+    result = agreement([], BINARY)
     none = Estimate(None, reason="no_rating")
-    assert (found.n, found.n_cases, found.confusion) == (0, 0, ((0, 0), (0, 0)))
-    assert {found.accuracy, found.kappa, found.alpha, found.higher, *sum(found.shares, ())} == {none}
+    assert (result.n, result.n_cases, result.confusion) == (0, 0, ((0, 0), (0, 0)))
+    assert {result.accuracy, result.kappa, result.alpha, result.higher, *sum(result.shares, ())} == {none}
 
 
 def test_a_single_case_has_no_interval() -> None:
-    found = agreement([Rating("q", 1.0, (1.0,)), Rating("q", 0.0, (0.0,))], BINARY)
-    assert (found.n, found.n_cases) == (2, 1)
-    assert found.kappa == Estimate(1.0)
+    result = agreement([Rating("q", 1.0, (1.0,)), Rating("q", 0.0, (0.0,))], BINARY)
+    assert (result.n, result.n_cases) == (2, 1)
+    assert result.kappa == Estimate(1.0)
 
 
 def test_the_case_is_the_unit_of_the_interval() -> None:
@@ -80,10 +80,10 @@ def test_the_case_is_the_unit_of_the_interval() -> None:
 
 
 def test_each_of_several_people_is_a_pair_and_a_rater() -> None:
-    found = agreement([Rating("a", 1.0, (1.0, 1.0, 0.0)), Rating("b", 0.0, (0.0,))], BINARY)
-    assert found.n == 4
-    assert found.confusion == ((1, 1), (0, 2))
-    assert found.alpha.value == alpha([(1, 1, 1, 0), (0, 0)], BINARY)
+    result = agreement([Rating("a", 1.0, (1.0, 1.0, 0.0)), Rating("b", 0.0, (0.0,))], BINARY)
+    assert result.n == 4
+    assert result.confusion == ((1, 1), (0, 2))
+    assert result.alpha.value == alpha([(1, 1, 1, 0), (0, 0)], BINARY)
 
 
 def test_distances_are_of_values_not_of_places() -> None:
@@ -99,7 +99,7 @@ def test_distances_are_of_values_not_of_places() -> None:
 def test_levels_have_their_ends_and_are_few() -> None:
     assert levels_of([1.0, 1.0]) == BINARY
     assert levels_of([0.5], (0.25,)) == (0.0, 0.25, 0.5, 1.0)
-    with pytest.raises(SettingError, match=r"labels have 52 different values, and agreement is told of at most 20"):
+    with pytest.raises(SettingError, match=r"labels have 52 different values; agreement needs at most 20"):
         levels_of(number / 51 for number in range(52))
     assert len(levels_of(number / (MOST_LEVELS - 1) for number in range(MOST_LEVELS))) == MOST_LEVELS
 
@@ -121,8 +121,8 @@ def test_turns_of_a_dialogue_are_resampled_together() -> None:
     turns = [
         Rating(f"{at}-{turn}", judged, (person,), at) for at, (person, judged) in enumerate(pairs) for turn in "12345"
     ]
-    found = agreement(turns, BINARY)
-    assert (found.n, found.n_cases, found.n_units) == (100, 100, 20)
+    result = agreement(turns, BINARY)
+    assert (result.n, result.n_cases, result.n_units) == (100, 100, 20)
     assert (alone.n, alone.n_cases, alone.n_units) == (20, 20, 20)
-    assert found.kappa.ci95 == pytest.approx(alone.kappa.ci95)
-    assert found.accuracy.ci95 == pytest.approx(alone.accuracy.ci95)
+    assert result.kappa.ci95 == pytest.approx(alone.kappa.ci95)
+    assert result.accuracy.ci95 == pytest.approx(alone.accuracy.ci95)

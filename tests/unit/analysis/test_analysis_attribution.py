@@ -1,4 +1,4 @@
-"""A broken case is retrieval's fault where its evidence is gone, generation's where it is there."""
+"""Causes of broken cases: retrieval if the evidence is lost, generation if it is there."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_evidence_that_a_testbed_withholds_is_not_retrievals_to_find(ability: st
 
 
 def test_the_causes_of_many_are_counted_and_none_is_left_out() -> None:
-    found = causes_of([pair_of(1.0, 0.0), pair_of(1.0, 0.0), pair_of(1.0, 1.0)])
-    assert found == {"retrieval": 2, "generation": 1, "both": 0, "unknown": 0}
+    result = causes_of([pair_of(1.0, 0.0), pair_of(1.0, 0.0), pair_of(1.0, 1.0)])
+    assert result == {"retrieval": 2, "generation": 1, "both": 0, "unknown": 0}
 
 
 def by_answer(then: float | None, now: float | None) -> Pair:
@@ -60,9 +60,7 @@ def by_answer(then: float | None, now: float | None) -> Pair:
         (1.0, None, "unknown"),
     ],
 )
-def test_without_labels_the_answer_in_what_was_seen_tells_the_cause(
-    then: float | None, now: float | None, text: str
-) -> None:
+def test_without_labels_the_seen_answer_gives_the_cause(then: float | None, now: float | None, text: str) -> None:
     pair = by_answer(then, now)
     assert cause_text(pair) == text
     assert cause_of(pair) == text.partition(" ")[0]

@@ -1,4 +1,4 @@
-"""What votes tell of judges: with one another, asked again, in another order."""
+"""Agreement of votes: between judges, between repeats, and in swapped order."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def voted(*votes: Vote, metric: str = "tone") -> Outcome:
     )  # fmt: skip
 
 
-def test_without_votes_there_is_nothing_to_tell() -> None:
+def test_there_are_no_ballots_without_votes() -> None:
     assert ballots_of([outcome("q", 1.0), voted()]) == []
 
 
-def test_pairs_of_judges_repeats_and_orders_are_told_apart() -> None:
-    (told,) = ballots_of([
+def test_pairs_of_judges_repeats_and_orders_are_separate() -> None:
+    (ballots,) = ballots_of([
         voted(
             vote("a", "yes"), vote("a", "no", 2), vote("a", "yes", swapped=True),
             vote("b", "yes"), vote("b", "no", 2), vote("b", None, swapped=True),
@@ -38,15 +38,15 @@ def test_pairs_of_judges_repeats_and_orders_are_told_apart() -> None:
         voted(vote("a", "no"), vote("b", "no")),
         voted(vote("a", "no"), vote("b", None)),
     ])  # fmt: skip
-    assert told == Ballots(
+    assert ballots == Ballots(
         "tone", ("a", "b"), n_votes=12, n_unread=2, n_answers=3, n_split=2,
         judges=Pairs(4, 3), repeats=Pairs(2, 0), swapped=Pairs(1, 1),
     )  # fmt: skip
-    assert told.split == 2 / 3
-    assert told.judges.share == 0.75
+    assert ballots.split == 2 / 3
+    assert ballots.judges.share == 0.75
 
 
-def test_metrics_stand_apart_and_an_unread_panel_has_no_share() -> None:
+def test_metrics_are_separate_and_an_unread_panel_has_no_share() -> None:
     one, other = ballots_of([
         voted(vote("a", None), vote("b", 3)),
         voted(vote("c", 1), vote("c", 1, 2), metric="stars"),

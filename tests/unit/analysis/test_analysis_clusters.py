@@ -1,4 +1,4 @@
-"""A case that is asked several times is one case."""
+"""The repeats of a case count as one case."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_error_rate_is_of_cases_too() -> None:
     assert cell.ci95 == pytest.approx(bootstrap_interval([0.5, 0.0, 1.0]))
 
 
-def test_a_failed_gate_tells_what_always_misses_from_what_flips() -> None:
+def test_a_failed_gate_separates_always_missing_from_flipping_cases() -> None:
     outcomes = [
         *repeats("worse", 0.0, 0.0, 0.0), *repeats("flaky", 0.0, 1.0, 0.0), *repeats("fine", 1.0, 1.0, 1.0),
         *repeats("partly", 0.0, None, "parse_error"), *repeats("never", None, None, None),
@@ -100,7 +100,7 @@ def test_a_failed_gate_tells_what_always_misses_from_what_flips() -> None:
     assert evaluate(parse_gate("accuracy >= 0.1"), "test_a", outcomes, {}).flaws is None
 
 
-def test_the_cell_that_decides_is_the_one_whose_cases_are_told() -> None:
+def test_the_flaws_are_those_of_the_deciding_cell() -> None:
     outcomes = [*repeats("a", 0.0, 0.0, topic="A"), *repeats("b", 1.0, 0.0, topic="B"), *repeats("c", 1.0, topic="C")]
     result = evaluate(parse_gate("accuracy[topic=*] >= 0.9"), "test_a", outcomes, {"accuracy": MetricInfo(True)})
     assert result.slice == {"topic": "A"}
@@ -116,7 +116,7 @@ def test_without_repeats_a_failed_gate_has_no_flaws_and_no_count_of_cases() -> N
 RATES = ("0", "0.4", "0.8")
 
 
-def test_the_interval_is_over_cases_where_one_stands_under_several_settings() -> None:
+def test_the_interval_is_over_cases_also_with_several_settings() -> None:
     values = {"a": (1.0, 1.0, 0.0), "b": (1.0, 0.0, 0.0), "c": (1.0, 1.0, 1.0), "d": (0.0, 0.0, 0.0)}
     outcomes = [
         outcome(name, value, noise_rate=rate)
@@ -138,7 +138,7 @@ def test_cases_that_are_alike_under_all_settings_have_the_interval_of_one() -> N
     assert cell_of("accuracy", True, right) == Cell(1.0, 4, 0, wilson_interval(2, 2))
 
 
-def test_a_case_with_more_settings_weighs_more_in_the_interval_as_in_the_mean() -> None:
+def test_a_case_with_more_settings_has_more_weight() -> None:
     outcomes = [outcome("a", 1.0, noise_rate=rate) for rate in RATES] + [outcome("b", 0.0), outcome("c", 0.5)]
     cell = cell_of("f1", False, [replace(each, scores={"f1": each.scores["accuracy"]}) for each in outcomes])
     assert cell.mean == pytest.approx(0.7)
@@ -159,16 +159,16 @@ def test_the_difference_of_systems_is_over_cases_too() -> None:
         for rate, value in zip(RATES, each, strict=False)
         for system in ("new", "old")
     ]
-    found = difference_of("accuracy", outcomes, "new")
-    assert (found.mean, found.n, found.n_unscored) == (0.5, 6, 0)
-    assert found.ci95 == clustered_interval([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]], binary=False, low=-1.0)
+    results = difference_of("accuracy", outcomes, "new")
+    assert (results.mean, results.n, results.n_unscored) == (0.5, 6, 0)
+    assert results.ci95 == clustered_interval([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]], binary=False, low=-1.0)
 
 
 def rounded(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (round(interval[0], 3), round(interval[1], 3))
 
 
-def test_twenty_dialogues_that_are_right_as_wholes_are_twenty_facts() -> None:
+def test_twenty_dialogues_that_are_completely_right_are_twenty_facts() -> None:
     """11 of 20 dialogues are right in all 5 turns: Wilson's interval of 0.55 for 19, not of 55 of 100 turns."""
     turns = [
         outcome(f"{dialogue}-{turn}", float(dialogue < 11), dialogue=str(dialogue), round=str(turn))
@@ -213,12 +213,12 @@ def test_the_difference_of_systems_is_over_dialogues_too() -> None:
         for turn in range(2)
         for system, value in (("new", gain), ("old", 0.0))
     ]
-    found = difference_of("accuracy", outcomes, "new")
-    assert (found.n, found.n_units, found.unit) == (6, 3, "dialogue")
-    assert found.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
+    results = difference_of("accuracy", outcomes, "new")
+    assert (results.n, results.n_units, results.unit) == (6, 3, "dialogue")
+    assert results.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
 
 
-def test_dialogues_that_change_as_wholes_have_bonett_and_prices_interval() -> None:
+def test_dialogues_that_change_completely_have_bonett_and_prices_interval() -> None:
     changes = [[-1.0, -1.0]] * 4 + [[1.0, 1.0]] + [[0.0, 0.0]] * 10
     assert clustered_interval(changes, binary=False, low=-1.0) == pytest.approx(bonett_price_interval(1, 4, 15))
     assert clustered_interval([[0.0, 0.0]] * 15, binary=False, low=-1.0) == pytest.approx(
@@ -231,5 +231,5 @@ def test_changes_of_a_tenth_have_an_interval_of_a_tenth() -> None:
 
     Of their squares 0.05 / 5 is the mean; so the half is 1.96 * 0.09798 / 2.23607 = 0.08588.
     """
-    found = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
-    assert found == pytest.approx((-0.10588, 0.06588), abs=1e-5)
+    results = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
+    assert results == pytest.approx((-0.10588, 0.06588), abs=1e-5)

@@ -1,4 +1,4 @@
-"""How much of the baseline a gate is compared with, and whether that is enough."""
+"""Check that a gate is compared with enough of the baseline."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def decided(
     deselected: Sequence[int] = (),
     least: float = 0.5,
 ) -> GateResult:
-    """Return what becomes of a gate over outcomes against the cases of a baseline."""
+    """Return the result of a gate over outcomes against the cases of a baseline."""
     after = measured_of(outcomes)
     pairing = pair_up(cases, after)
     absent = [each for each in outcomes if each.status == "skipped"]
@@ -96,8 +96,8 @@ def test_a_baseline_of_other_testbeds_or_systems_is_not_compared() -> None:
     result = decided(GATE, [replace(case, testbed="test_b.py::test_b", data="other") for case in before(3)], now(3))
     assert result.reason == "not comparable, the baseline does not hold test_a: add it with --rag-update-baseline"
     others = [replace(case, system=name) for case in before(3) for name in ("one", "two")]
-    told = "not comparable, the baseline does not hold the system rag_system of test_a"
-    assert (decided(GATE, others, now(3)).reason or "").startswith(told)
+    message = "not comparable, the baseline does not hold the system rag_system of test_a"
+    assert (decided(GATE, others, now(3)).reason or "").startswith(message)
     assert decided(GATE, [replace(case, system="one") for case in before(3)], now(3)).status == "passed"
 
 
@@ -112,7 +112,7 @@ def test_a_cell_counts_its_own_cases() -> None:
     assert decided("accuracy[topic=A] >= baseline", cases, outcomes).status == "passed"
 
 
-def test_a_cell_of_the_baseline_that_is_gone_fails_unless_it_was_too_small_to_judge() -> None:
+def test_a_removed_cell_fails_unless_it_was_too_small() -> None:
     cases = [*before(10, topic="A"), *before(2, first=10, topic="B")]
     result = decided("accuracy[topic=*] >= baseline", cases, now(10, topic="A"))
     assert (result.status, [cell.not_comparable for cell in result.cells]) == ("failed", [False, True])
@@ -122,7 +122,7 @@ def test_a_cell_of_the_baseline_that_is_gone_fails_unless_it_was_too_small_to_ju
     assert decided("accuracy[topic=*] >= baseline", cases, now(10, topic="A"), deselected=(10, 11)).status == "passed"
 
 
-def test_a_case_counts_where_it_stands_now() -> None:
+def test_a_case_counts_in_its_current_testbed() -> None:
     outcomes = [*now(10, topic="A"), *now(10, first=10, topic="C")]
     cases = [*before(10, topic="A"), *before(10, first=10, topic="B")]
     outcomes = [replace(each, data=f"data of {each.case_id}") for each in outcomes]
@@ -130,7 +130,7 @@ def test_a_case_counts_where_it_stands_now() -> None:
         assert decided(gate, cases, outcomes).status == "passed"
 
 
-def test_a_slice_that_the_baseline_has_no_case_of_fails() -> None:
+def test_a_slice_without_baseline_cases_fails() -> None:
     result = decided("accuracy[topic=C] >= baseline", before(3, topic="A"), now(3, first=5, topic="C"))
     assert (result.reason or "").startswith("not comparable, the baseline holds no case of this slice")
 
@@ -141,6 +141,6 @@ def test_a_share_is_read(text: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1.01", "-0.1", "50%", "nan", "inf"])
-def test_what_is_no_share_is_refused(text: str) -> None:
+def test_an_invalid_share_is_refused(text: str) -> None:
     with pytest.raises(SettingError, match="write a share from 0 to 1, such as"):
         share_of(text, "rag_min_compared")

@@ -27,19 +27,19 @@ def run_of(*right: bool, topics: str = "AB", evidence: float | None = None) -> l
 
 
 def cell(comparison: Comparison, **where: str) -> Compared:
-    (found,) = [each for each in comparison.compared if dict(each.slice) == where]
-    return found
+    (result,) = [each for each in comparison.compared if dict(each.slice) == where]
+    return result
 
 
-def test_what_broke_and_was_mended_is_told_with_its_causes() -> None:
+def test_broken_and_fixed_cases_have_their_causes() -> None:
     before, after = run_of(True, True, False, True, evidence=1.0), run_of(False, True, True, True, evidence=0.0)
-    found = cell(compared(before, after))
-    assert (found.testbed, found.metric, found.system) == (TESTBED, "accuracy", "mine")
-    assert [pair.after.case for pair in found.broken] == ["q0"]
-    assert [pair.after.case for pair in found.fixed] == ["q2"]
-    assert found.causes == {"retrieval": 1, "generation": 0, "both": 0, "unknown": 0}
-    assert (found.found.n_pairs, found.found.baseline, found.found.value, found.found.delta) == (4, 0.75, 0.75, 0.0)
-    assert found.p_holm == found.found.p_value == 1.0
+    result = cell(compared(before, after))
+    assert (result.testbed, result.metric, result.system) == (TESTBED, "accuracy", "mine")
+    assert [pair.after.case for pair in result.broken] == ["q0"]
+    assert [pair.after.case for pair in result.fixed] == ["q2"]
+    assert result.causes == {"retrieval": 1, "generation": 0, "both": 0, "unknown": 0}
+    assert (result.found.n_pairs, result.found.baseline, result.found.value, result.found.delta) == (4, 0.75, 0.75, 0.0)
+    assert result.p_holm == result.found.p_value == 1.0
 
 
 def test_evidence_that_moved_down_in_the_ranking_broke_by_retrieval() -> None:
@@ -76,12 +76,12 @@ def test_one_cell_is_none() -> None:
 def test_a_metric_whose_lower_values_are_better_breaks_by_rising() -> None:
     before = [measured("q1", scores={"lies": 0.0}), measured("q2", scores={"lies": 1.0})]
     after = [measured("q1", scores={"lies": 0.5}), measured("q2", scores={"lies": 0.0})]
-    found = cell(compared(before, after))
-    assert [pair.after.case for pair in found.broken] == ["q1"]
-    assert [pair.after.case for pair in found.fixed] == ["q2"]
+    result = cell(compared(before, after))
+    assert [pair.after.case for pair in result.broken] == ["q1"]
+    assert [pair.after.case for pair in result.fixed] == ["q2"]
 
 
-def test_a_metric_is_compared_where_both_have_it_and_cells_of_every_one_only_when_wanted() -> None:
+def test_metrics_of_both_runs_are_compared_and_their_cells_on_request() -> None:
     before = [measured("q1", 1.0, scores={"f1": 0.5}, topic="A"), measured("q2", 1.0, topic="B")]
     after = [measured("q1", 1.0, scores={"f1": 0.25}, topic="A"), measured("q2", 1.0, scores={"f1": 1.0}, topic="B")]
     comparison = compared(before, after)
@@ -108,15 +108,15 @@ def test_the_case_is_the_unit_of_a_difference() -> None:
         Pair(measured("q1", 1.0, noise_rate=rate), measured("q1", value, noise_rate=rate))
         for rate, value in (("0", 1.0), ("0.4", 0.0))
     ]
-    found = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
-    assert (found.n_pairs, found.delta) == (1, -0.5)
+    result = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (result.n_pairs, result.delta) == (1, -0.5)
 
 
 def test_systems_stand_side_by_side() -> None:
     before = [measured("q1", 1.0, system=name) for name in ("a", "b")]
     after = [measured("q1", 1.0, system="a"), measured("q1", 0.0, system="b")]
-    found = {each.system: each.found.delta for each in compared(before, after).overall}
-    assert found == {"a": 0.0, "b": -1.0}
+    result = {each.system: each.found.delta for each in compared(before, after).overall}
+    assert result == {"a": 0.0, "b": -1.0}
 
 
 def test_what_a_part_of_a_run_lacks_is_not_gone() -> None:
@@ -133,8 +133,8 @@ def test_an_answer_that_changed_while_its_scores_did_not_is_counted() -> None:
 
 def test_the_cells_are_those_of_the_wanted_facets() -> None:
     cases = [measured(f"q{n}", 1.0, topic="A", level=level, task="qa") for n, level in enumerate(("deep", "flat"))]
-    found = compare(snapshot(cases), snapshot(cases), ("level", "topic"), alpha=0.05)
-    assert [dict(each.slice) for each in found.compared if each.slice] == [
+    result = compare(snapshot(cases), snapshot(cases), ("level", "topic"), alpha=0.05)
+    assert [dict(each.slice) for each in result.compared if each.slice] == [
         {"level": "deep", "topic": "A"}, {"level": "flat", "topic": "A"},
     ]  # fmt: skip
 
@@ -168,9 +168,9 @@ def test_turns_of_one_dialogue_are_one_unit_of_a_difference() -> None:
         for d in range(8)
         for turn in range(3)
     ]
-    found = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
-    assert (found.n_pairs, found.n_units, found.facet, found.p_worse) == (24, 8, "dialogue", 1 / 16)
-    assert sorted(found.changes.values()) == [3.0] * 4
+    result = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (result.n_pairs, result.n_units, result.facet, result.p_worse) == (24, 8, "dialogue", 1 / 16)
+    assert sorted(result.changes.values()) == [3.0] * 4
     alone = [Pair(replace(each.before, facets={}), replace(each.after, facets={})) for each in pairs]
     loose = difference(alone, "accuracy", higher_is_better=True, alpha=0.05)
     assert (loose.n_units, loose.facet, loose.p_worse) == (24, "", 2**-12)
@@ -189,5 +189,5 @@ def test_a_cluster_joins_cases_that_it_joined_in_either_run() -> None:
 def test_one_case_in_two_testbeds_is_one_unit() -> None:
     both = [[measured("a", value, testbed=name) for value in (1.0, 0.0)] for name in ("t.py::a", "t.py::b")]
     pairs = [Pair(before, after) for before, after in both]
-    found = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
-    assert (found.n_pairs, found.n_units, found.facet) == (2, 1, "")
+    result = difference(pairs, "accuracy", higher_is_better=True, alpha=0.05)
+    assert (result.n_pairs, result.n_units, result.facet) == (2, 1, "")

@@ -12,51 +12,51 @@ from pytest_rageval.analysis.units import Units
 
 
 def test_a_judge_that_is_always_right_is_worth_as_many_labels() -> None:
-    told = corrected_mean([1.0, 0.0] * 10, [1.0, 0.0] * 10, [1.0, 0.0] * 490)
-    assert (told.n_labelled, told.n_judged, told.value) == (20, 1000, 0.5)
-    assert told.weight == pytest.approx(1, abs=0.06)
-    assert told.ci95 is not None
-    assert told.labelled.ci95 is not None
-    assert told.ci95[1] - told.ci95[0] < 0.7 * (told.labelled.ci95[1] - told.labelled.ci95[0])
+    result = corrected_mean([1.0, 0.0] * 10, [1.0, 0.0] * 10, [1.0, 0.0] * 490)
+    assert (result.n_labelled, result.n_judged, result.value) == (20, 1000, 0.5)
+    assert result.weight == pytest.approx(1, abs=0.06)
+    assert result.ci95 is not None
+    assert result.labelled.ci95 is not None
+    assert result.ci95[1] - result.ci95[0] < 0.7 * (result.labelled.ci95[1] - result.labelled.ci95[0])
 
 
 @pytest.mark.parametrize("judged", [[1.0] * 20, [1.0, 1.0, 0.0, 0.0] * 5])
 def test_a_judge_that_knows_nothing_leaves_what_people_say(judged: list[float]) -> None:
-    told = corrected_mean([1.0, 0.0] * 10, judged, judged * 10)
-    assert told.weight == 0
-    assert told.value == told.labelled.value == 0.5
-    assert told.ci95 == pytest.approx(told.labelled.ci95)
+    result = corrected_mean([1.0, 0.0] * 10, judged, judged * 10)
+    assert result.weight == 0
+    assert result.value == result.labelled.value == 0.5
+    assert result.ci95 == pytest.approx(result.labelled.ci95)
 
 
 def test_a_bias_is_taken_out() -> None:
     """The judge takes every third wrong answer for right."""
     people, judged = [1.0, 0.0, 0.0, 0.0] * 15, [1.0, 1.0, 0.0, 0.0] * 15
-    told = corrected_mean(people, judged, judged * 10)
-    assert told.raw.value == 0.5
-    assert told.value == pytest.approx(0.25)
-    assert told.ci95 is not None
-    assert told.ci95[0] < 0.25 < told.ci95[1] < 0.5
+    result = corrected_mean(people, judged, judged * 10)
+    assert result.raw.value == 0.5
+    assert result.value == pytest.approx(0.25)
+    assert result.ci95 is not None
+    assert result.ci95[0] < 0.25 < result.ci95[1] < 0.5
 
 
 def test_by_hand() -> None:
     """The variance of the judge's twenty values is 5 / 19, its covariance with the ten labels 1.6 / 9, n / N is 1."""
     people, judged = [1.0, 1.0, 0.0, 0.0, 1.0] * 2, [1.0, 1.0, 0.0, 0.0, 0.0] * 2
-    told = corrected_mean(people, judged, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)
+    result = corrected_mean(people, judged, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)
     weight = (1.6 / 9) / (2 * 5 / 19)
-    assert told.weight == pytest.approx(weight)
-    assert told.value == pytest.approx(weight * 0.6 + 0.6 - weight * 0.4)
+    assert result.weight == pytest.approx(weight)
+    assert result.value == pytest.approx(weight * 0.6 + 0.6 - weight * 0.4)
     # Four right answers that the judge finds (1 - w), four wrong ones (0), two that it misses (1); and the invented.
     errors = [1 - weight] * 4 + [0.0] * 4 + [1.0] * 2 + [0.0, 1 - weight, 1.0, -weight]
     spread = weight**2 * (2.4 / 9) / 10 + variance(errors) / 14
     centre = weight * 0.6 + fmean(errors)
-    assert told.ci95 == pytest.approx((centre - 2.2622 * sqrt(spread), centre + 2.2622 * sqrt(spread)), abs=1e-4)
+    assert result.ci95 == pytest.approx((centre - 2.2622 * sqrt(spread), centre + 2.2622 * sqrt(spread)), abs=1e-4)
 
 
 def test_it_stays_in_its_range() -> None:
-    told = corrected_mean([1.0, 1.0, 1.0, 1.0, 0.9] * 2, [0.0, 0.1, 0.0, 0.2, 0.0] * 2, [1.0] * 50)
-    assert told.value is not None
-    assert told.ci95 is not None
-    assert 0 <= told.ci95[0] <= told.value <= told.ci95[1] <= 1
+    result = corrected_mean([1.0, 1.0, 1.0, 1.0, 0.9] * 2, [0.0, 0.1, 0.0, 0.2, 0.0] * 2, [1.0] * 50)
+    assert result.value is not None
+    assert result.ci95 is not None
+    assert 0 <= result.ci95[0] <= result.value <= result.ci95[1] <= 1
 
 
 def test_too_few_labels_and_labels_of_one_value_give_no_interval() -> None:
@@ -67,17 +67,17 @@ def test_too_few_labels_and_labels_of_one_value_give_no_interval() -> None:
     assert (same.value, same.ci95, same.reason) == (1.0, None, "one_value")
 
 
-def test_the_interval_covers_the_truth_where_the_raw_mean_does_not() -> None:
+def test_the_interval_covers_the_truth_and_the_raw_mean_does_not() -> None:
     random_ = random.Random(5)
     covered = raw = 0
     for _ in range(300):
         truth = [float(random_.random() < 0.6) for _ in range(260)]
         judged = [float(random_.random() < (0.9 if right else 0.35)) for right in truth]
-        told = corrected_mean(truth[:60], judged[:60], judged[60:])
-        assert told.ci95 is not None
-        assert told.raw.ci95 is not None
-        covered += told.ci95[0] <= 0.6 <= told.ci95[1]
-        raw += told.raw.ci95[0] <= 0.6 <= told.raw.ci95[1]
+        result = corrected_mean(truth[:60], judged[:60], judged[60:])
+        assert result.ci95 is not None
+        assert result.raw.ci95 is not None
+        covered += result.ci95[0] <= 0.6 <= result.ci95[1]
+        raw += result.raw.ci95[0] <= 0.6 <= result.raw.ci95[1]
     assert covered >= 0.9 * 300
     assert raw <= 0.6 * 300
 
@@ -98,24 +98,24 @@ def test_the_corrected_mean_of_dialogues_is_that_of_cases_with_the_interval_of_d
     """
     people, judged, others = [1.0, 0.0] * 10, [1.0, 0.0, 1.0, 1.0] * 5, [1.0, 0.0, 1.0] * 15
     twice = [[value for value in side for _ in range(2)] for side in (people, judged, others)]
-    told = corrected_mean_of_units(twice[0], twice[1], twice[2], units(*(at // 2 for at in range(130))))
+    result = corrected_mean_of_units(twice[0], twice[1], twice[2], units(*(at // 2 for at in range(130))))
     plain = corrected_mean(twice[0], twice[1], twice[2])
-    assert (told.value, told.weight, told.n_labelled, told.n_judged) == (plain.value, plain.weight, 40, 130)
-    assert (told.raw.n_units, told.labelled.n_units, told.raw.unit) == (65, 20, "dialogue")
-    assert told.value is not None
-    assert told.weight is not None
-    assert told.ci95 is not None
-    errors = [person - told.weight * value for person, value in zip(people, judged, strict=True)]
+    assert (result.value, result.weight, result.n_labelled, result.n_judged) == (plain.value, plain.weight, 40, 130)
+    assert (result.raw.n_units, result.labelled.n_units, result.raw.unit) == (65, 20, "dialogue")
+    assert result.value is not None
+    assert result.weight is not None
+    assert result.ci95 is not None
+    errors = [person - result.weight * value for person, value in zip(people, judged, strict=True)]
     of_errors = pvariance(errors) / 20
-    of_others = told.weight**2 * pvariance(others) / 45
+    of_others = result.weight**2 * pvariance(others) / 45
     half = t_quantile(19) * ((of_errors + of_others) * 65 / 64) ** 0.5
-    assert told.ci95 == pytest.approx((told.value - half, told.value + half))
+    assert result.ci95 == pytest.approx((result.value - half, result.value + half))
 
 
 def test_labels_of_too_few_dialogues_are_too_few() -> None:
     values = [1.0, 0.0] * 20, [1.0, 0.0] * 20, [1.0, 0.0] * 20
-    told = corrected_mean_of_units(*values, units(*(at // 5 for at in range(80))))
-    assert (told.value, told.ci95, told.reason) == (None, None, "too_few")
+    result = corrected_mean_of_units(*values, units(*(at // 5 for at in range(80))))
+    assert (result.value, result.ci95, result.reason) == (None, None, "too_few")
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(0.95, 0.05), (0.95, 0.3), (0.7, 0.05), (0.5, 0.5), (0.99, 0.6)])

@@ -30,10 +30,10 @@ def distinct(n: int) -> list[float]:
 @pytest.mark.parametrize("other", [lambda n: tied(n, 1), distinct], ids=["0/1", "distinct"])
 def test_the_coefficients_are_those_of_scipy(n: int, one: object, other: object) -> None:
     x, y = ([*made(n - 2), 0.0, 1.0] for made in (one, other))  # type: ignore[operator] # neither is constant
-    found = rank_correlation(x, y)
-    assert found.n == n
-    assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
-    assert found.rho == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    result = rank_correlation(x, y)
+    assert result.n == n
+    assert result.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert result.rho == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
 
 
 def test_agreement_and_disagreement_are_the_ends() -> None:
@@ -50,26 +50,26 @@ def test_agreement_and_disagreement_are_the_ends() -> None:
         ([1.0, 1.0, 1.0], [0.0, 0.5, 1.0], "constant"), ([0.0, 0.5, 1.0], [0.0, 0.0, 0.0], "constant"),
     ],
 )  # fmt: skip
-def test_what_is_undefined_has_a_reason_and_no_value(x: Sequence[float], y: Sequence[float], reason: str) -> None:
+def test_an_undefined_correlation_has_a_reason(x: Sequence[float], y: Sequence[float], reason: str) -> None:
     assert rank_correlation(x, y) == RankCorrelation(len(x), reason=reason)
 
 
 def test_the_interval_is_the_bootstraps_and_always_the_same() -> None:
     x = distinct(60)
     y = [a + 0.5 * b for a, b in zip(x, distinct(60), strict=True)]
-    found = rank_correlation(x, y)
-    assert found == rank_correlation(x, y)
+    result = rank_correlation(x, y)
+    assert result == rank_correlation(x, y)
     drawn = np.random.default_rng(3).integers(0, 60, (2_000, 60))
-    for measure, ci95 in ((stats.kendalltau, found.tau_b_ci95), (stats.spearmanr, found.rho_ci95)):
+    for measure, ci95 in ((stats.kendalltau, result.tau_b_ci95), (stats.spearmanr, result.rho_ci95)):
         each = [measure(np.take(x, at), np.take(y, at)).statistic for at in drawn[:1_000]]
         assert ci95 == pytest.approx(np.quantile(each, (0.025, 0.975)), abs=0.03)
 
 
 def test_resamples_that_are_constant_are_left_out() -> None:
-    found = rank_correlation([0, 0, 0, 1], [0, 0, 1, 1])
-    assert found.tau_b == pytest.approx(stats.kendalltau([0, 0, 0, 1], [0, 0, 1, 1]).statistic)
-    assert found.tau_b_ci95 is not None
-    assert -1 <= found.tau_b_ci95[0] <= found.tau_b_ci95[1] <= 1
+    result = rank_correlation([0, 0, 0, 1], [0, 0, 1, 1])
+    assert result.tau_b == pytest.approx(stats.kendalltau([0, 0, 0, 1], [0, 0, 1, 1]).statistic)
+    assert result.tau_b_ci95 is not None
+    assert -1 <= result.tau_b_ci95[0] <= result.tau_b_ci95[1] <= 1
 
 
 @pytest.mark.parametrize("n", [2_000, 5_000])
@@ -79,14 +79,14 @@ def test_many_distinct_values_take_little_longer_than_drawing_the_resamples(n: i
     began = time.process_time()
     np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=2_000_000 // n)
     drawn = time.process_time()
-    found = rank_correlation(x, y)
+    result = rank_correlation(x, y)
     assert time.process_time() - drawn < 10 * (drawn - began)
-    assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert result.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 
 def test_without_intervals_nothing_is_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = distinct(50), distinct(50)
-    wanted = replace(rank_correlation(x, y), tau_b_ci95=None, rho_ci95=None)
+    expected = replace(rank_correlation(x, y), tau_b_ci95=None, rho_ci95=None)
     computed: list[int] = []
     coefficients = correlation._tau_b_and_rho
 
@@ -95,13 +95,13 @@ def test_without_intervals_nothing_is_resampled(monkeypatch: pytest.MonkeyPatch)
         return coefficients(table, *columns)
 
     monkeypatch.setattr(correlation, "_tau_b_and_rho", counted)
-    assert rank_correlation(x, y, intervals=False) == wanted
+    assert rank_correlation(x, y, intervals=False) == expected
     assert sum(computed) == 1
     rank_correlation(x, y)
     assert sum(computed) == 1_002
 
 
-def test_nothing_heavy_is_imported_where_nothing_is_to_be_told() -> None:
+def test_no_numpy_is_imported_for_an_undefined_correlation() -> None:
     script = (
         "import sys; from pytest_rageval.analysis.correlation import rank_correlation as r\n"
         "r([1.0, 1.0, 1.0], [0.0, 1.0, 0.5]); r([], []); print('numpy' in sys.modules)"

@@ -43,20 +43,20 @@ def test_steps_of_one_kind_are_one_stage_of_an_answer() -> None:
     ]
 
 
-def test_a_step_without_seconds_is_no_stage_and_no_answer_has_none() -> None:
+def test_steps_without_seconds_are_not_stages() -> None:
     unanswered = replace(outcome("q1"), answer=None)
     assert (
         stages_of([unanswered, outcome("q2", Step("retrieve"), step("retrieve", "long"), step("generate", None))]) == []
     )
 
 
-def test_what_was_replayed_took_no_time_but_its_retrieval_did() -> None:
+def test_replayed_answers_have_only_retrieval_times() -> None:
     for usage in (REPLAYED, None):
         replayed = outcome("q1", step("retrieve", 1.0), step("generate", 0.0001), usage=usage)
         assert [stage.stage for stage in stages_of([replayed])] == ["retrieve"]
 
 
-def test_queries_are_told_apart_by_the_retriever_that_a_step_names() -> None:
+def test_queries_are_separate_for_each_named_retriever() -> None:
     outcomes = [
         outcome("q1", step("retrieve", 1.0, retriever="bm25"), step("generate", 1.0)),
         outcome("q2", step("retrieve", 3.0, retriever="bm25"), system="other"),
@@ -69,7 +69,7 @@ def test_queries_are_told_apart_by_the_retriever_that_a_step_names() -> None:
     }
 
 
-def test_each_process_has_its_own_times_and_memory_and_the_most_counts() -> None:
+def test_the_highest_times_and_memory_of_all_processes_count() -> None:
     one = {"retriever": "bm25", "passages": 9, "build_s": 2.0, "load_s": None, "resident_bytes": 10, "disk_bytes": 7}
     two = {**one, "build_s": None, "load_s": 0.5, "resident_bytes": 30, "disk_bytes": None}
     both = {**one, "build_s": 2.0, "load_s": 0.5, "resident_bytes": 30}

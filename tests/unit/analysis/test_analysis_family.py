@@ -1,4 +1,4 @@
-"""P-values of comparisons that are decided together, against hand-worked values and every way of giving signs."""
+"""P-values of a family of comparisons, against hand-worked values and all combinations of signs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ALPHA = 0.05
 
 
 def compared(changes: Mapping[Any, float], n: int = 20) -> Paired:
-    """Return a comparison of ``n`` cases of which some changed, by whole steps or less, positive for the worse."""
+    """Return a comparison of ``n`` cases with these changes, in whole steps or less, positive for the worse."""
     values = [*changes.values(), *[0.0] * (n - len(changes))]
-    found = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
-    return replace(found, changes=changes)
+    result = paired([max(0.0, value) for value in values], [max(0.0, -value) for value in values])
+    return replace(result, changes=changes)
 
 
 def steps(name: str, worse: int, better: int = 0) -> Paired:
@@ -32,13 +32,13 @@ def steps(name: str, worse: int, better: int = 0) -> Paired:
     return compared({f"{name}{at}": 1.0 if at < worse else -1.0 for at in range(worse + better)})
 
 
-def p_values(*found: Paired) -> list[float | None]:
-    return [each.p_value for each in adjusted(found, ALPHA)]
+def p_values(*result: Paired) -> list[float | None]:
+    return [each.p_value for each in adjusted(result, ALPHA)]
 
 
-@pytest.mark.parametrize(("units", "wanted"), [(0, 1), (1, 0.5), (4, 0.0625), (5, 0.03125)])
-def test_the_smallest_p_is_that_of_units_that_all_became_worse(units: int, wanted: float) -> None:
-    assert smallest_p(units) == wanted == paired([1.0] * units + [0.0], [0.0] * (units + 1)).p_worse
+@pytest.mark.parametrize(("units", "expected"), [(0, 1), (1, 0.5), (4, 0.0625), (5, 0.03125)])
+def test_the_smallest_p_is_that_of_units_that_all_became_worse(units: int, expected: float) -> None:
+    assert smallest_p(units) == expected == paired([1.0] * units + [0.0], [0.0] * (units + 1)).p_worse
 
 
 def test_a_comparison_alone_keeps_its_p_and_its_level() -> None:

@@ -89,8 +89,8 @@ UPPER = "has a malformed baseline; write <= baseline or <= baseline + 0.02"
         ("accuracy >= 5%%", "has no valid operator and bound after 'accuracy'; " + SHAPE),
         ("accuracy >= 0,5", "has no valid operator and bound after 'accuracy'; " + SHAPE),
         ("accuracy[topic=x] 0.5", "has no valid operator and bound after 'accuracy[topic=x]'; " + SHAPE),
-        ("accuracy >= 0.5.1", "has the bound '0.5.1', which is no number"),
-        ("accuracy >= .", "has the bound '.', which is no number"),
+        ("accuracy >= 0.5.1", "has the bound '0.5.1', which is not a number"),
+        ("accuracy >= .", "has the bound '.', which is not a number"),
         ("accuracy >= 1e999", "has the bound '1e999', which is not finite"),
         ("accuracy >= -1e999", "has the bound '-1e999', which is not finite"),
         ("accuracy[] >= 0.5", SLICE),
@@ -108,7 +108,7 @@ UPPER = "has a malformed baseline; write <= baseline or <= baseline + 0.02"
         ("accuracy[topic=x, topic=y] >= 0.5", "names 'topic' twice; name it once"),
         ("accuracy[min_n=5, min_n=6] >= 0.5", "names 'min_n' twice; name it once"),
         *(
-            (f"accuracy[min_n={text}] >= 0.5", f"has min_n={text!r}, wanted a whole number from 1 on, as min_n=5")
+            (f"accuracy[min_n={text}] >= 0.5", f"has min_n={text!r}; write a whole number from 1 on, such as min_n=5")
             for text in ("0", "000", "-1", "+5", "5.0", "1e3", "*", "five", "٥", "0x5", "1234567890")
         ),
         ("accuracy >= baselines", BASELINE),
@@ -166,7 +166,7 @@ def test_a_long_valid_expression_is_read_at_once() -> None:
     ("op", "below", "at", "above"),
     [(">=", False, True, True), (">", False, False, True), ("<=", True, True, False), ("<", True, False, False)],
 )
-def test_a_bound_is_kept_or_not_below_at_and_above_it(op: str, below: bool, at: bool, above: bool) -> None:
+def test_bounds_below_at_and_above_the_value(op: str, below: bool, at: bool, above: bool) -> None:
     gate = parse_gate(f"accuracy {op} 0.7")
     assert (gate.holds(0.69), gate.holds(0.7), gate.holds(0.71)) == (below, at, above)
 
@@ -204,7 +204,7 @@ def test_an_unknown_name_offers_the_nearest(text: str, problem: str) -> None:
     assert str(caught.value) == f"here: gate {text!r}: {problem}"
 
 
-def test_a_metric_of_which_nothing_is_near_lists_all_and_the_pseudo_metrics() -> None:
+def test_an_unknown_metric_without_a_near_name_lists_all_names() -> None:
     with pytest.raises(UnknownNameError) as caught:
         check_gate(parse_gate("zzzzzz >= 0.5"), METRICS, FACETS)
     assert caught.value.known == tuple(sorted([*METRICS, *PSEUDO_METRICS]))
@@ -220,7 +220,7 @@ def test_a_bound_that_no_share_can_reach_is_refused(text: str) -> None:
     assert str(caught.value) == f"here: gate {text!r} {what}"
 
 
-def test_a_value_that_misses_by_little_is_told_in_full() -> None:
+def test_a_value_that_misses_narrowly_is_shown_in_full() -> None:
     gate = parse_gate("rouge_l >= 1")
     assert gate.missed_by(0.999999995) == "0.999999995"
     assert gate.missed_by(0.91234567) == "0.9123"

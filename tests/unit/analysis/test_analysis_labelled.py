@@ -19,8 +19,8 @@ def answered(name: str, text: str, value: float | str = 1.0, system: str = "one"
     return replace(made, nodeid=f"{made.nodeid}{system}{text}", answer=Answer(text), system=system)
 
 
-def why(found: Matched) -> dict[str, list[str]]:
-    return {reason: [label.id for label in labels] for reason, labels in found.unmatched.items()}
+def why(matches: Matched) -> dict[str, list[str]]:
+    return {reason: [label.id for label in labels] for reason, labels in matches.unmatched.items()}
 
 
 def both(*pairs: tuple[float, tuple[float, ...]]) -> list[Scored]:
@@ -43,15 +43,15 @@ def test_a_label_is_of_its_cases_answer_and_of_its_system_and_text() -> None:
         Label("b", 1.0, metric="unknown"),
         Label("b", None),
     ]
-    found = matched(labels, run)
-    assert [(each.outcomes, each.labels) for each in found.answers] == [
+    matches = matched(labels, run)
+    assert [(each.outcomes, each.labels) for each in matches.answers] == [
         ((run[0],), (labels[0],)),
         ((run[1],), (labels[1],)),
         ((run[2],), (labels[2], labels[3])),
         ((run[4],), (labels[4],)),
     ]
-    assert found.blank == (labels[10],)
-    assert why(found) == {
+    assert matches.blank == (labels[10],)
+    assert why(matches) == {
         "of one of several answers to the case, without saying which": ["c"],
         "of no case of the run": ["d"],
         "of a system that the run does not have for the case": ["a"],
@@ -68,20 +68,20 @@ def test_a_label_of_either_of_two_systems_is_refused() -> None:
 
 def test_a_run_without_texts_is_labelled_by_case_and_system() -> None:
     run = [answered("a", ""), answered("b", "")]
-    found = matched([Label("a", 1.0, answer="what was said"), Label("b", 0.0)], run)
-    assert [each.outcomes for each in found.answers] == [(run[0],), (run[1],)]
+    matches = matched([Label("a", 1.0, answer="what was said"), Label("b", 0.0)], run)
+    assert [each.outcomes for each in matches.answers] == [(run[0],), (run[1],)]
 
 
 def test_an_answer_under_several_testbeds_is_one_answer() -> None:
     unscored, there = answered("a", "x", "parse_error: no label"), answered("a", "x", 0.5)
-    found = matched([Label("a", 1.0)], [unscored, replace(there, testbed="other", nodeid="other")])
-    assert len(found.answers) == 1
-    ((told,), reasons) = scored("accuracy", found.answers)
-    assert (told.judged, told.people, told.outcome.testbed) == (0.5, (1.0,), "other")
+    matches = matched([Label("a", 1.0)], [unscored, replace(there, testbed="other", nodeid="other")])
+    assert len(matches.answers) == 1
+    ((comparison,), reasons) = scored("accuracy", matches.answers)
+    assert (comparison.judged, comparison.people, comparison.outcome.testbed) == (0.5, (1.0,), "other")
     assert not reasons
 
 
-def test_what_has_no_score_is_counted_with_its_reason() -> None:
+def test_unscored_answers_are_counted_by_reason() -> None:
     run = [
         answered("a", "x", "parse_error: no label"),
         answered("b", "x", "parse_error: prose"),
@@ -90,45 +90,45 @@ def test_what_has_no_score_is_counted_with_its_reason() -> None:
         answered("e", "x"),
     ]
     labels = [Label(name, 1.0) for name in "abcd"] + [Label("e", 1.0, metric="other")]
-    told, reasons = scored("accuracy", matched(labels, run).answers)
-    assert told == []
+    comparison, reasons = scored("accuracy", matched(labels, run).answers)
+    assert comparison == []
     assert reasons == {"parse_error": 2, "not_computed": 1, "error": 1}
 
 
-def test_scores_between_become_yes_or_no_as_people_say_it() -> None:
-    found = compared(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
-    assert (found.levels, found.threshold, found.snapped) == ((0, 1), 0.5, False)
-    assert found.ratings == (Rating("0", 1.0, (1.0,)), Rating("1", 0.0, (0.0, 1.0)))
+def test_scores_in_between_become_yes_or_no_like_the_labels() -> None:
+    matches = compared(both((0.5, (1.0,)), (0.49, (0.0, 1.0))))
+    assert (matches.levels, matches.threshold, matches.snapped) == ((0, 1), 0.5, False)
+    assert matches.ratings == (Rating("0", 1.0, (1.0,)), Rating("1", 0.0, (0.0, 1.0)))
     assert compared(both((1.0, (1.0,)), (0.0, (1.0,)))).threshold is None
 
 
 def test_scores_between_become_the_nearest_level_of_people() -> None:
-    found = compared(both((0.3, (0.5,)), (1.0, (1.0,))))
-    assert (found.levels, found.threshold, found.snapped) == ((0, 0.5, 1), None, True)
-    assert found.ratings[0].judged == 0.5
+    matches = compared(both((0.3, (0.5,)), (1.0, (1.0,))))
+    assert (matches.levels, matches.threshold, matches.snapped) == ((0, 0.5, 1), None, True)
+    assert matches.ratings[0].judged == 0.5
     assert compared(both((0.5, (1.0,))), declared=(0.0, 0.5, 1.0)).ratings[0].judged == 0.5
 
 
 def test_a_threshold_is_for_both_sides() -> None:
-    found = compared(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
-    assert (found.levels, found.threshold) == ((0, 1), 0.75)
-    assert [(each.judged, each.people) for each in found.ratings] == [(0, (0,)), (1, (1,)), (0, (1,))]
+    matches = compared(both((0.7, (0.5,)), (0.8, (0.8,)), (0.2, (1.0,))), threshold=0.75)
+    assert (matches.levels, matches.threshold) == ((0, 1), 0.75)
+    assert [(each.judged, each.people) for each in matches.ratings] == [(0, (0,)), (1, (1,)), (0, (1,))]
 
 
 def test_an_id_that_datasets_share_is_found_in_each_and_never_in_another_id() -> None:
     run = [answered("jsonl:a.jsonl:q1", "x"), answered("labelled:s.csv:q1", "x"), answered("10:30", "x")]
     run += [answered("q2", "x"), answered("labelled:s.csv:q2", "y")]
     labels = [Label("q1", 1.0), Label("30", 1.0), Label("q2", 1.0)]
-    found = matched(labels, run)
-    assert [each.outcomes for each in found.answers] == [(run[0], run[1]), (run[3],)]
-    assert why(found) == {"of no case of the run": ["30"]}
+    matches = matched(labels, run)
+    assert [each.outcomes for each in matches.answers] == [(run[0], run[1]), (run[3],)]
+    assert why(matches) == {"of no case of the run": ["30"]}
 
 
 def test_answers_to_turns_of_a_dialogue_are_one_unit_under_all_systems() -> None:
     def turn(name: str, dialogue: str, system: str) -> Scored:
-        said = replace(answered(name, "x"), facets={"dialogue": dialogue}, system=system)
-        return Scored(said, 1.0, (1.0,))
+        words = replace(answered(name, "x"), facets={"dialogue": dialogue}, system=system)
+        return Scored(words, 1.0, (1.0,))
 
-    found = compared([turn("a", "1", "old"), turn("a", "1", "new"), turn("b", "1", "old"), turn("c", "2", "old")])
-    units = [each.unit for each in found.ratings]
+    matches = compared([turn("a", "1", "old"), turn("a", "1", "new"), turn("b", "1", "old"), turn("c", "2", "old")])
+    units = [each.unit for each in matches.ratings]
     assert units[0] == units[1] == units[2] != units[3]

@@ -38,17 +38,17 @@ def test_a_matrix_counts_cells_and_margins_over_cases() -> None:
     assert matrix.total == Cell(0.6, 5, 2, wilson_interval(3, 5))
 
 
-def test_an_error_is_unscored_even_where_a_score_was_reached() -> None:
+def test_an_error_is_unscored_even_with_a_score() -> None:
     assert cell_of("accuracy", True, [failed("a", 1.0), outcome("b", 0.0)]) == Cell(0.0, 1, 1, wilson_interval(0, 1))
 
 
-def test_where_nothing_was_scored_there_is_no_mean() -> None:
+def test_there_is_no_mean_without_scores() -> None:
     assert cell_of("accuracy", True, [failed("a"), outcome("b", "parse_error")]) == Cell(None, 0, 2, None)
     assert cell_of("accuracy", True, [outcome("a", 1.0, metric="token_f1")]) == Cell(None, 0, 1, None)
     assert cell_of("accuracy", True, []) == Cell(None, 0, 0, None)
 
 
-def test_values_that_are_no_rate_take_the_bootstraps_interval() -> None:
+def test_graded_values_get_the_bootstrap_interval() -> None:
     outcomes = [outcome("a", 0.2), outcome("b", 0.4), outcome("c", 0.9)]
     assert cell_of("accuracy", False, outcomes) == Cell(0.5, 3, 0, bootstrap_interval([0.2, 0.4, 0.9]))
 

@@ -9,8 +9,8 @@ from pytest_rageval.model.outcome import Score
 
 
 def test_a_case_measures_its_scores_and_digests_and_not_what_a_single_run_was() -> None:
-    told = outcome("q1", 0.12345678, topic="Funds", system="mine", knew="true")
-    (case,) = measured_of([replace(told, system="mine", data="d", said="s", evidence=0.5)])
+    summary = outcome("q1", 0.12345678, topic="Funds", system="mine", knew="true")
+    (case,) = measured_of([replace(summary, system="mine", data="d", said="s", evidence=0.5)])
     assert case == Measured(
         "test_a.py::test_a", "q1", "mine", {"topic": "Funds"}, "d", ("s",), 0.5, {"accuracy": 0.123457}, False,
         ("test_a.py::test_a[q1]",),
@@ -29,12 +29,12 @@ def test_repeats_are_one_case_with_the_means_of_those_that_have_a_score() -> Non
     assert len(case.nodes) == 5
 
 
-def test_a_case_that_failed_has_no_scores_and_one_that_was_skipped_is_none() -> None:
+def test_a_failed_case_has_no_scores_and_a_skipped_one_is_left_out() -> None:
     (case,) = measured_of([failed("q1", 1.0), skipped("q2")])
     assert (case.case, case.failed, case.scores, case.evidence, case.data) == ("q1", True, {}, None, "")
 
 
-def test_a_score_without_a_value_is_no_key() -> None:
+def test_a_score_without_a_value_is_left_out() -> None:
     (case,) = measured_of([replace(outcome("q1"), scores={"accuracy": Score(1.0), "f1": Score(reason="no_gold")})])
     assert case.scores == {"accuracy": 1.0}
 
@@ -42,8 +42,8 @@ def test_a_score_without_a_value_is_no_key() -> None:
 def test_settings_and_systems_stand_apart_and_all_are_sorted() -> None:
     two = [outcome("q1", 1.0, noise_rate=rate) for rate in ("0.4", "0")]
     other = replace(outcome("q1", 1.0, noise_rate="0"), system="another")
-    told = [(case.case, case.system, dict(case.facets)) for case in measured_of([*two, outcome("q0", 0.0), other])]
-    assert told == [
+    summary = [(case.case, case.system, dict(case.facets)) for case in measured_of([*two, outcome("q0", 0.0), other])]
+    assert summary == [
         ("q0", "rag_system", {}),
         ("q1", "another", {"noise_rate": "0"}),
         ("q1", "rag_system", {"noise_rate": "0"}),

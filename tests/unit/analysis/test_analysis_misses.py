@@ -12,16 +12,16 @@ def is_missed(value: float, *gates: str, higher: bool = True) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("value", "higher", "wanted"),
+    ("value", "higher", "expected"),
     [(0.0, True, True), (0.01, True, False), (1.0, True, False),
      (1.0, False, True), (0.99, False, False), (0.0, False, False)],
 )  # fmt: skip
-def test_without_a_gate_a_case_misses_at_the_worst_value(value: float, higher: bool, wanted: bool) -> None:
-    assert is_missed(value, higher=higher) is wanted
+def test_without_a_gate_a_case_misses_at_the_worst_value(value: float, higher: bool, expected: bool) -> None:
+    assert is_missed(value, higher=higher) is expected
 
 
 @pytest.mark.parametrize(
-    ("value", "gate", "wanted"),
+    ("value", "gate", "expected"),
     [
         (0.84, "accuracy >= 0.85", True),
         (0.85, "accuracy >= 0.85", False),
@@ -30,9 +30,9 @@ def test_without_a_gate_a_case_misses_at_the_worst_value(value: float, higher: b
         (0.0, "accuracy < 0.1", False),
     ],
 )
-def test_with_a_gate_on_the_metric_its_bound_decides(value: float, gate: str, wanted: bool) -> None:
-    assert is_missed(value, gate) is wanted
-    assert is_missed(value, "error_rate <= 0.01", gate) is wanted
+def test_with_a_gate_on_the_metric_its_bound_decides(value: float, gate: str, expected: bool) -> None:
+    assert is_missed(value, gate) is expected
+    assert is_missed(value, "error_rate <= 0.01", gate) is expected
 
 
 @pytest.mark.parametrize("gate", ["accuracy[topic=A] >= 0.9", "accuracy >= baseline", "token_f1 >= 0.9", "n >= 3"])
@@ -41,6 +41,6 @@ def test_a_gate_on_something_else_does_not_decide(gate: str) -> None:
     assert is_missed(0.0, gate)
 
 
-def test_what_was_not_scored_is_no_miss() -> None:
+def test_an_unscored_case_does_not_miss() -> None:
     for other in (failed("a", 0.0), skipped("a"), outcome("a", "parse_error"), outcome("a", 0.0, metric="token_f1")):
         assert not missed(other, "accuracy", True, [parse_gate("accuracy >= 0.5")])

@@ -18,7 +18,7 @@ from pytest_rageval.analysis.statistics import bootstrap_interval
 
 
 def rates(n: int, worse: int, better: int) -> tuple[list[float], list[float]]:
-    """Return 0/1 values of ``n`` cases of which some fall, some rise and the others stay, half of them at 1."""
+    """Return 0/1 values of ``n`` cases: some fall, some rise, and the others stay, half of them at 1."""
     same = [float(at % 2) for at in range(n - worse - better)]
     return [1.0] * worse + [0.0] * better + same, [0.0] * worse + [1.0] * better + same
 
@@ -37,57 +37,57 @@ def share_of(p: float | None) -> float:
 
 @pytest.mark.parametrize(("worse", "better"), [(12, 4), (4, 12), (5, 0), (0, 5), (7, 7), (1, 0), (80, 41), (700, 690)])
 def test_0_1_values_have_the_exact_test_of_mcnemar(worse: int, better: int) -> None:
-    told = paired(*rates(2_000, worse, better))
+    result = paired(*rates(2_000, worse, better))
     changed = worse + better
-    assert (told.n_pairs, told.n_worse, told.n_better) == (2_000, worse, better)
-    assert told.p_value == pytest.approx(stats.binomtest(worse, changed).pvalue, rel=1e-9)
-    assert told.p_worse == pytest.approx(stats.binomtest(worse, changed, alternative="greater").pvalue, rel=1e-9)
-    assert told.delta == pytest.approx((better - worse) / 2_000)
-    assert (told.step, told.changing) == (1, 2 * (min(worse, better) + 2) / 2_004)
+    assert (result.n_pairs, result.n_worse, result.n_better) == (2_000, worse, better)
+    assert result.p_value == pytest.approx(stats.binomtest(worse, changed).pvalue, rel=1e-9)
+    assert result.p_worse == pytest.approx(stats.binomtest(worse, changed, alternative="greater").pvalue, rel=1e-9)
+    assert result.delta == pytest.approx((better - worse) / 2_000)
+    assert (result.step, result.changing) == (1, 2 * (min(worse, better) + 2) / 2_004)
 
 
 def test_a_run_against_itself_finds_nothing_and_says_what_it_could_have_found() -> None:
-    told = paired(*rates(100, 0, 0))
-    assert (told.delta, told.p_value, told.p_worse, told.n_worse, told.n_better) == (0, 1, 1, 0, 0)
-    assert power_of(100, share_of(told.least_drop), changing=4 / 104) == pytest.approx(0.8, abs=1e-4)
-    assert told.ci95 is not None
-    assert told.ci95[0] == -told.ci95[1] < -0.01
+    result = paired(*rates(100, 0, 0))
+    assert (result.delta, result.p_value, result.p_worse, result.n_worse, result.n_better) == (0, 1, 1, 0, 0)
+    assert power_of(100, share_of(result.least_drop), changing=4 / 104) == pytest.approx(0.8, abs=1e-4)
+    assert result.ci95 is not None
+    assert result.ci95[0] == -result.ci95[1] < -0.01
 
 
 def test_the_interval_of_0_1_values_is_bonett_and_prices() -> None:
-    told = paired(*rates(200, 20, 6))
+    result = paired(*rates(200, 20, 6))
     up, down = 7 / 202, 21 / 202
     half = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / 202)
-    assert told.ci95 == pytest.approx((up - down - half, up - down + half))
+    assert result.ci95 == pytest.approx((up - down - half, up - down + half))
 
 
 def test_graded_values_have_the_bootstraps_interval_of_their_changes() -> None:
     before, after = graded(50, -0.02)
-    told = paired(before, after)
-    assert told.ci95 == bootstrap_interval([new - old for old, new in zip(before, after, strict=True)], low=-1.0)
-    assert told.ci95 is not None
-    assert told.delta is not None
-    assert told.ci95[0] < told.delta < told.ci95[1] < 0
+    result = paired(before, after)
+    assert result.ci95 == bootstrap_interval([new - old for old, new in zip(before, after, strict=True)], low=-1.0)
+    assert result.ci95 is not None
+    assert result.delta is not None
+    assert result.ci95[0] < result.delta < result.ci95[1] < 0
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
 @pytest.mark.parametrize("by", [-0.05, 0.0, 0.03])
 def test_few_changes_are_permuted_in_every_way(n: int, by: float) -> None:
     before, after = graded(n, by, seed=n)
-    told = paired(before, after)
-    for alternative, got in (("two-sided", told.p_value), ("less", told.p_worse)):
-        wanted = stats.permutation_test(
+    result = paired(before, after)
+    for alternative, got in (("two-sided", result.p_value), ("less", result.p_worse)):
+        expected = stats.permutation_test(
             (after, before), lambda x, y: np.mean(x - y), permutation_type="samples", alternative=alternative
         )
-        assert got == pytest.approx(wanted.pvalue)
-    assert min(share_of(told.p_value), share_of(told.p_worse)) >= 0.5**n
+        assert got == pytest.approx(expected.pvalue)
+    assert min(share_of(result.p_value), share_of(result.p_worse)) >= 0.5**n
 
 
 @pytest.mark.parametrize(("n", "by"), [(14, -0.02), (14, 0.02), (14, -0.005)])
 def test_more_changes_are_permuted_at_random(n: int, by: float) -> None:
     before, after = graded(n, by, seed=n)
-    told = paired(before, after)
-    for alternative, got in (("two-sided", told.p_value), ("less", told.p_worse)):
+    result = paired(before, after)
+    for alternative, got in (("two-sided", result.p_value), ("less", result.p_worse)):
         exact = stats.permutation_test(
             (after, before),
             lambda x, y, axis=-1: np.mean(x - y, axis=axis),
@@ -99,19 +99,19 @@ def test_more_changes_are_permuted_at_random(n: int, by: float) -> None:
 
 def test_the_mean_of_repeats_is_a_graded_value() -> None:
     before, after = [1.0, 1.0, 2 / 3, 1.0, 1 / 3, 1.0], [2 / 3, 1 / 3, 2 / 3, 0.0, 0.0, 1.0]
-    told = paired(before, after)
-    assert (told.n_worse, told.n_better, told.p_worse, told.p_value) == (4, 0, 1 / 16, 1 / 8)
+    result = paired(before, after)
+    assert (result.n_worse, result.n_better, result.p_worse, result.p_value) == (4, 0, 1 / 16, 1 / 8)
     squares = [sum(x * x for x in side) for side in (before, after)]
-    assert told.step == pytest.approx(sum(squares) / (sum(before) + sum(after)))
-    assert told.changing == pytest.approx(2 * 2 / 10)  # none became better
+    assert result.step == pytest.approx(sum(squares) / (sum(before) + sum(after)))
+    assert result.changing == pytest.approx(2 * 2 / 10)  # none became better
 
 
-def test_what_differs_by_rounding_only_is_no_change() -> None:
-    told = paired([0.1 + 0.2, 0.5], [0.3, 0.5])
-    assert (told.n_worse, told.n_better, told.p_value, told.changing) == (0, 0, 1, 4 / 6)
+def test_a_difference_by_rounding_does_not_count_as_a_change() -> None:
+    result = paired([0.1 + 0.2, 0.5], [0.3, 0.5])
+    assert (result.n_worse, result.n_better, result.p_value, result.changing) == (0, 0, 1, 4 / 6)
 
 
-def test_a_metric_of_which_less_is_better_is_worse_when_it_rises() -> None:
+def test_a_metric_with_lower_is_better_is_worse_when_it_rises() -> None:
     before, after = rates(300, 20, 5)
     falls, rises = paired(before, after), paired(after, before, higher_is_better=False)
     assert falls.p_worse == rises.p_worse == pytest.approx(stats.binomtest(20, 25, alternative="greater").pvalue)
@@ -121,22 +121,22 @@ def test_a_metric_of_which_less_is_better_is_worse_when_it_rises() -> None:
 
 @pytest.mark.parametrize("cells", [1, 80])
 def test_a_plain_drop_passes_the_correction_over_all_cells(cells: int) -> None:
-    told = paired(*graded(60, -0.05), cells=cells)
-    assert share_of(holm([told.p_worse, *[0.9] * (cells - 1)])[0]) <= 0.05
+    result = paired(*graded(60, -0.05), cells=cells)
+    assert share_of(holm([result.p_worse, *[0.9] * (cells - 1)])[0]) <= 0.05
 
 
 def test_a_great_many_graded_values_are_decided_at_once() -> None:
-    told = paired(*graded(11_400, -0.003))
-    assert 0 < share_of(told.p_worse) < 0.01
-    assert told == paired(*graded(11_400, -0.003))
+    result = paired(*graded(11_400, -0.003))
+    assert 0 < share_of(result.p_worse) < 0.01
+    assert result == paired(*graded(11_400, -0.003))
 
 
 def test_the_least_drop_of_graded_values_is_that_of_cases_that_lose_all_they_have() -> None:
     before, after = graded(300, 0.0)
-    told = paired(before, after)
-    assert told.step == pytest.approx(0.5, abs=0.02)
-    assert told.changing == pytest.approx((300 * 0.05**2 / 0.5**2 + 4) / 304, rel=0.2)
-    assert told.least_drop == least_drop(300, changing=told.changing, step=told.step)
+    result = paired(before, after)
+    assert result.step == pytest.approx(0.5, abs=0.02)
+    assert result.changing == pytest.approx((300 * 0.05**2 / 0.5**2 + 4) / 304, rel=0.2)
+    assert result.least_drop == least_drop(300, changing=result.changing, step=result.step)
     rarely = paired([0.3] * 300, [0.3] * 300, higher_is_better=False)
     assert rarely.step == pytest.approx(0.7)
     assert rarely.changing == 4 / 304
@@ -161,9 +161,9 @@ def test_the_share_that_changes_by_chance_is_that_of_the_rarer_direction() -> No
 
 
 def test_the_smallest_detectable_drop_is_that_of_the_level_in_force() -> None:
-    told = paired(*rates(300, 10, 10))
-    assert told.at_level(0.05) == told
-    assert told.at_level(0.05 / 80) == paired(*rates(300, 10, 10), cells=80)
+    result = paired(*rates(300, 10, 10))
+    assert result.at_level(0.05) == result
+    assert result.at_level(0.05 / 80) == paired(*rates(300, 10, 10), cells=80)
 
 
 def test_a_drop_within_many_cells_must_be_greater_to_be_found() -> None:
@@ -174,8 +174,8 @@ def test_a_drop_within_many_cells_must_be_greater_to_be_found() -> None:
 
 @pytest.mark.parametrize("n", [1, 4])
 def test_fewer_cases_than_a_test_needs_show_no_drop(n: int) -> None:
-    told = paired(*rates(n, n, 0))
-    assert (told.delta, told.p_worse, told.least_drop) == (-1, 0.5**n, None)
+    result = paired(*rates(n, n, 0))
+    assert (result.delta, result.p_worse, result.least_drop) == (-1, 0.5**n, None)
 
 
 def test_of_no_pairs_nothing_is_known() -> None:
@@ -198,21 +198,21 @@ def test_the_sums_of_units_change_their_signs_together() -> None:
     """
     before = [1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0]
     after = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
-    told = paired(before, after, units=["a", "a", "b", "b", "c", "c", "d", "d"])
-    assert told.changes == {"a": 2.0, "b": 1.0, "d": -1.0}
-    assert (told.n_pairs, told.n_units, told.n_worse, told.n_better) == (8, 4, 4, 2)
-    assert told.p_worse == 3 / 8
-    assert told.delta == -0.25
+    result = paired(before, after, units=["a", "a", "b", "b", "c", "c", "d", "d"])
+    assert result.changes == {"a": 2.0, "b": 1.0, "d": -1.0}
+    assert (result.n_pairs, result.n_units, result.n_worse, result.n_better) == (8, 4, 4, 2)
+    assert result.p_worse == 3 / 8
+    assert result.delta == -0.25
 
 
-def test_dialogues_that_change_as_wholes_are_mcnemars_pairs() -> None:
+def test_dialogues_that_change_completely_are_mcnemars_pairs() -> None:
     before, after = rates(20, 6, 1)
-    told = paired([v for v in before for _ in range(5)], [v for v in after for _ in range(5)],
+    result = paired([v for v in before for _ in range(5)], [v for v in after for _ in range(5)],
                   units=[at for at in range(20) for _ in range(5)])  # fmt: skip
     alone = paired(before, after)
-    assert (told.p_worse, told.p_value, told.delta) == (alone.p_worse, alone.p_value, alone.delta)
-    assert (told.least_drop, told.changing, told.step) == (alone.least_drop, alone.changing, alone.step)
-    assert (told.n_pairs, told.n_units, alone.n_units) == (100, 20, 20)
+    assert (result.p_worse, result.p_value, result.delta) == (alone.p_worse, alone.p_value, alone.delta)
+    assert (result.least_drop, result.changing, result.step) == (alone.least_drop, alone.changing, alone.step)
+    assert (result.n_pairs, result.n_units, alone.n_units) == (100, 20, 20)
 
 
 def test_changes_are_positive_for_the_worse() -> None:

@@ -19,82 +19,82 @@ def ids(cases: Sequence[Measured]) -> list[str]:
 
 
 def test_cases_are_one_by_id_and_the_others_are_new_or_gone() -> None:
-    found = pair_up([measured("q1", 1.0), measured("q2", 1.0)], [measured("q2", 0.0), measured("q3", 1.0)])
-    assert names(found.pairs) == [("q2", "q2")]
-    assert (ids(found.new), ids(found.gone)) == (["q3"], ["q1"])
-    assert (found.renamed, found.changed, found.failed) == ((), (), ())
+    result = pair_up([measured("q1", 1.0), measured("q2", 1.0)], [measured("q2", 0.0), measured("q3", 1.0)])
+    assert names(result.pairs) == [("q2", "q2")]
+    assert (ids(result.new), ids(result.gone)) == (["q3"], ["q1"])
+    assert (result.renamed, result.changed, result.failed) == ((), (), ())
 
 
 def test_a_new_id_is_found_by_its_content() -> None:
-    found = pair_up([measured("q1", 1.0, data="d")], [measured("kettle", 0.0, data="d")])
-    assert names(found.pairs) == names(found.renamed) == [("q1", "kettle")]
-    assert (found.new, found.gone) == ((), ())
+    result = pair_up([measured("q1", 1.0, data="d")], [measured("kettle", 0.0, data="d")])
+    assert names(result.pairs) == names(result.renamed) == [("q1", "kettle")]
+    assert (result.new, result.gone) == ((), ())
 
 
 def test_a_record_put_in_at_the_top_moves_the_numbers_of_all_others_and_no_history() -> None:
     before = [measured(f"q{n}", 1.0, data=f"d{n}") for n in range(5)]
     after = [measured("q0", 0.0, data="new"), *(measured(f"q{n + 1}", 1.0, data=f"d{n}") for n in range(5))]
-    found = pair_up(before, after)
-    assert names(found.pairs) == names(found.renamed) == [(f"q{n}", f"q{n + 1}") for n in range(5)]
-    assert (ids(found.new), ids(found.gone), found.changed) == (["q0"], [], ())
+    result = pair_up(before, after)
+    assert names(result.pairs) == names(result.renamed) == [(f"q{n}", f"q{n + 1}") for n in range(5)]
+    assert (ids(result.new), ids(result.gone), result.changed) == (["q0"], [], ())
 
 
 def test_relabelled_facets_and_a_moved_testbed_are_found() -> None:
-    found = pair_up([measured("q1", 1.0, topic="Funds")], [measured("q1", 1.0, topic="Equity")])
-    assert names(found.renamed) == [("q1", "q1")]
-    found = pair_up([measured("q1", 1.0)], [measured("q1", 1.0, testbed=OTHER)])
-    assert names(found.renamed) == [("q1", "q1")]
+    result = pair_up([measured("q1", 1.0, topic="Funds")], [measured("q1", 1.0, topic="Equity")])
+    assert names(result.renamed) == [("q1", "q1")]
+    result = pair_up([measured("q1", 1.0)], [measured("q1", 1.0, testbed=OTHER)])
+    assert names(result.renamed) == [("q1", "q1")]
 
 
 def test_nothing_moves_between_testbeds_that_both_runs_have() -> None:
     stays = [measured("q0", 1.0), measured("q0", 1.0, testbed=OTHER)]
-    found = pair_up([*stays, measured("q1", 1.0)], [*stays, measured("q1", 1.0, testbed=OTHER)])
-    assert names(found.pairs) == [("q0", "q0")] * 2
-    assert (ids(found.new), ids(found.gone)) == (["q1"], ["q1"])
+    result = pair_up([*stays, measured("q1", 1.0)], [*stays, measured("q1", 1.0, testbed=OTHER)])
+    assert names(result.pairs) == [("q0", "q0")] * 2
+    assert (ids(result.new), ids(result.gone)) == (["q1"], ["q1"])
 
 
-def test_what_has_another_content_is_counted_apart_and_never_compared() -> None:
-    found = pair_up([measured("q1", 1.0, data="d")], [measured("q1", 0.0, data="e")])
-    assert names(found.changed) == [("q1", "q1")]
-    assert (found.pairs, found.renamed, found.new, found.gone) == ((), (), (), ())
+def test_cases_with_changed_content_are_counted_and_not_compared() -> None:
+    result = pair_up([measured("q1", 1.0, data="d")], [measured("q1", 0.0, data="e")])
+    assert names(result.changed) == [("q1", "q1")]
+    assert (result.pairs, result.renamed, result.new, result.gone) == ((), (), (), ())
 
 
 def test_an_unknown_content_is_taken_for_the_same_under_its_id_alone() -> None:
-    found = pair_up([measured("q1", 1.0, data="")], [measured("q1", 0.0, data="e")])
-    assert names(found.pairs) == [("q1", "q1")]
-    assert found.renamed == ()
-    found = pair_up([measured("q1", 1.0, data="")], [measured("q2", 0.0, data="")])
-    assert (ids(found.new), ids(found.gone), found.pairs) == (["q2"], ["q1"], ())
+    result = pair_up([measured("q1", 1.0, data="")], [measured("q1", 0.0, data="e")])
+    assert names(result.pairs) == [("q1", "q1")]
+    assert result.renamed == ()
+    result = pair_up([measured("q1", 1.0, data="")], [measured("q2", 0.0, data="")])
+    assert (ids(result.new), ids(result.gone), result.pairs) == (["q2"], ["q1"], ())
 
 
 def test_content_that_several_cases_have_names_none_of_them() -> None:
     twins = [measured("q1", 1.0, data="d"), measured("q2", 0.0, data="d")]
-    found = pair_up(twins, [measured("q3", 1.0, data="d")])
-    assert (ids(found.new), ids(found.gone), found.pairs) == (["q3"], ["q1", "q2"], ())
-    found = pair_up(twins, [measured("q1", 1.0, data="d"), measured("q3", 1.0, data="d")])
-    assert names(found.pairs) == [("q1", "q1"), ("q2", "q3")]
+    result = pair_up(twins, [measured("q3", 1.0, data="d")])
+    assert (ids(result.new), ids(result.gone), result.pairs) == (["q3"], ["q1", "q2"], ())
+    result = pair_up(twins, [measured("q1", 1.0, data="d"), measured("q3", 1.0, data="d")])
+    assert names(result.pairs) == [("q1", "q1"), ("q2", "q3")]
 
 
 def test_cases_that_a_run_did_not_score_are_counted_apart() -> None:
-    found = pair_up(
+    result = pair_up(
         [measured("q1", failed=True), measured("q2", 1.0)], [measured("q1", 1.0), measured("q2", failed=True)]
     )
-    assert names(found.failed) == [("q1", "q1"), ("q2", "q2")]
-    assert found.pairs == ()
+    assert names(result.failed) == [("q1", "q1"), ("q2", "q2")]
+    assert result.pairs == ()
 
 
 def test_one_system_each_is_compared_whatever_its_name_and_several_by_theirs() -> None:
     old, new = measured("q1", 1.0, system="v1"), measured("q1", 0.0, system="v2")
-    found = pair_up([old], [new])
-    assert names(found.pairs) == [("q1", "q1")]
-    assert found.renamed == ()
-    found = pair_up([old], [new, measured("q1", 0.0, system="v3")])
-    assert (found.pairs, ids(found.new), ids(found.gone)) == ((), ["q1", "q1"], ["q1"])
-    found = pair_up([old, new], [old, measured("q1", 1.0, system="v3")])
-    assert [(pair.before.system, pair.after.system) for pair in found.pairs] == [("v1", "v1")]
+    result = pair_up([old], [new])
+    assert names(result.pairs) == [("q1", "q1")]
+    assert result.renamed == ()
+    result = pair_up([old], [new, measured("q1", 0.0, system="v3")])
+    assert (result.pairs, ids(result.new), ids(result.gone)) == ((), ["q1", "q1"], ["q1"])
+    result = pair_up([old, new], [old, measured("q1", 1.0, system="v3")])
+    assert [(pair.before.system, pair.after.system) for pair in result.pairs] == [("v1", "v1")]
 
 
-def test_answers_are_the_same_in_any_order_and_however_often_they_were_given() -> None:
+def test_answers_are_compared_without_order_and_repetition() -> None:
     def same(before: Sequence[str], after: Sequence[str]) -> bool:
         return Pair(measured("q1", said=before), measured("q1", said=after)).same_answer
 

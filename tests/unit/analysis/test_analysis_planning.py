@@ -1,4 +1,4 @@
-"""How many cases a test needs, and what it finds with those it has."""
+"""Number of cases that a test needs, and the smallest drop that it detects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_power_of_many_changes_is_about_right(n: int, drop: float, changing:
 
 
 @pytest.mark.parametrize(("alpha", "needed"), [(0.05, 5), (0.03125, 5), (0.0312, 6), (0.5, 1), (0.05 / 80, 11)])
-def test_where_nothing_goes_up_so_many_must_go_down(alpha: float, needed: int) -> None:
+def test_without_rises_so_many_cases_must_fall(alpha: float, needed: int) -> None:
     assert power_of(200, 0.04, changing=0.0, alpha=alpha) == pytest.approx(stats.binom.sf(needed - 1, 200, 0.04))
 
 
@@ -47,11 +47,11 @@ def test_of_no_change_at_all_300_cases_show_a_drop_of_two_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drop", "changing", "wanted"), [(0.1, 0.0, 66), (0.1, 0.12, 146), (0.05, 0.1, 398), (0.02, 0.1, 1_952)]
+    ("drop", "changing", "expected"), [(0.1, 0.0, 66), (0.1, 0.12, 146), (0.05, 0.1, 398), (0.02, 0.1, 1_952)]
 )
-def test_a_wanted_drop_needs_so_many_cases(drop: float, changing: float, wanted: int) -> None:
-    assert cases_needed(drop, changing=changing) == wanted
-    assert power_of(wanted, drop, changing=changing) >= 0.8 > power_of(wanted - 1, drop, changing=changing)
+def test_a_wanted_drop_needs_so_many_cases(drop: float, changing: float, expected: int) -> None:
+    assert cases_needed(drop, changing=changing) == expected
+    assert power_of(expected, drop, changing=changing) >= 0.8 > power_of(expected - 1, drop, changing=changing)
 
 
 def test_cases_that_change_less_at_a_time_need_be_fewer() -> None:

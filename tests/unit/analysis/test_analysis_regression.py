@@ -37,7 +37,7 @@ def verdict(result: GateResult) -> str:
 
 
 @pytest.mark.parametrize(
-    ("gate", "n_broken", "n_fixed", "wanted", "status"),
+    ("gate", "n_broken", "n_fixed", "expected", "status"),
     [
         ("accuracy >= baseline", 0, 0, "not_worse", "passed"),
         ("accuracy >= baseline", 3, 5, "not_worse", "passed"),
@@ -48,11 +48,11 @@ def verdict(result: GateResult) -> str:
         ("accuracy >= baseline", 8, 4, "inconclusive", "passed"),
     ],
 )
-def test_a_drop_fails_where_it_passes_the_tolerance_and_is_no_noise(
-    gate: str, n_broken: int, n_fixed: int, wanted: str, status: str
+def test_a_drop_fails_if_it_is_beyond_the_tolerance_and_significant(
+    gate: str, n_broken: int, n_fixed: int, expected: str, status: str
 ) -> None:
     result = decided(gate, changed(100, n_broken, n_fixed))
-    assert (verdict(result), result.status) == (wanted, status)
+    assert (verdict(result), result.status) == (expected, status)
     assert result.regression is not None
     assert len(result.regression.broken) == n_broken
     assert result.regression.found.n_pairs == 100
@@ -65,12 +65,12 @@ def test_a_failed_gate_names_the_change_and_the_cases() -> None:
 
 
 @pytest.mark.parametrize(("policy", "status"), [("pass", "passed"), ("warn", "passed"), ("fail", "failed")])
-def test_what_cannot_be_told_from_noise_is_what_the_setting_makes_of_it(policy: Policy, status: str) -> None:
+def test_an_inconclusive_drop_follows_the_setting(policy: Policy, status: str) -> None:
     result = decided("accuracy >= baseline", changed(10, 3), policy=policy)
     assert (verdict(result), result.status) == ("inconclusive", status)
     if policy == "fail":
         assert result.reason is not None
-        assert result.reason.endswith("over 10 cases, too few to tell it from noise")
+        assert result.reason.endswith("over 10 cases, not significant")
 
 
 def test_an_upper_bound_is_broken_by_rising() -> None:
@@ -89,24 +89,24 @@ def test_cells_are_decided_together() -> None:
     assert verdict(alone) == "worse"
     cells = [changed(20, 5, topic="A"), changed(20, 0, topic="B"), changed(20, 4, 1, topic="C")]
     result = decided("accuracy[topic=*] >= baseline", *cells)
-    told = [cell.regression for cell in result.cells]
-    assert [each.verdict for each in told if each] == ["inconclusive", "not_worse", "inconclusive"]
-    assert [each.p_value for each in told if each] == [1 - (31 / 32) ** 2, 1, 6 / 32]
-    assert [each.family for each in told if each] == [3, 3, 3]
+    cell_results = [cell.regression for cell in result.cells]
+    assert [each.verdict for each in cell_results if each] == ["inconclusive", "not_worse", "inconclusive"]
+    assert [each.p_value for each in cell_results if each] == [1 - (31 / 32) ** 2, 1, 6 / 32]
+    assert [each.family for each in cell_results if each] == [3, 3, 3]
 
 
 def test_a_cell_that_cannot_be_significant_costs_the_others_nothing() -> None:
     cells = [changed(20, 5, topic="A"), changed(20, 2, 2, topic="B"), changed(20, 4, topic="C")]
     result = decided("accuracy[topic=*] >= baseline", *cells)
-    told = [cell.regression for cell in result.cells]
-    assert [each.p_value for each in told if each] == [1 / 32, 11 / 16, 1 - (15 / 16) ** 2]
+    cell_results = [cell.regression for cell in result.cells]
+    assert [each.p_value for each in cell_results if each] == [1 / 32, 11 / 16, 1 - (15 / 16) ** 2]
     assert (result.status, result.slice) == ("failed", {"topic": "A"})
     assert result.cells[0].status == "failed"
     assert result.cells[2].status == "passed"
 
 
 def session(per: AlphaPer, *gates: str) -> list[GateResult]:
-    """Return what becomes of gates over 20 cases of A, of which 5 broke, and 20 of B: 1 broke and 4 were fixed."""
+    """Return the results of gates over 20 cases of A (5 broken) and 20 of B (1 broken, 4 fixed)."""
     parts = changed(20, 5, topic="A"), changed(20, 1, 4, topic="B")
     outcomes = [each for part, _ in parts for each in part]
     against = Against({nodeid: pair for _, part in parts for nodeid, pair in part.items()}, per=per)
@@ -114,19 +114,21 @@ def session(per: AlphaPer, *gates: str) -> list[GateResult]:
 
 
 @pytest.mark.parametrize(
-    ("per", "p_value", "wanted"), [("session", 1 - (31 / 32) ** 2, "inconclusive"), ("gate", 1 / 32, "worse")]
+    ("per", "p_value", "expected"), [("session", 1 - (31 / 32) ** 2, "inconclusive"), ("gate", 1 / 32, "worse")]
 )
-def test_the_gates_of_a_session_are_decided_together_or_each_alone(per: AlphaPer, p_value: float, wanted: str) -> None:
+def test_the_gates_of_a_session_are_decided_together_or_each_alone(
+    per: AlphaPer, p_value: float, expected: str
+) -> None:
     a, b = session(per, "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline")
     assert a.regression is not None
-    assert (a.regression.p_value, verdict(a), verdict(b)) == (p_value, wanted, "not_worse")
+    assert (a.regression.p_value, verdict(a), verdict(b)) == (p_value, expected, "not_worse")
 
 
 def test_gates_that_test_the_same_count_once() -> None:
     same = ["accuracy[topic=A] >= baseline", "accuracy[topic=A] >= baseline - 0.1", "accuracy[topic=*] >= baseline"]
-    told = [result.regression for result in session("session", *same, "accuracy[topic=A] <= baseline")]
-    assert [each.family for each in told if each] == [3, 3, 3, 3]  # A down, B down, A up
-    assert len({each.p_value for each in told[:3] if each}) == 1
+    cell_results = [result.regression for result in session("session", *same, "accuracy[topic=A] <= baseline")]
+    assert [each.family for each in cell_results if each] == [3, 3, 3, 3]  # A down, B down, A up
+    assert len({each.p_value for each in cell_results[:3] if each}) == 1
 
 
 def test_a_drop_inside_the_tolerance_stays_a_member() -> None:
@@ -135,12 +137,12 @@ def test_a_drop_inside_the_tolerance_stays_a_member() -> None:
 
 
 def test_the_smallest_detectable_drop_is_that_of_the_family() -> None:
-    found = {}
+    test = {}
     for per in ALPHA_PER:
         (a, _) = session(per, "accuracy[topic=A] >= baseline", "accuracy[topic=B] >= baseline")
         assert a.regression is not None
-        found[per] = a.regression.found.least_drop or 0
-    assert found["session"] > found["gate"] > 0
+        test[per] = a.regression.found.least_drop or 0
+    assert test["session"] > test["gate"] > 0
 
 
 def test_the_deciding_cell_is_the_one_that_fell_most() -> None:
@@ -167,8 +169,8 @@ def test_repeats_of_a_case_are_one_pair() -> None:
     runs = [run for n in range(6) for run in repeats(f"q{n}", 0.0, 0.5, 1.0)]
     pairs = {run.nodeid: pair for run, pair in zip(runs, thrice(6), strict=True)}
     against = Against(pairs)
-    (found,) = regressions([against.comparison(parse_gate("accuracy >= baseline"), runs)], 0.05)
-    assert (found.found.n_pairs, found.found.delta, found.verdict) == (6, -0.5, "worse")
+    (test,) = regressions([against.comparison(parse_gate("accuracy >= baseline"), runs)], 0.05)
+    assert (test.found.n_pairs, test.found.delta, test.verdict) == (6, -0.5, "worse")
 
 
 def thrice(n: int) -> Sequence[Pair]:

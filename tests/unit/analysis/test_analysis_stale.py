@@ -1,4 +1,4 @@
-"""Gates over cases whose labels are stale fail, whatever the others say, and name what to do."""
+"""Gates over cases with stale labels fail, and say what to do."""
 
 from __future__ import annotations
 

@@ -76,8 +76,8 @@ def test_a_rate_of_none_or_all_keeps_its_own_end(n: int) -> None:
 
 def test_the_quantile_of_t_is_right_for_every_size() -> None:
     assert len(T_975) == 200
-    for df, wanted in enumerate(T_975, 1):
-        assert t_quantile(df) == pytest.approx(wanted, rel=5e-5), df
+    for df, expected in enumerate(T_975, 1):
+        assert t_quantile(df) == pytest.approx(expected, rel=5e-5), df
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_interval_holds_the_true_mean_of_graded_scores(n: int, least: float)
     assert least <= held / 1_000 <= 0.99
 
 
-def test_nothing_has_no_mean() -> None:
+def test_there_is_no_mean_of_no_values() -> None:
     assert mean_of([], binary=True) == mean_of([], binary=False) == Mean(None, 0, None)
     assert bootstrap_interval([]) is None
 
@@ -154,7 +154,7 @@ def test_equal_values_have_the_interval_of_a_rate(value: float, n: int) -> None:
 
 @pytest.mark.parametrize("value", [-1.0, -0.25, 0.0, 1.0])
 @pytest.mark.parametrize("n", [2, 19])
-def test_equal_differences_have_the_interval_of_pairs_of_rates_by_as_much(value: float, n: int) -> None:
+def test_equal_differences_have_a_scaled_interval_of_pairs_of_rates(value: float, n: int) -> None:
     interval = bootstrap_interval([value] * n, low=-1.0)
     assert interval is not None
     step = abs(value) or 1.0
@@ -165,7 +165,7 @@ def test_equal_differences_have_the_interval_of_pairs_of_rates_by_as_much(value:
 
 
 @pytest.mark.parametrize("value", [1 + 1e-12, -1e-12])
-def test_equal_values_that_rounding_took_out_of_their_range_are_no_trouble(value: float) -> None:
+def test_equal_values_outside_their_range_by_rounding_are_accepted(value: float) -> None:
     assert bootstrap_interval([value] * 3) == wilson_interval(3 * round(value), 3)
 
 
@@ -185,7 +185,7 @@ def test_a_rate_is_the_exact_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "q", "wanted"),
+    ("values", "q", "expected"),
     [
         ([], 0.5, None),
         ([3.0], 0.95, 3.0),
@@ -197,7 +197,7 @@ def test_a_rate_is_the_exact_share() -> None:
         ([1.0, 2.0, 3.0, 4.0, 5.0], 1.0, 5.0),
     ],
 )
-def test_a_quantile_lies_between_its_neighbours(values: list[float], q: float, wanted: float | None) -> None:
+def test_a_quantile_lies_between_its_neighbours(values: list[float], q: float, expected: float | None) -> None:
     before = list(values)
-    assert quantile(values, q) == wanted
+    assert quantile(values, q) == expected
     assert values == before

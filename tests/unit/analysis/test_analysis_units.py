@@ -77,7 +77,7 @@ def test_a_document_is_the_same_in_every_testbed() -> None:
     assert units_of_outcomes([shop, bank]).n == 1
 
 
-def test_no_case_has_no_unit() -> None:
+def test_there_are_no_units_without_cases() -> None:
     units = units_of([])
     assert (units.names, units.n, units.facet) == ((), 0, "")
 

@@ -1,4 +1,4 @@
-"""What was used and what was asked: unknown is never zero."""
+"""Usage of answers and sums of model calls: unknown is never zero."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(
-    ("metric", "wanted"),
+    ("metric", "expected"),
     [
         ("cost_usd", Cell(1.0, 3, 0, None)),
         ("tokens", Cell(20, 3, 0, None)),
@@ -38,10 +38,10 @@ KNOWN = [
         ("n", Cell(2.0, 2, 2, None)),
     ],
 )
-def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, wanted: Cell) -> None:
-    assert cell_of(metric, False, KNOWN) == wanted
+def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, expected: Cell) -> None:
+    assert cell_of(metric, False, KNOWN) == expected
     result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", KNOWN, {})
-    assert (result.value, result.n, result.ci95) == (wanted.mean, wanted.n, wanted.ci95)
+    assert (result.value, result.n, result.ci95) == (expected.mean, expected.n, expected.ci95)
 
 
 def test_every_pseudo_metric_can_be_a_matrix_with_what_is_unknown_counted() -> None:
@@ -61,7 +61,7 @@ def test_every_pseudo_metric_can_be_a_matrix_with_what_is_unknown_counted() -> N
 
 
 @pytest.mark.parametrize("metric", ["cost_usd", "tokens", "latency_p50", "n"])
-def test_where_nothing_is_known_a_cell_is_never_zero(metric: str) -> None:
+def test_an_unknown_cell_is_never_zero(metric: str) -> None:
     assert cell_of(metric, False, [failed("a")]).mean is None
     assert cell_of(metric, False, []).mean is None
 
@@ -86,7 +86,7 @@ def test_a_latency_gate_over_replayed_answers_is_skipped() -> None:
     assert latency(*replayed, text="tokens <= 28").status == "passed"
 
 
-def test_a_system_that_was_replayed_without_a_call_of_a_model_took_no_time_either() -> None:
+def test_a_system_replayed_without_a_model_call_has_no_time() -> None:
     replayed = [outcome(name, 1.0, usage=Usage(), calls=Calls()) for name in "ab"]
     assert latency(*replayed).status == "skipped"
     assert latency(outcome("a", 1.0, usage=Usage(), calls=LIVE)).status == "failed"  # it did ask
@@ -99,12 +99,12 @@ def test_a_latency_gate_over_some_replayed_answers_is_over_those_measured() -> N
     assert latency(outcome("a", 1.0, usage=Usage(latency_s=0.5), calls=REPLAYED)).status == "passed"
 
 
-def test_an_answer_is_replayed_even_where_its_judge_was_asked_anew() -> None:
+def test_an_answer_is_replayed_even_if_its_judge_was_called() -> None:
     assert latency(outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED + LIVE)).status == "skipped"
     assert latency(outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=LIVE)).status == "failed"
 
 
-def test_a_cell_of_replayed_answers_does_not_hide_one_that_was_measured() -> None:
+def test_a_cell_of_replayed_answers_does_not_hide_a_measured_cell() -> None:
     replayed = outcome("a", 1.0, usage=Usage(10, 4, 0.5), calls=REPLAYED, topic="A")
     for seconds, status in ((0.5, "passed"), (2.0, "failed")):
         measured = outcome("b", 1.0, usage=Usage(latency_s=seconds), topic="B")
@@ -128,11 +128,11 @@ def test_calls_are_summed_over_outcomes_and_what_belongs_to_none() -> None:
     assert calls_of([], Calls()) == Calls()
 
 
-def test_an_answer_whose_calls_were_not_counted_tells_by_its_usage() -> None:
-    told = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0))
+def test_calls_that_were_not_counted_are_estimated_from_usage() -> None:
+    with_usage = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0))
     free = outcome("b", 1.0, usage=Usage(0, 0, 0.0))
-    assert calls_of([told, free], Calls()) == Calls(1, 0, 1, 3, 1, 0.5, 0.5)
-    assert calls_of([told, outcome("c", 1.0)], LIVE) == Calls(3, 0, 5, None, None, None, None)
+    assert calls_of([with_usage, free], Calls()) == Calls(1, 0, 1, 3, 1, 0.5, 0.5)
+    assert calls_of([with_usage, outcome("c", 1.0)], LIVE) == Calls(3, 0, 5, None, None, None, None)
     counted = outcome("a", 1.0, usage=Usage(3, 1, 0.5, 1.0), calls=LIVE)
     assert calls_of([counted], Calls()) == LIVE  # counted once
 

@@ -157,8 +157,8 @@ def test_topics_of_one_name_under_two_others_are_two_cells() -> None:
     assert list(result.cells[1].slice or ()) == ["topic_1", "topic", "task"]
     assert [c.n for c in judge("accuracy[topic=*, min_n=5] >= 0.4", outcomes).small] == [1, 3, 1]
     assert [c.n for c in judge("accuracy[topic_1=*, topic=基金] >= 0.4", outcomes).cells] == [3, 6]
-    named = judge("accuracy[topic=基金, min_n=5] >= 0.4", outcomes)
-    assert (named.status, named.value, named.n, named.cells) == ("passed", 0.5, 10, ())
+    names = judge("accuracy[topic=基金, min_n=5] >= 0.4", outcomes)
+    assert (names.status, names.value, names.n, names.cells) == ("passed", 0.5, 10, ())
 
 
 def test_the_count_is_of_scored_cases_and_never_unknown() -> None:
@@ -196,7 +196,7 @@ def test_latency_is_of_the_cases_whose_time_is_known() -> None:
     assert judge("latency_p50 <= 3", [outcome("none", 1.0)]).status == "failed"
 
 
-def test_cost_and_tokens_are_sums_and_unknown_where_a_part_is() -> None:
+def test_cost_and_tokens_are_sums_and_unknown_if_a_part_is() -> None:
     known = [
         outcome("a", 1.0, usage=Usage(10, 5, 0.25)),
         outcome("b", 0.0, usage=Usage(1, 0, 0.5)),
@@ -212,7 +212,7 @@ def test_cost_and_tokens_are_sums_and_unknown_where_a_part_is() -> None:
         assert result.reason == f"{result.gate.metric} is unknown, as 1 of 3 answers report no {what}"
 
 
-def test_a_metric_of_which_nothing_is_known_takes_the_bootstraps_interval() -> None:
+def test_an_unknown_metric_gets_the_bootstrap_interval() -> None:
     outcomes = [outcome("a", 0.0, metric="mine"), outcome("b", 1.0, metric="mine"), outcome("c", 1.0, metric="mine")]
     assert judge("mine >= 0", outcomes).ci95 == bootstrap_interval([0.0, 1.0, 1.0])
 
@@ -228,7 +228,7 @@ def test_a_case_left_unasked_may_be_one_that_the_model_knew(gate: str) -> None:
     assert result.reason == "1 case was not asked: the budget is spent"
 
 
-def test_what_the_model_knew_has_to_be_known_of_some_case() -> None:
+def test_a_gate_on_known_answers_needs_a_case_with_that_facet() -> None:
     result = judge(KNOWN, [outcome("a", 1.0), failed("b")])
     assert (result.status, result.n_errors) == ("failed", 1)
     assert result.reason == "nothing was scored: whether the model knew is known of none of 2 cases"
@@ -266,12 +266,12 @@ def test_cells_that_are_large_enough_decide_for_all() -> None:
     assert (missed.status, missed.slice, len(missed.small)) == ("failed", {"topic": "D"}, 2)
 
 
-def test_where_every_cell_is_too_small_nothing_has_passed() -> None:
+def test_a_gate_with_only_small_cells_does_not_pass() -> None:
     result = judge("accuracy[topic=*, min_n=5] >= 0.6", topics(A=3, B=4))
     assert (result.status, result.reason) == ("skipped", "too few in each of 2 cells: at most n 4 < 5")
 
 
-def test_a_cell_that_is_too_small_for_its_errors_has_failed() -> None:
+def test_a_cell_that_is_small_because_of_errors_fails() -> None:
     outcomes = [*topics(A=2), failed("x", topic="A"), outcome("y", "judge_unavailable", topic="A"), skipped("z")]
     result = judge("accuracy[min_n=4] >= 0.6", outcomes)
     assert result.status == "failed"
@@ -287,7 +287,7 @@ def test_repeats_of_a_case_do_not_make_it_several() -> None:
     assert judge("accuracy[min_n=4] >= 0.6", outcomes).reason == "too few: n 2 < 4"
 
 
-def test_a_gate_over_several_cells_tells_where_it_fails_ahead_of_the_cause() -> None:
+def test_a_gate_over_cells_names_the_failing_cell_before_the_cause() -> None:
     wrong, right = outcome("a", 0.0, topic="B", rate="0.8"), outcome("b", 1.0, topic="A", rate="0.8")
     assert judge("accuracy[topic=*] >= 0.5", [wrong, right]).reason == "accuracy is 0 at topic=B"
     assert judge("accuracy[rate=0.8, topic=*] >= 0.5", [wrong, right]).reason == "accuracy is 0 at topic=B"
@@ -297,7 +297,7 @@ def test_a_gate_over_several_cells_tells_where_it_fails_ahead_of_the_cause() -> 
 
 
 @pytest.mark.parametrize("topic", ["C", "T: one", "x at y: z"])
-def test_without_its_cause_a_reason_still_tells_the_whole_place(topic: str) -> None:
+def test_a_reason_without_its_cause_names_the_whole_cell(topic: str) -> None:
     right, wrong, lost = (outcome("a", value, topic=at) for value, at in ((1.0, "A"), (0.0, topic), (0.0, "B")))
     assert judge("accuracy[topic=*] >= 0.5", [right, wrong]).bare_reason == f"accuracy is 0 at topic={topic}"
     nothing = judge("accuracy[topic=*] >= 0.5", [right, failed("c", topic=topic)])

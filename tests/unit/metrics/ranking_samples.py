@@ -1,4 +1,4 @@
-"""Samples with rankings, for the tests of the metrics that judge them."""
+"""Samples with rankings, for the tests of ranking metrics."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def ranking(*documents: str | tuple[str, float | None]) -> Ranking:
 
 
 def retrieved(
-    found: Ranking | None,
+    result: Ranking | None,
     qrels: Mapping[str, int] = NOTHING,
     provenance: Sequence[Sequence[str]] = (),
     *,
     text: str = "Rome",
     gold: Gold = slots("Rome"),  # noqa: B008 - a tuple
 ) -> Sample:
-    """Return a sample whose answer tells what was retrieved."""
+    """Return a sample whose answer has a ranking."""
     instance = Instance("q1", "A question?", gold, qrels=qrels, provenance=tuple(map(tuple, provenance)))
-    return Sample(Case("q1", instance, None, {}), Answer(text, found))
+    return Sample(Case("q1", instance, None, {}), Answer(text, result))

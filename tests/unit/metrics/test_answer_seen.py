@@ -29,7 +29,7 @@ def test_a_passage_of_unknown_text_may_hold_what_no_other_does() -> None:
     assert seen("Paris.", "") is None
 
 
-def test_supplied_passages_are_seen_where_nothing_was_retrieved() -> None:
+def test_supplied_passages_count_without_a_ranking() -> None:
     supplied = (Passage("p0", "Paris."), Passage("p1", "In 1889."))
     assert seen(supplied=supplied, ranked=False) == 1.0
     assert seen("Lyon.", supplied=supplied) == 0.0

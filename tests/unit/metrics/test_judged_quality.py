@@ -42,8 +42,8 @@ def retrieved(*texts: str) -> Sample:
     return replace(given, answer=Answer("Salt.", ranking=Ranking(items)))
 
 
-def asked(metric: Metric, about: Sample, *replies: str) -> tuple[float | str | None, ScriptedLLM]:
-    """Return what a metric comes to when its judge is asked and replies so, and the model that was asked."""
+def questions_of(metric: Metric, about: Sample, *replies: str) -> tuple[float | str | None, ScriptedLLM]:
+    """Return the score of a metric after this reply of its judge, and the model that was asked."""
     model = ScriptedLLM(list(replies))
     judge = judge_of(metric)
     verdict = asyncio.run(judge.ask(about, model))
@@ -56,7 +56,7 @@ def reply(label: object) -> str:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("metric", "label", "wanted"),
+    ("metric", "label", "expected"),
     [
         (ACCURACY_JUDGED, "wrong", 0.0),
         (ACCURACY_JUDGED, "partly_right", 0.5),
@@ -73,17 +73,17 @@ def reply(label: object) -> str:
     ],
 )
 def test_a_label_is_worth_its_place_on_the_scale(
-    metric: Metric, label: str, wanted: float | str, language: str
+    metric: Metric, label: str, expected: float | str, language: str
 ) -> None:
-    got, model = asked(metric, of(language=language), reply(label))
-    assert got == wanted
+    got, model = questions_of(metric, of(language=language), reply(label))
+    assert got == expected
     assert len(model.requests) == 1
     assert ("JSON 对象" in model.requests[0].messages[0]["content"]) is (language == "zh")
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
 def test_only_completeness_may_be_said_not_to_apply(metric: Metric) -> None:
-    got, model = asked(metric, of(), *[reply("not_applicable")] * (1 if metric is COMPLETENESS else 2))
+    got, model = questions_of(metric, of(), *[reply("not_applicable")] * (1 if metric is COMPLETENESS else 2))
     assert str(got).startswith("judge_says_not_applicable" if metric is COMPLETENESS else "parse_error: the label is")
     assert len(model.requests) == (1 if metric is COMPLETENESS else 2)
 
@@ -91,7 +91,7 @@ def test_only_completeness_may_be_said_not_to_apply(metric: Metric) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
 def test_each_judge_sees_what_it_needs_and_its_labels_are_explained(metric: Metric, language: str) -> None:
-    _, model = asked(metric, of(language=language), reply(next(iter(judge_of(metric).labels or {}))))
+    _, model = questions_of(metric, of(language=language), reply(next(iter(judge_of(metric).labels or {}))))
     system, user = (message["content"] for message in model.requests[0].messages)
     assert "> A question?" in user
     assert "> salt\n> rice" in user
@@ -109,12 +109,12 @@ def test_without_a_model_the_reason_is_that(metric: Metric) -> None:
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
 def test_no_gold_is_not_applicable_and_not_asked(metric: Metric) -> None:
-    got, model = asked(metric, of(gold=()))
+    got, model = questions_of(metric, of(gold=()))
     assert (got, model.requests) == ("not_applicable: no_gold", ())
 
 
 @pytest.mark.parametrize("metric", READ, ids=lambda metric: metric.name)
-def test_what_was_read_has_to_be_there_to_be_seen(metric: Metric) -> None:
+def test_passage_metrics_need_visible_passages(metric: Metric) -> None:
     bare, closed = of(), of(system="closed_book")
     for none in (
         sample("Salt.", SEVERAL),
@@ -122,16 +122,16 @@ def test_what_was_read_has_to_be_there_to_be_seen(metric: Metric) -> None:
         closed,
         replace(bare, case=replace(bare.case, supplied=())),
     ):
-        assert asked(metric, none)[0] == "not_applicable: no_passages"
-    assert asked(metric, retrieved("Salt was traded.", ""))[0] == "no_texts"
-    got, model = asked(metric, retrieved("Salt was traded."), reply(next(iter(judge_of(metric).labels or {}))))
+        assert questions_of(metric, none)[0] == "not_applicable: no_passages"
+    assert questions_of(metric, retrieved("Salt was traded.", ""))[0] == "no_texts"
+    got, model = questions_of(metric, retrieved("Salt was traded."), reply(next(iter(judge_of(metric).labels or {}))))
     assert got in (0.0, 1.0)
     assert "> Salt was traded." in model.requests[0].messages[1]["content"]
 
 
 def test_a_closed_book_answer_is_judged_by_the_gold_answer_all_the_same() -> None:
-    assert asked(ACCURACY_JUDGED, of(system="closed_book"), reply("right"))[0] == 1.0
-    assert asked(COMPLETENESS, of(system="closed_book"), reply("all"))[0] == 1.0
+    assert questions_of(ACCURACY_JUDGED, of(system="closed_book"), reply("right"))[0] == 1.0
+    assert questions_of(COMPLETENESS, of(system="closed_book"), reply("all"))[0] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_several_aspects_are_several_slots_sentences_or_items(gold: Gold, severa
     )
 
 
-def test_the_record_has_the_last_word_on_its_aspects() -> None:
+def test_the_records_facet_decides_about_aspects() -> None:
     assert has_several_aspects(of(gold=slots("salt"), several_aspects="true").case)
     assert not has_several_aspects(of(several_aspects="false").case)
     with pytest.raises(CaseError, match=r"^several_aspects of case 'q1': found 'yes', wanted true or false$") as caught:
@@ -208,12 +208,12 @@ def replies_that_are_none() -> Sequence[Any]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("said", replies_that_are_none(), ids=range(len(replies_that_are_none())))
+@pytest.mark.parametrize("reply_text", replies_that_are_none(), ids=range(len(replies_that_are_none())))
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_reply_that_is_no_verdict_ends_unscored_after_one_more_question(said: str, language: str) -> None:
-    got, model = asked(ACCURACY_JUDGED, of(language=language), said, said)
+def test_an_invalid_reply_is_unscored_after_one_retry(reply_text: str, language: str) -> None:
+    got, model = questions_of(ACCURACY_JUDGED, of(language=language), reply_text, reply_text)
     assert isinstance(got, str)
     assert got.startswith("parse_error: ")
     assert len(got) < 250
     assert len(model.requests) == 2
-    assert asked(ACCURACY_JUDGED, of(language=language), said, f"```json\n{reply('right')}\n```")[0] == 1.0
+    assert questions_of(ACCURACY_JUDGED, of(language=language), reply_text, f"```json\n{reply('right')}\n```")[0] == 1.0

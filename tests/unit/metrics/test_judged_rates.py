@@ -29,8 +29,8 @@ ALL = (REJECTION_RATE_JUDGED, ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE
 
 def judged(metric: Metric, of: Sample, verdict: Verdict | str) -> float | str | None:
     assert metric.judge is not None
-    told = Verdict(verdict) if isinstance(verdict, str) else verdict
-    return value(metric, replace(of, verdicts={metric.judge.name: told}))
+    judge_verdict = Verdict(verdict) if isinstance(verdict, str) else verdict
+    return value(metric, replace(of, verdicts={metric.judge.name: judge_verdict}))
 
 
 def test_a_rejection_in_the_judge_s_eyes() -> None:
@@ -61,11 +61,11 @@ def test_an_error_detected_and_corrected(text: str, verdict: str, detected: floa
 
 def test_the_correction_rate_stands_on_both_denominators() -> None:
     paraphrased = sample("That passage is plainly mistaken: it was Rome.", GOLD)
-    said = sample("There are factual errors in the provided documents. It was Rome.", GOLD)
+    reply = sample("There are factual errors in the provided documents. It was Rome.", GOLD)
     assert value(ERROR_CORRECTION_RATE, paraphrased) == "not_applicable: no_error_flagged"
     assert judged(ERROR_CORRECTION_RATE_JUDGED, paraphrased, "detected") == 1.0
-    assert value(ERROR_CORRECTION_RATE, said) == 1.0
-    assert judged(ERROR_CORRECTION_RATE_JUDGED, said, "not_detected") == "not_applicable: no_error_detected"
+    assert value(ERROR_CORRECTION_RATE, reply) == 1.0
+    assert judged(ERROR_CORRECTION_RATE_JUDGED, reply, "not_detected") == "not_applicable: no_error_detected"
 
 
 def test_both_rates_of_errors_share_one_judge() -> None:
@@ -74,7 +74,7 @@ def test_both_rates_of_errors_share_one_judge() -> None:
     assert [metric.binary and metric.higher_is_better for metric in ALL] == [True, True, True]
 
 
-def test_they_apply_where_the_exact_ones_do() -> None:
+def test_they_apply_to_the_cases_of_the_exact_metrics() -> None:
     nothing_false = sample("It was Rome.", GOLD, evidence=True)
     for metric in (ERROR_DETECTION_RATE_JUDGED, ERROR_CORRECTION_RATE_JUDGED):
         assert value(metric, nothing_false) == value(ERROR_DETECTION_RATE, nothing_false)
@@ -100,7 +100,7 @@ def test_a_score_keeps_what_the_judge_said(metric: Metric) -> None:
         assert metric.compute(of).verdict == verdict
 
 
-def asked(judge: PromptedJudge, of: Sample, label: str) -> tuple[Verdict, Mapping[str, str], Mapping[str, str]]:
+def questions_of(judge: PromptedJudge, of: Sample, label: str) -> tuple[Verdict, Mapping[str, str], Mapping[str, str]]:
     model = ScriptedLLM(json.dumps({"reason": "so", "label": label}))
     verdict = asyncio.run(judge.ask(of, model))
     system, user = model.requests[0].messages
@@ -114,7 +114,7 @@ def test_the_judges_see_question_and_answer_alone(judge: PromptedJudge, language
     passages = (Passage("w0", "A DOCUMENT", role="counterfactual"),)
     of = replace(of, case=replace(of.case, supplied=passages))
     label = next(iter(judge.values or {}))
-    verdict, system, user = asked(judge, of, label)
+    verdict, system, user = questions_of(judge, of, label)
     assert verdict.label == label
     assert "> A question?" in user["content"]
     assert "> It was Rome." in user["content"]
@@ -125,7 +125,7 @@ def test_the_judges_see_question_and_answer_alone(judge: PromptedJudge, language
     assert "{" not in system["content"]
 
 
-def test_the_error_judge_is_not_asked_where_nothing_is_false() -> None:
+def test_the_error_judge_is_not_asked_without_false_passages() -> None:
     model = ScriptedLLM([])
     verdict = asyncio.run(ERROR_DETECTION_JUDGE.ask(sample("Rome", GOLD, evidence=True), model))
     assert verdict == Verdict(problem="not_applicable: no_counterfactual_passage")

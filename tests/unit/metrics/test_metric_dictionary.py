@@ -21,7 +21,7 @@ def jieba_alone() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("metric", [TOKEN_F1, ROUGE_1, OMNIEVAL_F1_COMPAT], ids=lambda metric: metric.name)
-def test_metrics_forget_what_was_cut_by_another_dictionary(metric: Metric, tmp_path: Path) -> None:
+def test_metrics_do_not_reuse_the_words_of_another_dictionary(metric: Metric, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("韩玉赏鉴基金\n", encoding="utf-8")
     of = sample("韩玉赏鉴基金", slots("赏鉴基金"), language="zh")
     before = value(metric, of)

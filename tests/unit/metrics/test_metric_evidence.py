@@ -24,9 +24,11 @@ def supplied(*passages: Passage, instance: Instance | None = None) -> Sample:
     return Sample(Case("q1", record, passages, {}), Answer("Paris"))
 
 
-def found(*texts: str, relevance: Relevance, gold: tuple[tuple[str, ...], ...] = slots("Paris", "1889")) -> Sample:
-    told = Ranking(tuple(ScoredPassage(f"d{at}", text=text) for at, text in enumerate(texts)))
-    return Sample(Case("q1", Instance("q1", "?", gold, POOL), None, {}, relevance=relevance), Answer("?", told))
+def sample_of(*texts: str, relevance: Relevance, gold: tuple[tuple[str, ...], ...] = slots("Paris", "1889")) -> Sample:
+    retrieved_passages = Ranking(tuple(ScoredPassage(f"d{at}", text=text) for at, text in enumerate(texts)))
+    return Sample(
+        Case("q1", Instance("q1", "?", gold, POOL), None, {}, relevance=relevance), Answer("?", retrieved_passages)
+    )
 
 
 @pytest.mark.parametrize(("names", "share"), [(("d1", "d2"), 1.0), (("d2", "x"), 0.5), (("x", "d3"), 0.0), ((), 0.0)])
@@ -34,7 +36,7 @@ def test_of_judged_documents_it_is_the_recall_of_the_relevant_ones(names: tuple[
     assert evidence_of(retrieved(ranking(*names), {"d1": 1, "d2": 2, "d3": 0})) == share
 
 
-def test_where_no_document_is_relevant_it_is_unknown() -> None:
+def test_it_is_unknown_without_relevant_documents() -> None:
     assert evidence_of(retrieved(ranking("d1"), {"d1": 0})) is None
     assert evidence_of(retrieved(ranking("d1"))) is None
 
@@ -48,21 +50,21 @@ def test_of_provenance_it_is_that_of_the_set_that_is_nearest(names: tuple[str, .
 
 
 def test_of_answers_it_is_the_share_of_slots_that_the_passages_hold_together() -> None:
-    assert evidence_of(found("In Paris.", "In 1889.", relevance="answers")) == 1.0
-    assert evidence_of(found("In Paris.", "In Paris.", relevance="answers")) == 0.5
-    assert evidence_of(found("Noise.", relevance="answers")) == 0.0
-    assert evidence_of(found(relevance="answers")) == 0.0
+    assert evidence_of(sample_of("In Paris.", "In 1889.", relevance="answers")) == 1.0
+    assert evidence_of(sample_of("In Paris.", "In Paris.", relevance="answers")) == 0.5
+    assert evidence_of(sample_of("Noise.", relevance="answers")) == 0.0
+    assert evidence_of(sample_of(relevance="answers")) == 0.0
 
 
 def test_of_answers_without_gold_or_texts_it_is_unknown() -> None:
-    assert evidence_of(found("In Paris.", relevance="answers", gold=())) is None
-    assert evidence_of(found("", relevance="answers")) is None
+    assert evidence_of(sample_of("In Paris.", relevance="answers", gold=())) is None
+    assert evidence_of(sample_of("", relevance="answers")) is None
 
 
 def test_of_overlap_it_is_the_share_of_the_gold_passages_that_were_found() -> None:
-    assert evidence_of(found(POOL[0].text, POOL[1].text, relevance="overlap")) == 1.0
-    assert evidence_of(found(POOL[0].text, "Noise.", relevance="overlap")) == 0.5
-    assert evidence_of(found("Noise.", relevance="overlap")) == 0.0
+    assert evidence_of(sample_of(POOL[0].text, POOL[1].text, relevance="overlap")) == 1.0
+    assert evidence_of(sample_of(POOL[0].text, "Noise.", relevance="overlap")) == 0.5
+    assert evidence_of(sample_of("Noise.", relevance="overlap")) == 0.0
 
 
 @pytest.mark.parametrize(("passages", "share"), [(POOL, 1.0), (POOL[1:], 0.5), (POOL[2:], 0.0), ((), 0.0)])
@@ -79,17 +81,17 @@ def test_of_supplied_passages_without_positives_it_is_that_of_the_judgements() -
     assert evidence_of(supplied(*pool, instance=replace(judged, qrels={}))) is None
 
 
-def test_a_pool_that_is_all_noise_has_no_evidence() -> None:
+def test_a_pool_of_noise_has_no_evidence() -> None:
     noise = Instance("q1", "?", slots("Paris"), POOL[2:])
     assert evidence_of(supplied(*POOL[2:], instance=noise)) == 0.0
 
 
-def test_a_ranking_that_tells_nothing_leaves_what_was_supplied() -> None:
+def test_an_unknown_ranking_falls_back_to_supplied_passages() -> None:
     sample = supplied(*POOL)
     assert evidence_of(replace(sample, answer=Answer("Paris", ranking("x")))) == 1.0
 
 
-def test_where_no_answer_should_be_given_there_is_none() -> None:
+def test_unanswerable_cases_have_no_share() -> None:
     assert evidence_of(supplied(*POOL, instance=Instance("q1", "?", (), POOL, answerable=False))) is None
 
 
@@ -98,6 +100,6 @@ def test_without_ranking_and_passages_it_is_unknown() -> None:
 
 
 def test_a_ranking_that_cannot_be_read_is_left_to_its_metrics() -> None:
-    told = found(POOL[0].text, POOL[1].text, relevance="overlap")
-    twice = Ranking(tuple(replace(item, doc_id="d0") for item in told.answer.ranking or ()))
-    assert evidence_of(replace(told, answer=Answer("?", twice))) is None
+    sample = sample_of(POOL[0].text, POOL[1].text, relevance="overlap")
+    twice = Ranking(tuple(replace(item, doc_id="d0") for item in sample.answer.ranking or ()))
+    assert evidence_of(replace(sample, answer=Answer("?", twice))) is None

@@ -24,7 +24,7 @@ def place_of(quote: str) -> EvidencePlace:
 
 
 def located(cuts: dict[str, str], *units: EvidenceUnit) -> LocatedEvidence:
-    """Return where the document holds units, cut into chunks of these texts."""
+    """Return the places of units in a document that is cut into chunks of these texts."""
     spans = {name: (DOCUMENT.index(text), DOCUMENT.index(text) + len(text)) for name, text in cuts.items()}
     chunks = {name: Chunk("visit", span, cuts[name]) for name, span in spans.items()}
     return LocatedEvidence({unit: (place_of(unit.quote),) for unit in units}, chunks, {"shop#0", "shop"}.__contains__)
@@ -34,8 +34,8 @@ def scores(
     evidence: Evidence, ranking: list[ScoredPassage], at: LocatedEvidence | None, *names: str
 ) -> dict[str, float | str | None]:
     sample = Sample(Case("q", Instance("q", "?", evidence=evidence), None, {}, located=at), Answer("", ranked(ranking)))
-    found = {name: METRICS.get(name).compute(sample) for name in names}
-    return {name: score.reason if score.value is None else score.value for name, score in found.items()}
+    result = {name: METRICS.get(name).compute(sample) for name in names}
+    return {name: score.reason if score.value is None else score.value for name, score in result.items()}
 
 
 def ranked(items: list[ScoredPassage]) -> Ranking:
@@ -72,7 +72,7 @@ def test_a_chunk_with_two_units_is_one_relevant_passage_with_the_higher_grade() 
     }  # fmt: skip
 
 
-def test_a_unit_that_is_not_found_is_a_relevant_document_that_was_missed() -> None:
+def test_a_unit_without_rank_is_a_missed_relevant_document() -> None:
     at = located({"visit#0": "Welcome. The museum opens at nine."}, NINE, SIX)
     assert scores(((NINE, SIX),), ids("visit#0"), at, "R@5", "AP", "Rprec", "Success@1") == {
         "R@5": 0.5, "AP": 0.5, "Rprec": 0.5, "Success@1": 1.0,
@@ -227,7 +227,7 @@ def test_erag_takes_its_own_labels() -> None:
     assert METRICS.get("erag:RR").compute(sample).value == 0.5
 
 
-def test_kilt_metrics_are_unscored_where_the_corpus_lacks_the_evidence() -> None:
+def test_kilt_metrics_are_unscored_if_the_corpus_lacks_the_evidence() -> None:
     case = Case("q", Instance("q", "?", (("six",),), evidence=((SIX,),)), None, {}, located=located({}, NINE))
     assert (
         METRICS.get("kilt:accuracy").compute(Sample(case, Answer("six", ranked([])))).reason == "evidence_not_in_corpus"
@@ -256,7 +256,7 @@ def test_attribution_uses_the_units(names: list[str] | None, supplied: str | Non
     assert evidence_of(Sample(case, Answer("", ranking))) == share
 
 
-def test_the_share_of_the_evidence_is_unknown_where_the_corpus_lacks_it() -> None:
+def test_the_share_of_the_evidence_is_unknown_if_the_corpus_lacks_it() -> None:
     case = Case("q", Instance("q", "?", evidence=((SIX,),)), None, {}, located=located({}, NINE))
     assert evidence_of(Sample(case, Answer("", ranked(ids("visit#0"))))) is None
 
@@ -267,7 +267,7 @@ def test_the_share_of_the_evidence_is_unknown_where_the_corpus_lacks_it() -> Non
     st.integers(1, 12),
     st.lists(st.integers(1, 3), min_size=4, max_size=4),
 )
-def test_where_each_unit_lies_in_one_chunk_the_values_are_those_of_qrels(
+def test_units_in_one_chunk_each_have_the_values_of_qrels(
     held: list[int], order: list[int], length: int, grades: list[int]
 ) -> None:
     """Chunk n is the characters 10 n to 10 n + 10 of a document; unit n lies in chunk n."""

@@ -40,7 +40,7 @@ def catalog_with(metric: Metric) -> Catalog:
         ("Rome", (), *["not_applicable: no_gold"] * 3),
     ],
 )
-def test_answers_as_kilt_and_hotpotqa_score_them(
+def test_answer_scores_of_kilt_and_hotpotqa(
     text: str, gold: Gold, accuracy: float | str, f1: float | str, has_answer: float | str
 ) -> None:
     of = sample(text, gold)
@@ -49,10 +49,10 @@ def test_answers_as_kilt_and_hotpotqa_score_them(
     assert value(KILT_HAS_ANSWER_COMPAT, of) == has_answer
 
 
-@pytest.mark.parametrize(("found", "expected"), [(HIT, 1.0), (HALF, 0.0), (MISS, 0.0), (ranking(), 0.0), (None, 0.0)])
-def test_an_answer_counts_where_its_evidence_was_found(found: object, expected: float) -> None:
+@pytest.mark.parametrize(("result", "expected"), [(HIT, 1.0), (HALF, 0.0), (MISS, 0.0), (ranking(), 0.0), (None, 0.0)])
+def test_an_answer_counts_if_its_evidence_was_retrieved(result: object, expected: float) -> None:
     gated = Catalog().metrics.get("kilt:token_f1")
-    assert value(gated, retrieved(found, provenance=SET)) == expected  # type: ignore[arg-type]
+    assert value(gated, retrieved(result, provenance=SET)) == expected  # type: ignore[arg-type]
 
 
 def test_the_mean_is_over_the_same_cases() -> None:

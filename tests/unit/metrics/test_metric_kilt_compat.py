@@ -62,7 +62,7 @@ def test_empty_input(metric: Metric) -> None:
     assert value(metric, sample("Rome", slots(["", " "]))) == "not_applicable: no_gold"
 
 
-def test_has_answer_normalises_as_kilt_does() -> None:
+def test_has_answer_normalises_like_kilt() -> None:
     assert value(KILT_HAS_ANSWER_COMPAT, sample("ＲＯＭＥ", slots("Rome"))) == 0.0
     assert value(KILT_HAS_ANSWER_COMPAT, sample("in Rome.", slots("the Rome"))) == 1.0
 

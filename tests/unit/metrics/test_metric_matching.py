@@ -176,7 +176,7 @@ def test_a_quantity_is_contained_in_another_writing(text: str, alias: str) -> No
     assert contains(text, alias)
 
 
-def test_only_an_alias_that_is_nothing_but_a_quantity_is_read_as_one() -> None:
+def test_only_an_alias_of_one_quantity_is_read_as_a_quantity() -> None:
     assert contains("5 percent", "5%")
     assert not contains("a rise of 5 percent", "rise of 5%")
 

@@ -23,30 +23,30 @@ def of(text: str, gold: Gold = FIVE, language: str = "en", **facets: str) -> Sam
     return replace(given, case=given.case.with_facets(**facets))
 
 
-def asked(about: Sample, *labels: str) -> tuple[float | str | None, ScriptedLLM]:
-    """Return the value once the judge is asked and chooses so, and the model that was asked."""
+def questions_of(about: Sample, *labels: str) -> tuple[float | str | None, ScriptedLLM]:
+    """Return the value after the judge's choice, and the model that was asked."""
     model = ScriptedLLM([json.dumps({"reason": "so", "label": label}) for label in labels])
     verdict = asyncio.run(NUMERICAL_JUDGE.ask(about, model))
     return value(NUMERICAL_ACCURACY, replace(about, verdicts={"numerical_accuracy": verdict})), model
 
 
-@pytest.mark.parametrize(("text", "wanted", "label"), [("5.2 percent.", 1.0, "right"), ("7.9%", 0.0, "wrong")])
-def test_what_the_rule_decides_no_judge_is_asked(text: str, wanted: float, label: str) -> None:
-    got, model = asked(of(text))
-    assert (got, model.requests) == (wanted, ())
+@pytest.mark.parametrize(("text", "expected", "label"), [("5.2 percent.", 1.0, "right"), ("7.9%", 0.0, "wrong")])
+def test_what_the_rule_decides_no_judge_is_asked(text: str, expected: float, label: str) -> None:
+    got, model = questions_of(of(text))
+    assert (got, model.requests) == (expected, ())
     score = NUMERICAL_ACCURACY.compute(of(text))
     assert score.verdict == Verdict(label, by="rule")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("label", "wanted"), [("right", 1.0), ("wrong", 0.0), ("not_applicable", "judge_says_not_applicable")]
+    ("label", "expected"), [("right", 1.0), ("wrong", 0.0), ("not_applicable", "judge_says_not_applicable")]
 )
-def test_what_the_rule_leaves_open_the_judge_decides(label: str, wanted: float | str, language: str) -> None:
+def test_what_the_rule_leaves_open_the_judge_decides(label: str, expected: float | str, language: str) -> None:
     about = of(UNSURE, language=language)
     assert value(NUMERICAL_ACCURACY, about) == "judge_unavailable"
-    got, model = asked(about, label)
-    assert got == wanted
+    got, model = questions_of(about, label)
+    assert got == expected
     system, user = (message["content"] for message in model.requests[0].messages)
     assert ("1,200,000" in system, "120万" in system) == (True, language == "zh")
     assert f"> {UNSURE}" in user
@@ -56,7 +56,7 @@ def test_what_the_rule_leaves_open_the_judge_decides(label: str, wanted: float |
 @pytest.mark.parametrize("text", ["", "5.2%", "no idea", UNSURE])
 def test_whether_it_applies_is_the_same_whatever_the_answer(text: str) -> None:
     assert value(NUMERICAL_ACCURACY, of(text, slots("Rome"))) == "not_applicable: no_number"
-    assert asked(of(text, slots("Rome")))[1].requests == ()
+    assert questions_of(of(text, slots("Rome")))[1].requests == ()
     assert value(NUMERICAL_ACCURACY, of(text, ())) == "not_applicable: no_gold"
     assert value(NUMERICAL_ACCURACY, of(text, numeric_gold="false")) == "not_applicable: no_number"
     assert not str(value(NUMERICAL_ACCURACY, of(text))).startswith("not_applicable")
@@ -65,6 +65,6 @@ def test_whether_it_applies_is_the_same_whatever_the_answer(text: str) -> None:
 def test_a_record_may_say_that_its_gold_answer_is_a_number() -> None:
     about = of("Half of it.", slots("a half"), numeric_gold="true")
     assert value(NUMERICAL_ACCURACY, about) == "judge_unavailable"
-    assert asked(about, "right")[0] == 1.0
+    assert questions_of(about, "right")[0] == 1.0
     with pytest.raises(CaseError, match="numeric_gold of case 'q1': found '1', wanted true or false"):
         value(NUMERICAL_ACCURACY, of("", numeric_gold="1"))

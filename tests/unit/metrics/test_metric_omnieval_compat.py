@@ -24,7 +24,7 @@ def test_values_are_the_published(documents: str, relevant: str, published: floa
     assert value(OMNIEVAL_MAP_COMPAT, of) == pytest.approx(published, abs=1e-6)
 
 
-def test_it_differs_from_average_precision_in_what_was_missed() -> None:
+def test_it_differs_from_average_precision_by_missed_documents() -> None:
     of = retrieved(ranking(*"abcde"), {"a": 1, "z": 1})
     assert (value(OMNIEVAL_MAP_COMPAT, of), value(AP, of)) == (1.0, 0.5)
 
@@ -34,7 +34,7 @@ def test_ranks_are_those_of_the_answer_whatever_the_scores() -> None:
     assert (value(OMNIEVAL_MAP_COMPAT, of), value(AP, of)) == (0.5, 1.0)
 
 
-def test_what_cannot_be_judged_is_unscored_and_what_found_nothing_is_zero() -> None:
+def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero() -> None:
     assert value(OMNIEVAL_MAP_COMPAT, retrieved(ranking("a"))) == "not_applicable: no_qrels"
     assert value(OMNIEVAL_MAP_COMPAT, retrieved(None, {"a": 1})) == "not_applicable: no_ranking"
     assert value(OMNIEVAL_MAP_COMPAT, retrieved(ranking(), {"a": 1})) == 0.0

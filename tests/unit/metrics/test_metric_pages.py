@@ -51,11 +51,11 @@ def test_passages_of_a_page_stand_at_the_first_of_them() -> None:
     assert values(["b#3", "b#1", "c#2", "a#7"], [["a"]], *names) == [0.0, 0.0]
 
 
-def test_a_page_is_told_by_its_field_or_by_the_id() -> None:
+def test_a_page_comes_from_its_field_or_from_the_id() -> None:
     assert [page_of(name) for name in ("a#7", "a", "a#b", "C#", "a#1#2", "#1")] == ["a", "a", "a#b", "C#", "a#1", "#1"]
     assert (ScoredPassage("a#7").page_id, ScoredPassage("a#7", page="z").page_id) == ("a", "z")
-    told = Ranking((ScoredPassage("17", page="a"), ScoredPassage("18", page="a"), ScoredPassage("19", page="b")))
-    assert value(PAGE_RPREC, retrieved(told, provenance=[["a", "b"]])) == 1.0
+    with_pages = Ranking((ScoredPassage("17", page="a"), ScoredPassage("18", page="a"), ScoredPassage("19", page="b")))
+    assert value(PAGE_RPREC, retrieved(with_pages, provenance=[["a", "b"]])) == 1.0
 
 
 def test_scores_order_the_passages_of_pages_too() -> None:
@@ -71,7 +71,7 @@ def test_the_pages_of_relevant_qrels_are_one_set() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_cannot_be_judged_is_unscored_and_what_found_nothing_is_zero(name: str) -> None:
+def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(name: str) -> None:
     metric = METRICS.get(name)
     assert value(metric, retrieved(ranking("a"))) == "not_applicable: no_provenance"
     assert value(metric, retrieved(None, provenance=[["a"]])) == "not_applicable: no_ranking"

@@ -68,7 +68,7 @@ def test_a_metric_is_of_its_name_and_direction() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_cannot_be_judged_is_unscored_and_what_found_nothing_is_zero(name: str) -> None:
+def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(name: str) -> None:
     metric = METRICS.get(name)
     assert value(metric, retrieved(FOUND)) == "not_applicable: no_qrels"
     assert value(metric, retrieved(None, GRADED)) == "not_applicable: no_ranking"
@@ -104,11 +104,11 @@ def test_a_grade_below_zero_is_not_relevant(name: str) -> None:
     assert below == value(METRICS.get(name), retrieved(FOUND, {"a": 0, "b": 0}))
 
 
-def ids(found: Ranking) -> str:
-    return "".join(item.doc_id for item in by_rank(found))
+def ids(result: Ranking) -> str:
+    return "".join(item.doc_id for item in by_rank(result))
 
 
-def test_scores_decide_the_order_where_each_passage_has_one() -> None:
+def test_scores_decide_the_order_if_each_passage_has_one() -> None:
     assert ids(ranking(("a", 0.1), ("b", 0.3), ("c", 0.2))) == "bca"
     assert ids(ranking(("a", 0.1), ("b", 0.3), ("c", None))) == "abc"
     assert ids(ranking("b", "a", "c")) == "bac"
@@ -124,17 +124,17 @@ def test_of_equal_scores_the_greater_id_comes_first_and_equal_is_in_single_preci
 
 
 @pytest.mark.parametrize(
-    "found",
+    "result",
     [ranking(("a", 1.00000001), ("b", 1.0)), ranking(("ａ", 1.0), ("𝐳", 1.0)), ranking(("a", 1), ("b", 3))],
 )
-def test_trec_eval_ranks_as_we_do(found: Ranking) -> None:
-    for rank, item in enumerate(by_rank(found), 1):
-        assert value(METRICS.get("RR"), retrieved(found, {item.doc_id: 1})) == pytest.approx(1 / rank)
+def test_trec_eval_ranks_as_we_do(result: Ranking) -> None:
+    for rank, item in enumerate(by_rank(result), 1):
+        assert value(METRICS.get("RR"), retrieved(result, {item.doc_id: 1})) == pytest.approx(1 / rank)
 
 
 def test_numbers_of_numpy_are_scores() -> None:
-    found = Ranking((ScoredPassage("a", single(0.5)), ScoredPassage("b", single(0.75))))
-    assert value(METRICS.get("RR"), retrieved(found, {"a": 1})) == 0.5
+    result = Ranking((ScoredPassage("a", single(0.5)), ScoredPassage("b", single(0.75))))
+    assert value(METRICS.get("RR"), retrieved(result, {"a": 1})) == 0.5
 
 
 def test_a_measure_asked_later_and_another_sample_are_computed_anew() -> None:
@@ -151,12 +151,12 @@ def test_a_measure_asked_later_and_another_sample_are_computed_anew() -> None:
 )
 def test_a_wrong_cutoff_is_one_sentence(name: str) -> None:
     head = name.partition("@")[0].partition(":")[0]
-    wanted = (
+    target = (
         f"test_a.py:3: metric '{name}' has no valid cutoff; write {head}@K with a whole number K from 1 to 1000000, "
     )
     with pytest.raises(SettingError) as caught:
         METRICS.get(name, "test_a.py:3")
-    assert str(caught.value) == f"{wanted}as in {head}@10"
+    assert str(caught.value) == f"{target}as in {head}@10"
 
 
 def test_r_precision_takes_no_cutoff() -> None:

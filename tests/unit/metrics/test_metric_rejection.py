@@ -23,7 +23,7 @@ def test_a_refusal_in_plain_words_is_a_rejection() -> None:
     assert value(OVER_REJECTION_RATE, sample("The documents do not mention this.", GOLD, evidence=True)) == 1.0
 
 
-def test_over_rejection_counts_only_where_the_evidence_was_there() -> None:
+def test_over_rejection_counts_only_with_evidence() -> None:
     assert value(OVER_REJECTION_RATE, sample(REJECTION, GOLD, evidence=True)) == 1.0
     assert value(OVER_REJECTION_RATE, sample("Lima", GOLD, evidence=True)) == 0.0
     assert value(OVER_REJECTION_RATE, sample("", GOLD, evidence=True, abstained=True)) == 1.0

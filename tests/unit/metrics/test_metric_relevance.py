@@ -30,9 +30,9 @@ def sample(
     ranking: Ranking | None = None,
 ) -> Sample:
     """Return a sample whose ranking has these texts, best first."""
-    found = Ranking(tuple(ScoredPassage(f"d{at}", text=text) for at, text in enumerate(texts)))
+    result = Ranking(tuple(ScoredPassage(f"d{at}", text=text) for at, text in enumerate(texts)))
     case = Case("q", Instance("q", "?", gold, passages), None, {}, relevance=relevance)
-    return Sample(case, Answer("", found if ranking is None else ranking))
+    return Sample(case, Answer("", result if ranking is None else ranking))
 
 
 def values(of: Sample, *names: str) -> list[float | str | None]:
@@ -45,18 +45,18 @@ def grades(of: Sample) -> list[int]:
     return list(judged[0].values())
 
 
-def test_by_answers_a_passage_is_relevant_that_has_an_alias_of_any_slot() -> None:
+def test_by_answers_a_passage_with_an_alias_is_relevant() -> None:
     of = sample("answers", "It opens at ten.", "By T. REED.", "In 1931.", "In 19311.")
     assert grades(of) == [0, 1, 1, 0]
     assert values(of, "P@2", "P@4", "Success@1", "RR", "Judged@4") == [0.5, 0.5, 0.0, 0.5, 1.0]
 
 
 def test_by_answers_the_title_counts() -> None:
-    found = Ranking((ScoredPassage("a", 2.0, "He built it.", "Tom Reed"), ScoredPassage("b", 1.0, "Nobody.", "Ann")))
-    assert grades(sample("answers", ranking=found)) == [1, 0]
+    result = Ranking((ScoredPassage("a", 2.0, "He built it.", "Tom Reed"), ScoredPassage("b", 1.0, "Nobody.", "Ann")))
+    assert grades(sample("answers", ranking=result)) == [1, 0]
 
 
-def test_by_answers_what_was_missed_is_not_known() -> None:
+def test_by_answers_missed_passages_are_unknown() -> None:
     of = sample("answers", "By Tom Reed.")
     names = ("R@5", "AP", "AP@5", "Rprec", "nDCG", "nDCG@10", "kilt:R@5")
     assert values(of, *names) == ["not_applicable: unknown_relevant"] * 7
@@ -96,8 +96,8 @@ def test_by_overlap_one_passage_that_holds_all_gold_finds_all() -> None:
 
 
 def test_by_overlap_ranks_are_those_of_the_scores() -> None:
-    found = Ranking((ScoredPassage("low", 1.0, GOLD[0].text), ScoredPassage("high", 2.0, GOLD[0].text)))
-    judged = judgements(sample("overlap", ranking=found))
+    result = Ranking((ScoredPassage("low", 1.0, GOLD[0].text), ScoredPassage("high", 2.0, GOLD[0].text)))
+    judged = judgements(sample("overlap", ranking=result))
     assert isinstance(judged, tuple)
     assert (judged[0]["high"], judged[0]["low"]) == (1, 0)
     twice = Ranking((ScoredPassage("a", 1.0, "x"), ScoredPassage("a", 2.0, "y")))
@@ -106,7 +106,7 @@ def test_by_overlap_ranks_are_those_of_the_scores() -> None:
 
 
 @pytest.mark.parametrize("relevance", ["answers", "overlap"])
-def test_what_cannot_be_judged_is_unscored_and_what_found_nothing_is_zero(relevance: Relevance) -> None:
+def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(relevance: Relevance) -> None:
     assert values(sample(relevance), "P@5", "RR", "Judged@5") == [0.0, 0.0, 0.0]
     of = sample(relevance)
     assert values(Sample(of.case, Answer("")), "P@5", "Judged") == ["not_applicable: no_ranking"] * 2
@@ -121,12 +121,12 @@ def test_without_gold_there_is_nothing_to_judge_by() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "gold", "wanted"),
+    ("text", "gold", "expected"),
     [
         ("a b c d e f g h i j", "x y c d e f g z z z", 5),  # half, in one run
         ("a b c d e f g h i j k", "x y c d e f g z z z z", 0),  # five of eleven
         ("a b c d e f", "a b c x d e f", 0),  # all, but in no run of five
-        ("a b c d", "x a b c d y", 0),  # all of a text too short to tell
+        ("a b c d", "x a b c d y", 0),  # the whole text is shorter than `LEAST_RUN`
         ("x a b c d y", "a b c d", 4),  # all of a short gold passage
         ("a b c", "a b c d", 0),
         ("a", "a", 1),
@@ -136,9 +136,9 @@ def test_without_gold_there_is_nothing_to_judge_by() -> None:
     ],
 )
 def test_texts_overlap_in_one_run_that_is_half_of_the_shorter_and_long_enough(
-    text: str, gold: str, wanted: int
+    text: str, gold: str, expected: int
 ) -> None:
-    assert overlap(text.split(), gold.split()) == wanted
+    assert overlap(text.split(), gold.split()) == expected
 
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=24)
@@ -158,8 +158,8 @@ def test_a_gold_passage_itself_is_relevant_unless_one_before_holds_it(
     text, before = " ".join(golds[0]), [" ".join(each) or "none" for each in others[:at]]
     texts = [*before, text, *(" ".join(each) or "none" for each in others[at:])]
     gold = tuple(Passage(f"g{n}", " ".join(each), role="positive") for n, each in enumerate(golds))
-    found = grades(sample("overlap", *texts, passages=gold))
-    assert found[len(before)] == 1 or any(f" {text} " in f" {each} " for each in before)
+    result = grades(sample("overlap", *texts, passages=gold))
+    assert result[len(before)] == 1 or any(f" {text} " in f" {each} " for each in before)
 
 
 @given(st.lists(st.sampled_from([*(p.text for p in GOLD), GOLD[0].text + GOLD[1].text, "none"]), max_size=8))

@@ -117,7 +117,7 @@ def test_a_word_of_the_question_does_not_stand_for_its_opposite(question: str, g
     assert answer_hits(record(gold, question=question), f"It is {gold}") == (gold,)
 
 
-def test_the_first_alias_that_is_met_is_returned_for_each_slot() -> None:
+def test_the_first_matching_alias_of_each_slot_is_returned() -> None:
     instance = Instance("q", "?", (("a cost of $5", "5 dollars"), ("Rome",)))
     assert answer_hits(instance, "$5") == ("5 dollars", None)
     assert answer_hits(Instance("q", "?"), "$5") == ()

@@ -14,15 +14,15 @@ TEXT = st.one_of(st.text(max_size=30), st.text("中国人民银行北京的。�
 
 def test_worked_by_hand() -> None:
     # answer: the cat sat on the mat (5 distinct of 6 tokens), reference: the cat on a mat (5 tokens)
-    said = sample("the cat sat on the mat", slots("the cat on a mat"))
-    assert value(ROUGE_1, said) == pytest.approx(2 * (4 / 5 * 4 / 5) / (4 / 5 + 4 / 5 + 1e-8))  # the cat on mat
-    assert value(ROUGE_2, said) == pytest.approx(2 * (1 / 5 * 1 / 4) / (1 / 5 + 1 / 4 + 1e-8))  # the cat
-    assert value(ROUGE_L, said) == pytest.approx(2 * (4 / 6 * 4 / 5) / (4 / 6 + 4 / 5 + 1e-8))  # the cat on mat
+    words = sample("the cat sat on the mat", slots("the cat on a mat"))
+    assert value(ROUGE_1, words) == pytest.approx(2 * (4 / 5 * 4 / 5) / (4 / 5 + 4 / 5 + 1e-8))  # the cat on mat
+    assert value(ROUGE_2, words) == pytest.approx(2 * (1 / 5 * 1 / 4) / (1 / 5 + 1 / 4 + 1e-8))  # the cat
+    assert value(ROUGE_L, words) == pytest.approx(2 * (4 / 6 * 4 / 5) / (4 / 6 + 4 / 5 + 1e-8))  # the cat on mat
 
 
 # the values that OmniEval's script prints for these
 @pytest.mark.parametrize(
-    ("answer", "gold", "wanted"),
+    ("answer", "gold", "expected"),
     [
         ("北京", "北京", (NEAR_1, 0.0, NEAR_1)),
         ("北京。", "北京", (2 / 3, 0.0, 2 / 3)),
@@ -33,13 +33,13 @@ def test_worked_by_hand() -> None:
         ("ETF", "etf", (0.0, 0.0, 0.0)),
     ],
 )
-def test_published_values(answer: str, gold: str, wanted: tuple[float, float, float]) -> None:
-    said = sample(answer, slots(gold))
-    for metric, score in zip((ROUGE_1, ROUGE_2, ROUGE_L), wanted, strict=True):
-        assert value(metric, said) == pytest.approx(score, abs=1e-6), metric.name
+def test_published_values(answer: str, gold: str, expected: tuple[float, float, float]) -> None:
+    words = sample(answer, slots(gold))
+    for metric, score in zip((ROUGE_1, ROUGE_2, ROUGE_L), expected, strict=True):
+        assert value(metric, words) == pytest.approx(score, abs=1e-6), metric.name
 
 
-def test_the_record_says_whether_jieba_cuts_as_for_token_f1() -> None:
+def test_the_records_language_decides_about_jieba() -> None:
     for metric in (ROUGE_1, ROUGE_L):
         assert value(metric, sample("59。", slots("59"), language="zh")) == pytest.approx(2 / 3, abs=1e-6)
         assert value(metric, sample("59。", slots("59"))) == 0
@@ -63,8 +63,8 @@ class TestEach:
 
 
 def test_references_of_several_slots_are_those_of_exact_match() -> None:
-    said = sample("1.5% 2%", slots(["15%", "1.5%"], "2%"), language="zh")  # without a Han character
-    assert value(ROUGE_1, said) == NEAR_1
+    words = sample("1.5% 2%", slots(["15%", "1.5%"], "2%"), language="zh")  # without a Han character
+    assert value(ROUGE_1, words) == NEAR_1
 
 
 @settings(deadline=None)
@@ -79,8 +79,8 @@ def test_values_lie_in_0_and_1_and_do_not_depend_on_who_is_the_reference(one: st
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.integers(0, 8))
-def test_a_part_in_order_is_a_common_subsequence(said: list[str], cut: int) -> None:
-    part = said[:cut] or said
-    recall, precision = len(part) / len(said), 1.0
-    wanted = 2 * recall * precision / (recall + precision + 1e-8)
-    assert value(ROUGE_L, sample(" ".join(part), slots(" ".join(said)))) == pytest.approx(wanted)
+def test_a_part_in_order_is_a_common_subsequence(words: list[str], cut: int) -> None:
+    part = words[:cut] or words
+    recall, precision = len(part) / len(words), 1.0
+    expected = 2 * recall * precision / (recall + precision + 1e-8)
+    assert value(ROUGE_L, sample(" ".join(part), slots(" ".join(words)))) == pytest.approx(expected)

@@ -26,10 +26,10 @@ METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
 ALL = ("AP", "P@3", "P@10", "R@2", "RR", "Rprec", "Success@1", "nDCG", "nDCG@5")
 
 
-def labelled(*labels: float, found: Ranking | None = None) -> Sample:
+def labelled(*labels: float, own_ranking: Ranking | None = None) -> Sample:
     """Return a sample whose documents d0, d1, ... have these labels, best rank first."""
     names = [f"d{at}" for at in range(len(labels))]
-    sample = retrieved(ranking(*names) if found is None else found)
+    sample = retrieved(ranking(*names) if own_ranking is None else own_ranking)
     return replace(sample, labels={name: Score(label) for name, label in zip(names, labels, strict=True)})
 
 
@@ -102,7 +102,7 @@ def test_a_label_that_is_true_or_whole_is_binary() -> None:
     assert value("AP", True, False, 1, 0.0) == pytest.approx((1 + 2 / 3) / 2)
 
 
-@pytest.mark.parametrize(("wrong", "told"), [("P@0", "has no valid cutoff"), ("P@x", "has no valid cutoff"),
+@pytest.mark.parametrize(("wrong", "problem"), [("P@0", "has no valid cutoff"), ("P@x", "has no valid cutoff"),
                                              ("P", "has no valid cutoff"), ("Rprec@5", "takes no cutoff"),
                                              ("MAP", "judges by no measure of rankings"),
                                              ("Judged", "judges by no measure of rankings"),
@@ -110,8 +110,8 @@ def test_a_label_that_is_true_or_whole_is_binary() -> None:
                                              ("", "judges by no measure of rankings"),
                                              ("page_R@5", "judges by no measure of rankings"),
                                              ("token_f1", "judges by no measure of rankings")])  # fmt: skip
-def test_a_measure_that_there_is_not_is_refused(wrong: str, told: str) -> None:
-    with pytest.raises(SettingError, match=rf"metric 'erag:{wrong}' {told}"):
+def test_an_unknown_measure_is_refused(wrong: str, problem: str) -> None:
+    with pytest.raises(SettingError, match=rf"metric 'erag:{wrong}' {problem}"):
         METRICS.get(f"erag:{wrong}")
 
 
@@ -121,20 +121,20 @@ def test_no_measure_at_all_is_refused() -> None:
 
 
 def test_the_order_is_that_of_the_scores() -> None:
-    found = ranking(("d0", 1.0), ("d1", 3.0), ("d2", 2.0))
-    sample = labelled(0, 1, 0, found=found)
+    result = ranking(("d0", 1.0), ("d1", 3.0), ("d2", 2.0))
+    sample = labelled(0, 1, 0, own_ranking=result)
     assert METRICS.get("erag:RR").compute(sample) == METRICS.get("erag:Success@1").compute(sample) == Score(1.0)
 
 
 def test_a_document_twice_is_refused() -> None:
-    sample = labelled(0, 1, found=ranking("d0", "d1", "d0"))
+    sample = labelled(0, 1, own_ranking=ranking("d0", "d1", "d0"))
     for measure in ALL:
         with pytest.raises(CaseError, match="the ranking has the document 'd0' at ranks 1 and 3"):
             METRICS.get(f"erag:{measure}").compute(sample)
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_without_labels_there_is_no_value_but_a_reason(measure: str) -> None:
+def test_without_labels_there_is_a_reason_instead_of_a_value(measure: str) -> None:
     metric = METRICS.get(f"erag:{measure}")
     assert metric.compute(retrieved(None)).reason == "not_applicable: no_ranking"
     assert metric.compute(retrieved(ranking("d0"))).reason == "system_unavailable"
@@ -155,8 +155,8 @@ def test_documents_are_labelled_by_the_first_metric_of_the_answer_that_asks_nobo
         "fake_answer_rate",
     ]
     others = [polite, *map(METRICS.get, names)]
-    wanted = METRICS.get("token_f1")
-    assert downstream_of([*others, wanted, METRICS.get("accuracy")]) is wanted
+    expected = METRICS.get("token_f1")
+    assert downstream_of([*others, expected, METRICS.get("accuracy")]) is expected
     with pytest.raises(SettingError, match="erag:P@5 labels documents by a metric of the answer, and there is none"):
         downstream_of(others)
 
@@ -200,14 +200,14 @@ def test_all_measures_of_a_sample_are_one_evaluation(monkeypatch: pytest.MonkeyP
 
     metrics = [METRICS.get(f"erag:{measure}") for measure in ("AP", "RR", "Rprec", "nDCG", "nDCG@5", "R@5")]
     samples = [labelled(0, 1, 1), labelled(1, 0)]
-    wanted = [[metric.compute(sample) for metric in metrics] for sample in samples]
-    assert wanted == [[metric.compute(labelled(*each)) for metric in metrics] for each in ((0, 1, 1), (1, 0))]
+    expected = [[metric.compute(sample) for metric in metrics] for sample in samples]
+    assert expected == [[metric.compute(labelled(*each)) for metric in metrics] for each in ((0, 1, 1), (1, 0))]
     monkeypatch.setattr(TrecEval, "_values", counted)
-    assert [[metric.compute(sample) for metric in metrics] for sample in samples] == wanted
+    assert [[metric.compute(sample) for metric in metrics] for sample in samples] == expected
     assert len(evaluated) == 2
 
 
-def test_an_answer_in_context_stands_in_a_text_that_was_retrieved() -> None:
+def test_an_answer_in_context_is_in_a_retrieved_text() -> None:
     from pytest_rageval.metrics.rankings.in_context import answer_in_context
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.ranking import ScoredPassage
