@@ -215,9 +215,9 @@ def _merge(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _history(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.history import history
-    from pytest_rageval.report.run.history import Wanted
+    from pytest_rageval.report.run.history import HistoryQuery
 
-    wanted = Wanted(arguments.metric, arguments.testbed, arguments.system)
+    wanted = HistoryQuery(arguments.metric, arguments.testbed, arguments.system)
     return history(wanted, arguments.baseline, as_json=arguments.json)
 
 

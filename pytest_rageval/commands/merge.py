@@ -13,7 +13,7 @@ from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.export.report_files import Writing
-from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, joined
+from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, merge_parts
 from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import RunFolder, write_text
 from pytest_rageval.report.run.json_text import json_lines, to_json
@@ -43,7 +43,7 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     stored = [stored_run(root, shard) for shard in shards]
     paths = [results_path(root, shard) for shard in shards]
     parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
-    run, choice = joined(parts), stored[0].choice
+    run, choice = merge_parts(parts), stored[0].choice
     finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
     kept = _Kept(root)
     results = results_of(run, kept.name, finished, choice)

@@ -1,4 +1,4 @@
-"""Why a case missed, slot by slot, for a failing ``rag.check``."""
+"""Explain why a case missed, slot by slot, for a failing ``rag.check``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST = 400  # characters of an answer that are shown
 
 
 def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
-    """Return the failed check with question, answer and what matched in each slot; without texts, the check alone."""
+    """Return the failed check with question, answer and the match of each slot; without texts, the check alone."""
     value = gate.missed_by(score.value) if score.value is not None else f"unscored ({score.reason})"
     lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_shown(case.id)}"]
     if not texts:
@@ -26,9 +26,9 @@ def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts
     ]
     hits = answer_hits(case.instance, answer.text)
     for number, (aliases, hit) in enumerate(zip(case.instance.gold, hits, strict=True), 1):
-        wanted = " | ".join(_shown(alias) for alias in aliases)
+        expected = " | ".join(_shown(alias) for alias in aliases)
         sign, what = ("-", "not found") if hit is None else ("+", f"matched {_shown(hit)}")
-        lines.append(f"{sign} slot {number}    {wanted}: {what}")
+        lines.append(f"{sign} slot {number}    {expected}: {what}")
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.report.export.junit_properties import case_properties, gate_properties, run_properties
-from pytest_rageval.report.files.results_json import described, encode_gate
+from pytest_rageval.report.files.results_json import encode_gate, encode_run
 
 
 def told(each: Outcome, *unweighed: str, texts: bool = True) -> dict[str, str]:
@@ -96,7 +96,7 @@ def test_a_gate_tells_value_bound_and_n() -> None:
 
 
 def test_the_session_tells_what_it_was() -> None:
-    properties = dict(run_properties(described(finished_run(), "r1", FINISHED), ["mine", "theirs"]))
+    properties = dict(run_properties(encode_run(finished_run(), "r1", FINISHED), ["mine", "theirs"]))
     assert properties["rag.run"] == "r1"
     assert properties["rag.systems"] == "mine, theirs"
     assert properties["rag.fingerprint"] == "sha256:0"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.files.pruning import Going, Keep, keep_of, prune
+from pytest_rageval.report.files.pruning import FolderLock, Keep, keep_of, prune
 from pytest_rageval.report.files.run_folder import run_age
 
-HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import Going;"
-HOLD += "going = Going(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
+HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import FolderLock;"
+HOLD += "going = FolderLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_what_is_spared_and_what_is_no_run_stays(runs: Path) -> None:
 
 
 def test_a_run_that_goes_on_stays_until_it_ends(runs: Path) -> None:
-    going = Going(runs / "20260101T000000")
+    going = FolderLock(runs / "20260101T000000")
     prune(runs, Keep(1))
     assert left(runs) == ["20260101T000000", "20260101T000005-2"]
     going.end()

@@ -93,7 +93,7 @@ def test_repeats_and_correlations_are_the_same() -> None:
     rows = [line.text.split() for line in summary_lines(run, VIEWS[0], 120, 0)]
     (worth,) = [row for row in rows if row[1:3] == ["erag:P@5", "accuracy"]]
     (constant,) = [row for row in rows if row[1:3] == ["R@5", "accuracy"]]
-    told = run.correlations()[0].found
+    told = run.correlations()[0].correlation
     assert told.tau_b is not None
     assert worth[3:5] == ["6", f"{told.tau_b:+.2f}"]
     assert constant[3:] == ["6", "undefined", "one", "is", "constant"]
