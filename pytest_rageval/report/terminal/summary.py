@@ -1,4 +1,4 @@
-"""The summary after the session, as lines for a terminal."""
+"""Print the summary after the session."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ __all__ = ["counts_text", "summary_lines", "written_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, curves, what else the run has to tell, gates, warnings.
+    """Yield the summary: counts, model calls, matrices, curves, further sections, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
-        choice: which matrix is wanted.
+        choice: the matrix to show.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and gates that hold, -2
-            all but failed gates.
+        verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and passed gates, -2
+            everything except failed gates.
     """
     for line in _sections(run, choice, width, verbosity):
         yield from (line,) if line.marks else wrapped(line, width)
@@ -80,7 +80,7 @@ def _counts(run: Run) -> Iterator[Line]:
 
 
 def counts_text(run: Run) -> str:
-    """Return how many cases there were and how they ended, and under which systems."""
+    """Return how many cases there were, how they ended, and their systems."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
     n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
@@ -100,23 +100,23 @@ def counts_text(run: Run) -> str:
 
 
 def written_lines(paths: Sequence[Path], here: Path, width: int) -> Iterator[Line]:
-    """Yield where reports were written, seen from ``here`` where they are below it."""
+    """Yield the paths of written reports, relative to ``here`` if they are below it."""
     shown = [ascii_safe(str(path.relative_to(here) if path.is_relative_to(here) else path)) for path in paths]
-    together = f"written: {', '.join(shown)}"
-    if shown and len(together) <= width:
-        yield Line(together)
+    text = f"written: {', '.join(shown)}"
+    if shown and len(text) <= width:
+        yield Line(text)
     else:
         yield from (Line(f"written: {each}") for each in shown)
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:
-    found = run.curves()
-    several = len({system for _, system, _, _ in found}) > 1
-    for metric in dict.fromkeys(metric for _, _, metric, _ in found):
+    curves = run.curves()
+    several = len({system for _, system, _, _ in curves}) > 1
+    for metric in dict.fromkeys(metric for _, _, metric, _ in curves):
         binary = run.plan.metrics.get(metric, MetricInfo()).binary
         rows = [
             (f"{name} ({system})" if several else name, binary, group)
-            for name, system, its_metric, group in found
+            for name, system, its_metric, group in curves
             if its_metric == metric
         ]
         yield Line("")

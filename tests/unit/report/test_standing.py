@@ -9,30 +9,30 @@ from run_samples import NOISE, PLAIN, outcome, plan
 
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.terminal.status_line import Pace, Standing, UnderWay, duration, fitted, in_all
+from pytest_rageval.report.terminal.status_line import Pace, Progress, UnderWay, duration, fitted, in_all
 from pytest_rageval.report.text.fit_text import SPARKS, cut, legible, sparkline
 
 
-def told(standing: Standing, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:
-    return "".join(standing.parts(elapsed, under_way or UnderWay()))
+def told(progress: Progress, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:
+    return "".join(progress.parts(elapsed, under_way or UnderWay()))
 
 
 def test_it_tells_how_far_how_good_how_much() -> None:
-    standing = Standing(plan())
-    assert told(standing) == "rag: 0/4"
-    standing.take(outcome(NOISE, "q2", accuracy=Score(1.0)))
-    standing.take(outcome(NOISE, "q1", "error"))
-    standing.take(replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(3, cost_usd=0.0123)))
-    assert told(standing, 60, UnderWay(in_flight=7)) == (
+    progress = Progress(plan())
+    assert told(progress) == "rag: 0/4"
+    progress.take(outcome(NOISE, "q2", accuracy=Score(1.0)))
+    progress.take(outcome(NOISE, "q1", "error"))
+    progress.take(replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(3, cost_usd=0.0123)))
+    assert told(progress, 60, UnderWay(in_flight=7)) == (
         "rag: 3/4 · 1 error · 7 in flight · $0.0123 · accuracy 1.00 · token_f1 0.50"
     )
 
 
 def test_what_no_report_tells_yet_is_told_with_what_it_costs() -> None:
-    standing = Standing(plan())
-    standing.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.5)))
-    assert told(standing, 1, UnderWay(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
-    assert told(standing, 1, UnderWay(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
+    progress = Progress(plan())
+    progress.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.5)))
+    assert told(progress, 1, UnderWay(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
+    assert told(progress, 1, UnderWay(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
 
 
 def test_processes_are_added_up_and_a_price_that_is_not_known_is_no_zero() -> None:
@@ -43,41 +43,41 @@ def test_processes_are_added_up_and_a_price_that_is_not_known_is_no_zero() -> No
 def test_runs_that_repeat_a_case_are_not_called_cases() -> None:
     planned = plan()
     planned.facets[0]["repeat"] = "1"
-    assert told(Standing(planned)) == "rag: 0/4 runs"
+    assert told(Progress(planned)) == "rag: 0/4 runs"
 
 
 def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
-    standing, first = Standing(plan()), replace(outcome(NOISE, "q2", "error"), calls=Calls(1, cost_usd=0.5))
+    progress, first = Progress(plan()), replace(outcome(NOISE, "q2", "error"), calls=Calls(1, cost_usd=0.5))
     again = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
-    standing.take(first)
-    standing.take(again, first)
-    assert told(standing) == "rag: 1/4 · $0.5000 · accuracy 0.00"
+    progress.take(first)
+    progress.take(again, first)
+    assert told(progress) == "rag: 1/4 · $0.5000 · accuracy 0.00"
 
 
 def test_a_price_that_is_not_known_is_no_zero() -> None:
-    standing, priced = Standing(plan()), outcome(NOISE, "q2", accuracy=Score(1.0))
-    standing.take(replace(priced, calls=Calls(1, cost_usd=None)))
-    assert "$" not in told(standing)
-    standing.take(replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.0)))
-    assert "· $0 ·" in told(standing)
+    progress, priced = Progress(plan()), outcome(NOISE, "q2", accuracy=Score(1.0))
+    progress.take(replace(priced, calls=Calls(1, cost_usd=None)))
+    assert "$" not in told(progress)
+    progress.take(replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.0)))
+    assert "· $0 ·" in told(progress)
 
 
 def test_systems_are_never_averaged() -> None:
-    standing = Standing(plan())
+    progress = Progress(plan())
     for system, value in (("one", 1.0), ("other", 0.0)):
-        standing.take(replace(outcome(NOISE, "q2", accuracy=Score(value)), system=system, nodeid=system))
-    assert told(standing).endswith(" · accuracy one 1.00, other 0.00")
-    standing.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), system="a\x1b[2J\nb", nodeid="third"))
-    assert ", a\\x1b[2J\\nb 1.00" in told(standing)
+        progress.take(replace(outcome(NOISE, "q2", accuracy=Score(value)), system=system, nodeid=system))
+    assert told(progress).endswith(" · accuracy one 1.00, other 0.00")
+    progress.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), system="a\x1b[2J\nb", nodeid="third"))
+    assert ", a\\x1b[2J\\nb 1.00" in told(progress)
 
 
 def test_labelled_answers_and_unscored_ones_tell_nothing_of_the_systems() -> None:
     planned = plan()
     planned.testbeds[PLAIN] = replace(planned.testbeds[PLAIN], labelled=True)
-    standing = Standing(planned)
-    standing.take(outcome(PLAIN, "q3", token_f1=Score(0.5)))
-    standing.take(outcome(NOISE, "q2", accuracy=Score(reason="not_applicable")))
-    assert told(standing) == "rag: 2/4"
+    progress = Progress(planned)
+    progress.take(outcome(PLAIN, "q3", token_f1=Score(0.5)))
+    progress.take(outcome(NOISE, "q2", accuracy=Score(reason="not_applicable")))
+    assert told(progress) == "rag: 2/4"
 
 
 def test_what_does_not_fit_goes_whole_from_the_end_and_leaves_a_mark() -> None:
