@@ -20,7 +20,7 @@ from pytest_rageval.report.run.json_text import json_lines, to_json
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.gates import gate_failure
 from pytest_rageval.report.terminal.summary import summary_lines, written_lines
-from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.colours import paint
 
 __all__ = ["merge"]
 
@@ -50,11 +50,11 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     kept.keep(run, results)
     delivered = out is None or kept.report(out, partial(write_text, out, json_lines(results)))
     run.exitstatus = run.exitstatus or int(not delivered)
-    told = kept.tell(run, choice, markdown)
+    told = kept.write_markdown(run, choice, markdown)
     yield f"run {kept.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     width = shutil.get_terminal_size().columns
     for line in (*summary_lines(run, choice, width, 0), *written_lines(kept.written, Path.cwd(), width)):
-        yield painted(line, terminal_colours(), None)
+        yield paint(line, terminal_colours(), None)
     yield from (f"warning: {fault}" for fault in kept.faults)
     yield from _failures(run, parts)
     return run.exitstatus or int(not told)

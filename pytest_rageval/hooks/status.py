@@ -102,11 +102,11 @@ class Screen:
 
     def _drawn(self) -> str:
         """Return what draws the line, and goes back to where others have written to, wherever that is."""
-        from pytest_rageval.report.terminal.status_line import fitted
+        from pytest_rageval.report.terminal.status_line import fit_parts
 
         columns, column = self._columns(), self._column()
         self.is_shown = not column or column % columns != 0
-        line = fitted(self._parts, columns - 1, getattr(self._stream, "encoding", None))
+        line = fit_parts(self._parts, columns - 1, getattr(self._stream, "encoding", None))
         return f"\x1bD\x1b[A\x1b7\x1b[B\r{line}\x1b8" * self.is_shown
 
     @contextmanager

@@ -61,7 +61,7 @@ def plain(text: str) -> str:
 
 def code(text: str) -> str:
     """Return a name as code; valid inside tables too."""
-    shown = _shortened(text)
+    shown = _shorten(text)
     if shown == shown.strip() and _PLAIN_CODE.fullmatch(shown):
         return f"`{shown}`"
     return f"<code>{_MARKUP.sub(lambda match: chr(92) + match[0], _inert(text))}</code>"
@@ -73,10 +73,10 @@ def parts_within(parts: Iterable[Part], room: int) -> str:
     Each of the first parts has a reserved share, which the parts before it cannot use up.
     """
     all_parts = list(parts)
-    reserved = [len(_rendered(part, room // SHARES)) + TAIL for part in all_parts[:FIRST]]
+    reserved = [len(_render(part, room // SHARES)) + TAIL for part in all_parts[:FIRST]]
     text, n_parts, n_rows = "", 0, 0
     for at, part in enumerate(all_parts):
-        rendered = _rendered(part, room - TAIL - len(text) - sum(reserved[at + 1 :]))
+        rendered = _render(part, room - TAIL - len(text) - sum(reserved[at + 1 :]))
         text += rendered
         if not rendered:
             n_parts, n_rows = n_parts + 1, n_rows + len(part.rows) - 1
@@ -85,7 +85,7 @@ def parts_within(parts: Iterable[Part], room: int) -> str:
     return text
 
 
-def _rendered(part: Part, room: int) -> str:
+def _render(part: Part, room: int) -> str:
     """Return a part in at most ``room`` characters, with a count of rows that do not fit; "" if no row fits."""
     head, *rows = part.rows
     heading = f"<details><summary>{_inert(part.title)}</summary>" if part.folded else f"### {plain(part.title)}"
@@ -104,7 +104,7 @@ def _row(cells: Row) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     safe = ascii_safe(text[: LONGEST + 1])
     return safe if len(text) <= LONGEST and len(safe) <= LONGEST else f"{safe[: LONGEST - 3]}..."
 
@@ -112,7 +112,7 @@ def _shortened(text: str) -> str:
 def _inert(text: str) -> str:
     """Return a text as HTML in which GitHub finds no markup, link or mention."""
     indent = len(text) - len(text.lstrip(INDENT))
-    broken = _LINKED.sub(lambda match: f"{match[0]}\0", _shortened(text[indent:]))
+    broken = _LINKED.sub(lambda match: f"{match[0]}\0", _shorten(text[indent:]))
     broken = _COMMIT.sub(lambda match: _PIECE.sub(lambda piece: f"{piece[0]}\0", match[0]), broken)
     escaped = html.escape(broken, quote=False).replace("|", "&#124;").replace("$", "<span>$</span>")
     return "&emsp;" * (indent // 2) + escaped.replace("\0", _BREAK)

@@ -38,7 +38,7 @@ class Writing:
         self.written.append(path)
         return True
 
-    def tell(self, run: Run, choice: MatrixChoice, path: Path | None) -> bool:
+    def write_markdown(self, run: Run, choice: MatrixChoice, path: Path | None) -> bool:
         """Write a run as Markdown and add it to the step summary; return whether the requested file was written.
 
         It lists the reports that could not be written, so it comes last. The step summary stays empty if the run had

@@ -37,7 +37,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     started = datetime.fromisoformat(head["started"])
     _ = started + timedelta(seconds=head["duration_s"])  # raises here instead of in a report
     run = Run(started, decode_plan(results), interrupted=head["interrupted"])
-    run.outcomes = {plain["nodeid"]: run.plan.joined(decode_outcome(plain)) for plain in results["outcomes"]}
+    run.outcomes = {plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain)) for plain in results["outcomes"]}
     _check_rates(run)
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}

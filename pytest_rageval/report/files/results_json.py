@@ -54,7 +54,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "totals": [asdict(each) | {"ci95": pair_of(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
-        "gates": [encode_gate(named, texts=run.texts) for named in run.gates],
+        "gates": [encode_gate(gate, texts=run.texts) for gate in run.gates],
         "matrix": matrices[0] if matrices else None,
         "matrices": matrices + [encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": encode_usage(run.calls()),
@@ -106,13 +106,13 @@ def versions_of(run: Run) -> dict[str, str]:
     return versions() | run.versions
 
 
-def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
+def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
     """Return a gate as results.json has it; without texts its reason only names the kind."""
-    result = named.result
+    result = gate.result
     return {
         "expr": str(result.gate),
         "scope": result.scope,
-        "nodeid": named.nodeid,
+        "nodeid": gate.nodeid,
         "slice": dict(result.slice or {}),
         "status": result.status,
         "value": result.value,

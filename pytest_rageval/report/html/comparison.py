@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.html.links import listed
+from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
 
@@ -112,4 +112,4 @@ def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]
         for nodeid in each[key]:
             metrics_by_case.setdefault(nodeid, []).append(each["metric"])
     cases = [(nodeid, ", ".join(dict.fromkeys(metrics))) for nodeid, metrics in metrics_by_case.items()]
-    return listed(cases)
+    return case_list(cases)

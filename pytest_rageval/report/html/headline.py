@@ -9,9 +9,9 @@ from typing import Any
 from pytest_rageval.analysis.partial import is_not_decided
 from pytest_rageval.report.files.plan_json import decode_plan_without_cases
 from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided
-from pytest_rageval.report.html.links import Cases, listed
+from pytest_rageval.report.html.links import Cases, case_list
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
-from pytest_rageval.report.run.warnings import warned
+from pytest_rageval.report.run.warnings import warnings_of
 from pytest_rageval.report.text.lines import counted, dollars
 
 __all__ = ["conclusion_of", "failed_tests_of", "notes_of", "tiles_of"]
@@ -68,7 +68,7 @@ def _cost(usage: Mapping[str, Any]) -> str:
 def failed_tests_of(results: Mapping[str, Any], cases: Cases) -> dict[str, Any]:
     """Return the tests that failed on their own, tests without a case first; gates are left out."""
     failed = sorted(results["run"].get("failed", ()), key=cases.__contains__)
-    return listed([(nodeid, "") for nodeid in failed])
+    return case_list([(nodeid, "") for nodeid in failed])
 
 
 def notes_of(results: Mapping[str, Any]) -> list[str]:
@@ -82,4 +82,4 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
     ]
     unselected = [f"{counted(plan.unselected, 'case')} not selected"] if plan.unselected else []
     unmatched = [f"no case of this session matches the gate {gate}" for gate in plan.unmatched_gates]
-    return [*warned(plan, undecided), *untrusted, *unselected, *unmatched]
+    return [*warnings_of(plan, undecided), *untrusted, *unselected, *unmatched]

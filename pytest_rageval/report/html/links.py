@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pytest_rageval.report.html.visible_text import in_address
 
-__all__ = ["Cases", "Piece", "Sentence", "listed"]
+__all__ = ["Cases", "Piece", "Sentence", "case_list"]
 
 NAMED = 200  # cases of each kind that are listed
 
@@ -43,7 +43,7 @@ class Cases:
             return name
         return nodeid.partition("::")[2] or nodeid
 
-    def named(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
+    def link_names(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
         """Yield names as an enumeration; names of cases are links.
 
         Args:
@@ -67,6 +67,6 @@ class Cases:
         return list(first.items())
 
 
-def listed(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def case_list(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the first (node id, detail) pairs, with their number and how many are left out."""
     return {"n": len(pairs), "cases": pairs[:NAMED], "more": max(0, len(pairs) - NAMED)}

@@ -109,7 +109,7 @@ def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator
     for key, verb in (("broken", "broke"), ("fixed", "mended")):
         if each[key]:
             yield Piece(f"{between}{verb} ")
-            yield from cases.named(cases.by_id(each[key]), NAMED, f"{key}-cases")
+            yield from cases.link_names(cases.by_id(each[key]), NAMED, f"{key}-cases")
             if key == "broken":
                 yield Piece(f" ({causes_text(each['causes'], each.get('by_answer', 0))})")
             between = "; "
@@ -120,7 +120,7 @@ def _failed(results: Row, columns: Row, cases: Cases) -> Iterator[Sentence]:
     failed: Sequence[str] = results["run"].get("failed", ())
     if failed:
         names = [(nodeid.partition("::")[2] or nodeid, nodeid) for nodeid in failed]
-        yield [Piece(f"{counted(len(failed), 'test')} failed: "), *cases.named(names, NAMED, "failed-tests")]
+        yield [Piece(f"{counted(len(failed), 'test')} failed: "), *cases.link_names(names, NAMED, "failed-tests")]
     errors, status = columns["error_type"], columns["status"]
     by_outcome = zip(errors["codes"], status["codes"], strict=True)
     error_codes = [kind for kind, code in by_outcome if status["values"][code] == "error"]

@@ -16,7 +16,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["NamedGate", "covers", "evaluated", "reason_of", "session_node", "testbed_node", "ungated"]
+__all__ = ["NamedGate", "covers", "evaluate", "reason_of", "session_node", "testbed_node", "ungated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class NamedGate:
     result: GateResult
 
 
-def evaluated(
+def evaluate(
     plan: Plan, outcomes: Sequence[Outcome], unfinished: Counter[str], against: Against | None, *, interrupted: bool
 ) -> list[NamedGate]:
     """Return the result of each gate: gates of testbeds first, then session gates.

@@ -193,7 +193,7 @@ class Plan:
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
         return labelled if labelled < self.testbeds.keys() else set()
 
-    def joined(self, outcome: Outcome) -> Outcome:
+    def with_cluster(self, outcome: Outcome) -> Outcome:
         """Return an outcome with the cluster of its testbed."""
         testbed = self.testbeds.get(outcome.testbed)
         same = testbed is None or testbed.cluster == outcome.cluster

@@ -24,7 +24,7 @@ from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run import summary_data
-from pytest_rageval.report.run.gate_results import NamedGate, evaluated
+from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.json_text import JsonText, to_json
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
@@ -83,9 +83,9 @@ class Run:
     resumed: Mapping[str, Any] = field(default_factory=dict)
     mixed: tuple[str, ...] = ()
     texts: bool = True
-    _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
+    _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
-    _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
+    _matrices: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
     def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
         """Store an encoded outcome, with its instance if it comes with one; return the outcome as it is reported.
@@ -96,7 +96,7 @@ class Run:
         earlier = self.outcomes.get(nodeid)
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
-        self.outcomes[nodeid] = self.plan.joined(decode_outcome(encoded))
+        self.outcomes[nodeid] = self.plan.with_cluster(decode_outcome(encoded))
         self._changed()
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
@@ -161,7 +161,7 @@ class Run:
         """Evaluate every gate of the plan, store the results, and return them."""
         earlier = self.earlier()
         comparison = None if earlier is None else self._against(earlier)
-        self.gates = evaluated(self.plan, self.ordered(), self.unfinished(), comparison, interrupted=self.interrupted)
+        self.gates = evaluate(self.plan, self.ordered(), self.unfinished(), comparison, interrupted=self.interrupted)
         return self.gates
 
     def snapshot(self) -> Snapshot:
@@ -189,13 +189,13 @@ class Run:
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
         """Return the comparison with the baseline, in cells by the chosen facets; a shard alone has none."""
         earlier = self.earlier()
-        if earlier is not None and self.plan.shard is None and choice not in self._compared:
+        if earlier is not None and self.plan.shard is None and choice not in self._comparisons:
             axes = choice.rows, choice.cols
             whole, alpha = self.ran_all(), self.plan.alpha
             comparison = compare(earlier, self.snapshot(), axes, alpha=alpha, whole=whole, all_cells=False)
             has_all_testbeds = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
-            self._compared[choice] = replace(comparison, whole=comparison.whole and has_all_testbeds)
-        return self._compared.get(choice)
+            self._comparisons[choice] = replace(comparison, whole=comparison.whole and has_all_testbeds)
+        return self._comparisons.get(choice)
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
         """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen."""
@@ -250,12 +250,12 @@ class Run:
 
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once because several reports show them."""
-        if (draw, choice) not in self._drawn:
-            self._drawn[draw, choice] = draw(self.plan, self.of_systems(), choice)
-        return self._drawn[draw, choice]
+        if (draw, choice) not in self._matrices:
+            self._matrices[draw, choice] = draw(self.plan, self.of_systems(), choice)
+        return self._matrices[draw, choice]
 
     def _changed(self) -> None:
         """Drop what was computed from the outcomes."""
         self._correlations = None
-        self._drawn.clear()
-        self._compared.clear()
+        self._matrices.clear()
+        self._comparisons.clear()

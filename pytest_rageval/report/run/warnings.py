@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pytest_rageval.report.run.gate_results import ungated
 from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["warned"]
+__all__ = ["warnings_of"]
 
 
-def warned(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
+def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
     """Return the warnings of a run: about its data, gates that may hide a drop, and testbeds that cannot fail.
 
     Args:

@@ -13,7 +13,7 @@ from pytest_rageval.analysis.worst_cases import Flaws
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.sections.comparison import causes_text, p_text
-from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrapped
+from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
 __all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
 
@@ -45,9 +45,9 @@ def gate_failure(result: GateResult) -> str:
         facts.append(cells_text(result))
     if result.small:
         facts.append(_small_text(result))
-    lines = wrapped(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
+    lines = wrap(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
     if result.flaws is not None:
-        lines = chain(lines, wrapped(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
+        lines = chain(lines, wrap(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
     head += [line.text for line in lines]
     if result.worst:
         head.append("  worst cases:")
@@ -84,7 +84,7 @@ def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
         for line in _gate_lines(result, room):
-            yield from wrapped(line, width, between="  ", indent=INDENT)
+            yield from wrap(line, width, between="  ", indent=INDENT)
 
 
 def _is_deselected(result: GateResult) -> bool:

@@ -9,8 +9,8 @@ from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
 from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.text.heat import Infos, levels_of, marked
-from pytest_rageval.report.text.lines import Line, wrapped
+from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells
+from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
 __all__ = ["Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
@@ -41,13 +41,13 @@ def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterat
         legend = matrix_legend(matrix)
         notes = [*([legend] if legend not in printed else ()), *_missing(matrix)]
         title = ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else "")
-        yield from wrapped(Line(title), width, between=" - ")
+        yield from wrap(Line(title), width, between=" - ")
         printed.add(legend)
         level, first = levels_of(matrix, infos), 1
         rows = [[None if level is None or c.value is None else level(c.value) for c in row] for row in _table(matrix)]
         for block in matrix_blocks(matrix, width):
             yield Line("")
-            yield from marked(block, rows[1:], first)
+            yield from mark_cells(block, rows[1:], first)
             first += len(block[1].split()) - 1
         sides = ((matrix.rows, "rows"), (matrix.cols, "columns"))
         if left_out := [f"{len(values) - MOST} more {side}" for values, side in sides if len(values) > MOST]:

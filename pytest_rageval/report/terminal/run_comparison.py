@@ -16,7 +16,7 @@ from pytest_rageval.report.sections.comparison import (
     row_name,
     verdict_lines,
 )
-from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrapped
+from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrap
 from pytest_rageval.report.text.tables import MOST, table
 
 __all__ = ["compare_lines", "plan_lines"]
@@ -41,7 +41,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
         yield from _cells(over, comparison, width)
     yield Line("")
     for line in verdict_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
-        yield from wrapped(line, width)
+        yield from wrap(line, width)
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:

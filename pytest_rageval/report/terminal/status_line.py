@@ -13,7 +13,7 @@ from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.fit_text import cut, legible
 from pytest_rageval.report.text.lines import counted, dollars
 
-__all__ = ["Pace", "Progress", "UnderWay", "duration", "fitted", "in_all"]
+__all__ = ["Pace", "Progress", "UnderWay", "duration", "fit_parts", "in_all"]
 
 FEWEST = 4
 """Cases that must end between two moments before a pace can be estimated."""
@@ -147,7 +147,7 @@ class Progress:
             self.values[key] = sum_of + by * score.value, n + by
 
 
-def fitted(parts: Sequence[str], width: int, encoding: str | None) -> str:
+def fit_parts(parts: Sequence[str], width: int, encoding: str | None) -> str:
     """Return as many whole parts as fit in ``width`` columns, with an ellipsis for the rest; the first may be cut."""
     from wcwidth import wcswidth
 

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.run.warnings import warned
+from pytest_rageval.report.run.warnings import warnings_of
 from pytest_rageval.report.sections.comparison import comparison_lines
 from pytest_rageval.report.sections.conversations import dialogue_lines
 from pytest_rageval.report.sections.correlations import correlation_lines
@@ -22,7 +22,7 @@ from pytest_rageval.report.sections.matrices import matrix_lines
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
 from pytest_rageval.report.sections.repeats import repeat_lines
 from pytest_rageval.report.text.heat import worst_lines
-from pytest_rageval.report.text.lines import Line, counted, wrapped
+from pytest_rageval.report.text.lines import Line, counted, wrap
 from pytest_rageval.report.text.tables import curve_lines
 
 __all__ = ["counts_text", "summary_lines", "written_lines"]
@@ -39,13 +39,13 @@ def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) ->
             everything except failed gates.
     """
     for line in _sections(run, choice, width, verbosity):
-        yield from (line,) if line.marks else wrapped(line, width)
+        yield from (line,) if line.marks else wrap(line, width)
 
 
 def _sections(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
     if verbosity > -2:
         for line in _counts(run):
-            yield from wrapped(line, width, between=" · ")
+            yield from wrap(line, width, between=" · ")
         infos, matrices = run.plan.metrics, run.matrices(choice)
         yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, width)
         if verbosity > -1:
@@ -126,7 +126,7 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
 
 def _warnings(run: Run) -> Iterator[Line]:
     results = [gate.result for gate in run.gates]
-    notes = warned(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
+    notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     if notes:
         yield Line("")
     for note in notes:

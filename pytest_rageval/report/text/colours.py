@@ -8,7 +8,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.fit_text import legible
 from pytest_rageval.report.text.lines import Line, Style
 
-__all__ = ["colours_of", "painted"]
+__all__ = ["colours_of", "paint"]
 
 _STYLES: Mapping[Style, str] = {"green": "32", "red": "31", "yellow": "33", "bold": "1"}
 
@@ -25,7 +25,7 @@ def colours_of(environment: Mapping[str, str]) -> int:
     return 256 if rich else 16
 
 
-def painted(line: Line, colours: int, encoding: str | None) -> str:
+def paint(line: Line, colours: int, encoding: str | None) -> str:
     """Return a line with the escape codes of its colours.
 
     Args:
@@ -35,8 +35,8 @@ def painted(line: Line, colours: int, encoding: str | None) -> str:
     """
     if not colours:
         return legible(ascii_safe(line.text), encoding)
-    text = "".join(_coded(legible(ascii_safe(part), encoding), code) for part, code in _parts(line, colours))
-    return _coded(text, _STYLES.get(line.style, ""))
+    text = "".join(_with_code(legible(ascii_safe(part), encoding), code) for part, code in _parts(line, colours))
+    return _with_code(text, _STYLES.get(line.style, ""))
 
 
 def _parts(line: Line, colours: int) -> Iterator[tuple[str, str]]:
@@ -49,5 +49,5 @@ def _parts(line: Line, colours: int) -> Iterator[tuple[str, str]]:
     yield line.text[at:], ""
 
 
-def _coded(text: str, code: str) -> str:
+def _with_code(text: str, code: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code and text else text

@@ -13,7 +13,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.lines import Line, Mark, interval
 from pytest_rageval.report.text.tables import TOTALS, value_text
 
-__all__ = ["LEVELS", "levels_of", "marked", "worst_lines"]
+__all__ = ["LEVELS", "levels_of", "mark_cells", "worst_lines"]
 
 LEVELS = 5
 """Levels go from 0, the worst, to 4."""
@@ -49,7 +49,7 @@ def levels_of(matrix: Matrix, infos: Infos) -> Callable[[float], int] | None:
     return level
 
 
-def marked(block: Sequence[str], rows: Sequence[Sequence[int | None]], first: int) -> Iterator[Line]:
+def mark_cells(block: Sequence[str], rows: Sequence[Sequence[int | None]], first: int) -> Iterator[Line]:
     """Yield the lines of a table with the levels of its cells.
 
     Args:

@@ -10,7 +10,7 @@ from pytest_rageval.errors import ascii_safe
 
 __all__ = [
     "Line", "Mark", "Style", "counted", "dollars", "few_of", "in_units", "interval", "moment",
-    "number", "signed", "wrapped",
+    "number", "signed", "wrap",
 ]  # fmt: skip
 
 Style = Literal["", "green", "red", "yellow", "bold"]
@@ -78,7 +78,7 @@ def few_of(names: tuple[str, ...], most: int) -> str:
     return f"{', '.join(names[:most])}{more}" if names else "none"
 
 
-def wrapped(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:
+def wrap(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:
     """Wrap a line to a width without cutting a piece.
 
     Args:
@@ -103,4 +103,4 @@ def wrapped(line: Line, width: int, *, between: str = " ", indent: int = 2) -> I
 
 
 def _words(line: Line, width: int, between: str, indent: int) -> Iterator[Line]:
-    yield from (line,) if between == " " else wrapped(line, width, indent=indent)
+    yield from (line,) if between == " " else wrap(line, width, indent=indent)

@@ -1,4 +1,4 @@
-"""How a session stands while it runs, in one line, and what of it fits in a terminal and its code page."""
+"""The status line of a running session, and how it fits a terminal and its code page."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from run_samples import NOISE, PLAIN, outcome, plan
 
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score
-from pytest_rageval.report.terminal.status_line import Pace, Progress, UnderWay, duration, fitted, in_all
+from pytest_rageval.report.terminal.status_line import Pace, Progress, UnderWay, duration, fit_parts, in_all
 from pytest_rageval.report.text.fit_text import SPARKS, cut, legible, sparkline
 
 
-def told(progress: Progress, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:
+def line(progress: Progress, elapsed: float = 1.0, under_way: UnderWay | None = None) -> str:
     return "".join(progress.parts(elapsed, under_way or UnderWay()))
 
 
-def test_it_tells_how_far_how_good_how_much() -> None:
+def test_the_line_shows_progress_scores_and_cost() -> None:
     progress = Progress(plan())
-    assert told(progress) == "rag: 0/4"
+    assert line(progress) == "rag: 0/4"
     progress.take(outcome(NOISE, "q2", accuracy=Score(1.0)))
     progress.take(outcome(NOISE, "q1", "error"))
     progress.take(replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(3, cost_usd=0.0123)))
-    assert told(progress, 60, UnderWay(in_flight=7)) == (
+    assert line(progress, 60, UnderWay(in_flight=7)) == (
         "rag: 3/4 · 1 error · 7 in flight · $0.0123 · accuracy 1.00 · token_f1 0.50"
     )
 
 
-def test_what_no_report_tells_yet_is_told_with_what_it_costs() -> None:
+def test_unreported_work_is_shown_with_its_cost() -> None:
     progress = Progress(plan())
     progress.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.5)))
-    assert told(progress, 1, UnderWay(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
-    assert told(progress, 1, UnderWay(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
+    assert line(progress, 1, UnderWay(2, 1, 0.25)) == "rag: 1+2/4 · 1 in flight · $0.7500 · accuracy 1.00"
+    assert line(progress, 1, UnderWay(9)).startswith("rag: 1+3/4 ·"), "what is given up is none of the rest"
 
 
-def test_processes_are_added_up_and_a_price_that_is_not_known_is_no_zero() -> None:
+def test_processes_are_added_up_and_an_unknown_price_is_not_zero() -> None:
     assert in_all([]) == UnderWay()
     assert in_all([UnderWay(1, 2), UnderWay(3, 4, 0.5), UnderWay(0, 0, 0.25)]) == UnderWay(4, 6, 0.75)
 
 
-def test_runs_that_repeat_a_case_are_not_called_cases() -> None:
+def test_repeats_are_called_runs() -> None:
     planned = plan()
     planned.facets[0]["repeat"] = "1"
-    assert told(Progress(planned)) == "rag: 0/4 runs"
+    assert line(Progress(planned)) == "rag: 0/4 runs"
 
 
 def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
@@ -51,67 +51,67 @@ def test_a_case_that_runs_again_counts_once_and_its_cost_twice() -> None:
     again = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), calls=Calls(1, cost_usd=None))
     progress.take(first)
     progress.take(again, first)
-    assert told(progress) == "rag: 1/4 · $0.5000 · accuracy 0.00"
+    assert line(progress) == "rag: 1/4 · $0.5000 · accuracy 0.00"
 
 
-def test_a_price_that_is_not_known_is_no_zero() -> None:
+def test_an_unknown_price_is_not_zero() -> None:
     progress, priced = Progress(plan()), outcome(NOISE, "q2", accuracy=Score(1.0))
     progress.take(replace(priced, calls=Calls(1, cost_usd=None)))
-    assert "$" not in told(progress)
+    assert "$" not in line(progress)
     progress.take(replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, cost_usd=0.0)))
-    assert "· $0 ·" in told(progress)
+    assert "· $0 ·" in line(progress)
 
 
 def test_systems_are_never_averaged() -> None:
     progress = Progress(plan())
     for system, value in (("one", 1.0), ("other", 0.0)):
         progress.take(replace(outcome(NOISE, "q2", accuracy=Score(value)), system=system, nodeid=system))
-    assert told(progress).endswith(" · accuracy one 1.00, other 0.00")
+    assert line(progress).endswith(" · accuracy one 1.00, other 0.00")
     progress.take(replace(outcome(NOISE, "q2", accuracy=Score(1.0)), system="a\x1b[2J\nb", nodeid="third"))
-    assert ", a\\x1b[2J\\nb 1.00" in told(progress)
+    assert ", a\\x1b[2J\\nb 1.00" in line(progress)
 
 
-def test_labelled_answers_and_unscored_ones_tell_nothing_of_the_systems() -> None:
+def test_labelled_and_unscored_answers_are_left_out_of_the_means() -> None:
     planned = plan()
     planned.testbeds[PLAIN] = replace(planned.testbeds[PLAIN], labelled=True)
     progress = Progress(planned)
     progress.take(outcome(PLAIN, "q3", token_f1=Score(0.5)))
     progress.take(outcome(NOISE, "q2", accuracy=Score(reason="not_applicable")))
-    assert told(progress) == "rag: 2/4"
+    assert line(progress) == "rag: 2/4"
 
 
-def test_what_does_not_fit_goes_whole_from_the_end_and_leaves_a_mark() -> None:
+def test_parts_that_do_not_fit_are_replaced_by_an_ellipsis() -> None:
     parts = ["rag: 36/240", " · 2 errors", " · accuracy 基金 0.50", ", other 0.44"]
-    assert fitted(parts, 80, "utf-8") == "".join(parts)
-    assert fitted(parts, 50, None) == "rag: 36/240 · 2 errors · accuracy 基金 0.50 …"
-    assert fitted(parts, 44, None) == "rag: 36/240 · 2 errors …"
-    assert fitted(parts, 30, "ascii") == "rag: 36/240 - 2 errors ."
-    assert fitted(parts, 5, None) == "rag: "
+    assert fit_parts(parts, 80, "utf-8") == "".join(parts)
+    assert fit_parts(parts, 50, None) == "rag: 36/240 · 2 errors · accuracy 基金 0.50 …"
+    assert fit_parts(parts, 44, None) == "rag: 36/240 · 2 errors …"
+    assert fit_parts(parts, 30, "ascii") == "rag: 36/240 - 2 errors ."
+    assert fit_parts(parts, 5, None) == "rag: "
 
 
 def left(steps: list[tuple[float, int]], at_once: int = 0, total: int = 120) -> list[float | None]:
-    """Return what is left after each step, rounded."""
+    """Return the time left after each step, rounded."""
     pace = Pace()
-    told = [pace.left(elapsed, ended, total, at_once) for elapsed, ended in steps]
-    return [None if each is None else round(each, 1) for each in told]
+    line = [pace.left(elapsed, ended, total, at_once) for elapsed, ended in steps]
+    return [None if each is None else round(each, 1) for each in line]
 
 
-def test_what_is_left_waits_for_a_wave_and_then_counts_down() -> None:
+def test_the_time_left_waits_for_a_wave_and_then_counts_down() -> None:
     together = [(1 + wave + at / 1000, 16 * wave + at) for wave in range(3) for at in range(1, 17)]
-    told = left(together, at_once=16)
-    assert set(told[:16]) == {None}, "how long a wave takes is known when a second one ends"
-    assert told[31] == 5.5
-    assert told[47] == 4.5
+    line = left(together, at_once=16)
+    assert set(line[:16]) == {None}, "how long a wave takes is known when a second one ends"
+    assert line[31] == 5.5
+    assert line[47] == 4.5
     assert left([*together, (3.9, 48)], 16)[-1] == 3.6
 
 
-def test_what_is_left_does_not_count_how_long_the_first_took() -> None:
+def test_the_time_left_ignores_the_first_case() -> None:
     steps = [(0.5, 0), *((5 + at / 20, at + 1) for at in range(60))]
     assert left(steps)[1] is None
     assert all(2 < each < 10 for each in left(steps)[10:] if each is not None)
 
 
-def test_what_is_left_follows_a_pace_that_changes() -> None:
+def test_the_time_left_follows_a_changing_pace() -> None:
     slower = [*((at / 2, at) for at in range(1, 41)), *((20 + 2 * at, 40 + at) for at in range(1, 31))]
     assert left(slower)[39] == 40
     assert left(slower)[-1] == 100
@@ -124,7 +124,7 @@ def test_how_long_it_takes(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_what_does_not_fit_is_cut_by_columns() -> None:
+def test_text_is_cut_by_columns() -> None:
     assert cut("abc", 2) == "ab"
     assert cut("基金x", 4) == "基金"
     assert cut("基金x", 3) == "基"

@@ -73,10 +73,10 @@ def name_part(text: str) -> str:
     return safe if safe.strip(". ") else "_"
 
 
-def unused(name: str, taken: Container[str]) -> str:
+def unused(name: str, names: Container[str]) -> str:
     """Return a name, with a number if it is already taken."""
     number, free = 2, name
-    while free in taken:
+    while free in names:
         number, free = number + 1, f"{name}_{number}"
     return free
 

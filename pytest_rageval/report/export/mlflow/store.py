@@ -78,9 +78,9 @@ def send(
             experiment_id = stored.experiment_id if stored else client.create_experiment(experiment)
             text = "".join(json_lines(results))
             digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-            known = _logged(client, experiment_id, digest)
+            known = _logged_systems(client, experiment_id, digest)
             with TemporaryDirectory() as folder:
-                files = _drawn(Path(folder), results, runs_folder) if page is None else [page]
+                files = _draw_page(Path(folder), results, runs_folder) if page is None else [page]
                 for run in runs:
                     if run.name not in known:
                         tags = {**run.tags, _DIGEST_TAG: digest}
@@ -101,7 +101,7 @@ def without_password(text: str) -> str:
     return re.sub(r"(?<=://)[^/@\s]+@", "***@", text)
 
 
-def _drawn(folder: Path, results: Mapping[str, Any], runs: Path | None) -> list[Path]:
+def _draw_page(folder: Path, results: Mapping[str, Any], runs: Path | None) -> list[Path]:
     """Return the page, if jinja2 is installed and results of an older version have all its data."""
     from pytest_rageval.report.html.page import check_jinja2, write_html
 
@@ -127,7 +127,7 @@ def _check_database(uri: str) -> None:
         engine.dispose()
 
 
-def _logged(client: MlflowClient, experiment: str, digest: str) -> set[str]:
+def _logged_systems(client: MlflowClient, experiment: str, digest: str) -> set[str]:
     """Return the systems of these very results that are logged completely."""
     runs = client.search_runs([experiment], f"tags.`{_DIGEST_TAG}` = '{digest}'")
     return {run.info.run_name for run in runs if run.info.status in _COMPLETE}
