@@ -1,1 +1,1 @@
-"""Export a run in the formats of other tools: Markdown, JUnit, Parquet, LaTeX, Code Quality, MLflow."""
+"""Export a run to other tools: Markdown, JUnit, Parquet, LaTeX, Code Quality, MLflow."""

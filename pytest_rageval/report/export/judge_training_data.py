@@ -1,4 +1,4 @@
-"""Write people's labels as fine-tuning conversations: a judge's prompt and the label as its reply."""
+"""Write people's labels as fine-tuning conversations: prompt and label of a judge."""
 
 from __future__ import annotations
 

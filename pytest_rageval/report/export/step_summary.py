@@ -1,4 +1,4 @@
-"""Add Markdown to the step summary of GitHub Actions, the file whose text the page of a workflow run shows."""
+"""Add Markdown to the step summary of GitHub Actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The committed baseline: a run's measures as JSON, one line per case and system for readable diffs."""
+"""The committed baseline: measures as JSON, one line per case for readable diffs."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Paid:
     """Calls that a run paid for.
 
     Attributes:
-        rows: the calls that a resumed run can take over, in the form that `EarlierCalls` reads.
+        rows: the calls that a resumed run can take over, as `EarlierCalls` reads them.
         spent: (node id, cost) of the calls that no reported case counts.
         on_their_way: number of calls without a reply when the run stopped; their cost is unknown.
     """

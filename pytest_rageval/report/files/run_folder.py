@@ -1,4 +1,4 @@
-"""Write a run's folder ``.rageval/runs/<run>/``: outcomes as they arrive, results.json at the end."""
+"""Write the folder of a run: outcomes as they arrive, results.json at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcomes as columns for the page to sort, filter and average; small enough to load first."""
+"""The outcomes as columns for the page to sort, filter and average."""
 
 from __future__ import annotations
 

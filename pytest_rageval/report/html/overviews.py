@@ -1,4 +1,4 @@
-"""Repeats, conversations and judge agreement as tables of the page, with the words of the summary."""
+"""Repeats, conversations and judge agreement as tables of the page."""
 
 from __future__ import annotations
 

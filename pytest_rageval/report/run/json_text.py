@@ -1,4 +1,4 @@
-"""JSON text as a value: outcomes are encoded once, take little memory, and are written unchanged."""
+"""JSON text as a value: outcomes are encoded once and written unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute what reports draw: matrices, gain from retrieval, noise curves, repeats, correlations."""
+"""Compute the data of reports: matrices, gain, noise curves, repeats, correlations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison with the baseline in the summary: broken and fixed cases, and significant changes."""
+"""The comparison with the baseline in the summary: broken and fixed cases, changes."""
 
 from __future__ import annotations
 

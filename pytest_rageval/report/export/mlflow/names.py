@@ -1,4 +1,4 @@
-"""Names for MLflow, which allows letters, digits and ``_-. /``; metrics have the names of RaLLe."""
+"""Names for MLflow: allowed characters, and RaLLe's names of metrics."""
 
 from __future__ import annotations
 
