@@ -214,9 +214,9 @@ def _merge(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _history(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.history import history
-    from pytest_rageval.report.run.history import Wanted
+    from pytest_rageval.report.run.history import HistoryQuery
 
-    selection = Wanted(arguments.metric, arguments.testbed, arguments.system)
+    selection = HistoryQuery(arguments.metric, arguments.testbed, arguments.system)
     return history(selection, arguments.baseline, as_json=arguments.json)
 
 

@@ -18,7 +18,7 @@ from pytest_rageval.commands.runs import load_snapshot, rootdir
 from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
 from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
-from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.colours import paint
 
 __all__ = ["compare_runs"]
 
@@ -63,7 +63,7 @@ def compare_runs(
     lines = [*compare_lines(comparison, width, level)]
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
-    yield from (painted(line, colours, None) for line in lines)
+    yield from (paint(line, colours, None) for line in lines)
 
 
 def _plain(comparison: Comparison, alpha: float) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from pytest_rageval.commands.past import past_commits, past_runs
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError
-from pytest_rageval.report.run.history import Entry, Unread, Wanted, history_to_plain, series_of
+from pytest_rageval.report.run.history import Entry, HistoryQuery, Unread, history_to_plain, series_of
 from pytest_rageval.report.terminal.history_tables import history_lines
 
 __all__ = ["history"]
 
 
-def history(selection: Wanted, baseline: Path | None, *, as_json: bool) -> Iterator[str]:
+def history(selection: HistoryQuery, baseline: Path | None, *, as_json: bool) -> Iterator[str]:
     """Yield the values of metrics, oldest first.
 
     Args:

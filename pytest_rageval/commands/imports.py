@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from pytest_rageval.datasets import imports, jsonl
-from pytest_rageval.datasets.imports.taken import Order, ImportResult
+from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe

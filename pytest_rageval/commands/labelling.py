@@ -17,7 +17,7 @@ from pytest_rageval.judges.values import Worth, worth_of
 from pytest_rageval.judges.wording import in_language
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.report.export.judge_training_data import PARTS, conversations, parted
+from pytest_rageval.report.export.judge_training_data import PARTS, conversations, split
 from pytest_rageval.report.export.label_sheet import FORMATS, answers_to_label, rows_of
 from pytest_rageval.report.terminal.agreement_tables import count_lines
 from pytest_rageval.report.text.lines import counted
@@ -97,7 +97,7 @@ def training(
         why = f"for another metric, or for an answer that {judge.name} does not apply to"
         report.append(f"{counted(unused, 'label')} not used: {why}")
     texts = {}
-    for name, cases in parted(list(conversations_by_case), parts, seed).items():
+    for name, cases in split(list(conversations_by_case), parts, seed).items():
         lines = [line for case in cases for line in conversations_by_case[case]]
         path = folder / f"{name}.jsonl"
         texts[path] = "".join(f"{line}\n" for line in lines)

@@ -13,14 +13,14 @@ from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.export.report_files import Writing
-from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, joined
+from pytest_rageval.report.files.merge_shards import NO_TESTS, Part, merge_parts
 from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import RunFolder, write_text
 from pytest_rageval.report.run.json_text import json_lines, to_json
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.gates import gate_failure
 from pytest_rageval.report.terminal.summary import summary_lines, written_lines
-from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.colours import paint
 
 __all__ = ["merge"]
 
@@ -42,18 +42,18 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     stored = [stored_run(root, shard) for shard in shards]
     paths = [results_path(root, shard) for shard in shards]
     parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
-    run, choice = joined(parts), stored[0].choice
+    run, choice = merge_parts(parts), stored[0].choice
     finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
     output = _Output(root)
     results = results_of(run, output.name, finished, choice)
     output.store(run, results)
     delivered = out is None or output.report(out, partial(write_text, out, json_lines(results)))
     run.exitstatus = run.exitstatus or int(not delivered)
-    is_reported = output.tell(run, choice, markdown)
+    is_reported = output.write_markdown(run, choice, markdown)
     yield f"run {output.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     width = shutil.get_terminal_size().columns
     for line in (*summary_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)):
-        yield painted(line, terminal_colours(), None)
+        yield paint(line, terminal_colours(), None)
     yield from (f"warning: {fault}" for fault in output.faults)
     yield from _failures(run, parts)
     return run.exitstatus or int(not is_reported)

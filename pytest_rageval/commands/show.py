@@ -10,7 +10,7 @@ from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.terminal.summary import summary_lines
-from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.colours import paint
 
 __all__ = ["show"]
 
@@ -28,4 +28,4 @@ def show(run: str | None) -> Iterator[str]:
     yield ascii_safe(stored.head)
     colours = terminal_colours()
     for line in summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0):
-        yield painted(line, colours, None)
+        yield paint(line, colours, None)

@@ -1,1 +1,1 @@
-"""Numbers to text or bytes: the terminal's tables, results.json, the run folder."""
+"""Write reports: terminal, results.json, page, Markdown, JUnit and other exports."""

@@ -30,7 +30,7 @@ from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.terminal.summary import summary_lines
-from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.colours import paint
 
 TESTBED = "test_town.py::test_town"
 WISHED = {1_000: 0.3, 11_400: 2.0}
@@ -66,7 +66,7 @@ def run_of(n: int, seed: int, baseline: Run | None = None) -> Run:
 def drawn(run: Run) -> dict[str, Callable[[], object]]:
     """Return what draws each report."""
     return {
-        "terminal": lambda: [painted(line, 256, "utf-8") for line in summary_lines(run, MatrixChoice(), 80, 0)],
+        "terminal": lambda: [paint(line, 256, "utf-8") for line in summary_lines(run, MatrixChoice(), 80, 0)],
         "markdown": lambda: markdown_of(run, MatrixChoice()),
     }
 

@@ -27,7 +27,7 @@ from measuring import pytest_command, table
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import ALPHA_PER
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.run.gate_results import evaluated
+from pytest_rageval.report.run.gate_results import evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 
@@ -86,7 +86,7 @@ def simulated(gates: int, sessions: int) -> Counter[str]:
         baseline, after = (snapshot_of_outcomes(plan, run, set(), STARTED) for run in (before, now))
         held = against(baseline, after, plan, (), ())
         for per in ALPHA_PER:
-            results = evaluated(plan, now, Counter(), replace(held, per=per), interrupted=False)
+            results = evaluate(plan, now, Counter(), replace(held, per=per), interrupted=False)
             red[per] += any(gate.result.status == "failed" for gate in results)
     return red
 

@@ -73,7 +73,7 @@ class Outlets(Writing):
         if asked.mlflow is not None:
             self._send(asked.mlflow, results, folder)
         run.exitstatus = run.exitstatus or int(not all(went_well))
-        return self.tell(run, choice, asked.markdown) and all(went_well)
+        return self.write_markdown(run, choice, asked.markdown) and all(went_well)
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html

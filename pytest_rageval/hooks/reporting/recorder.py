@@ -27,8 +27,8 @@ from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.interrupted_run import Head, Stopped
 from pytest_rageval.report.files.paid_answers import unclaimed_of
-from pytest_rageval.report.files.pruning import Going, prune
-from pytest_rageval.report.files.results_json import described, results_of
+from pytest_rageval.report.files.pruning import FolderLock, prune
+from pytest_rageval.report.files.results_json import encode_run, results_of
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, RunFolder
 from pytest_rageval.report.run.json_text import plain, to_json
 from pytest_rageval.report.run.plan import Plan
@@ -57,11 +57,11 @@ class Recorder:
         self.counted: set[str] = set()
         self.pruned: list[str] = []
         self._folder: RunFolder | None = None
-        self._going: Going | None = None
+        self._going: FolderLock | None = None
         try:
             folder = run_folder(config, self.run.started)
             self._folder = RunFolder(config.rootpath, self.run.started, folder)
-            self._going = Going(self._folder.path)
+            self._going = FolderLock(self._folder.path)
         except OSError as error:
             self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
@@ -147,7 +147,7 @@ class Recorder:
 
     def described(self) -> dict[str, Any]:
         """Return what results.json says of the run as a whole."""
-        return described(self.run, self._id, datetime.now(timezone.utc))
+        return encode_run(self.run, self._id, datetime.now(timezone.utc))
 
     def finish(self, exitstatus: int) -> bool:
         """Write results.json to the run's folder, and all that was asked for to its place.

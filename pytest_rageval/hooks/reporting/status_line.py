@@ -18,7 +18,7 @@ from pytest_rageval.hooks.config.progress_bar import watched_terminal
 from pytest_rageval.hooks.reporting.keys import RECORDER
 
 if TYPE_CHECKING:
-    from pytest_rageval.report.terminal.status_line import Standing, UnderWay
+    from pytest_rageval.report.terminal.status_line import Progress, UnderWay
 
 __all__ = ["Screen", "StatusLine", "is_watched"]
 
@@ -104,11 +104,11 @@ class Screen:
 
     def _drawn(self) -> str:
         """Return what draws the line, and goes back to where others have written to, wherever that is."""
-        from pytest_rageval.report.terminal.status_line import fitted
+        from pytest_rageval.report.terminal.status_line import fit_parts
 
         columns, column = self._columns(), self._column()
         self.is_shown = not column or column % columns != 0
-        line = fitted(self._parts, columns - 1, getattr(self._stream, "encoding", None))
+        line = fit_parts(self._parts, columns - 1, getattr(self._stream, "encoding", None))
         return f"\x1bD\x1b[A\x1b7\x1b[B\r{line}\x1b8" * self.is_shown
 
     @contextmanager
@@ -150,7 +150,7 @@ class StatusLine:
         self._writer = reporter._tw
         self._config = config
         self._screen: Screen | None = None
-        self._standing: Standing | None = None
+        self._progress: Progress | None = None
         self._under_way: dict[str, UnderWay] = {}
         self._began: float | None = None
         self._allowed, self._asked = BURST, 0.0
@@ -196,12 +196,12 @@ class StatusLine:
         earlier = None if recorder is None else recorder.run.outcomes.get(report.nodeid)
         yield
         with self._cosmetic():
-            standing = self._stood()
+            progress = self._stood()
             recorder = self._config.stash.get(RECORDER, None)
             outcome = None if recorder is None else recorder.run.outcomes.get(report.nodeid)
-            if standing is not None and outcome is not None and payload is not None:
+            if progress is not None and outcome is not None and payload is not None:
                 self._note(getattr(report, "worker_id", ""), payload)
-                standing.take(outcome, earlier)
+                progress.take(outcome, earlier)
             if report.when != "setup" or payload is not None:  # an answer that a test has taken is told by its outcome
                 self._draw()
 
@@ -211,14 +211,14 @@ class StatusLine:
             with self._cosmetic():
                 self._draw()
 
-    def _stood(self) -> Standing | None:
+    def _stood(self) -> Progress | None:
         """Return how the session stands; None as long as there is no case."""
         recorder = self._config.stash.get(RECORDER, None)
-        if self._standing is None and recorder is not None and recorder.run.plan.cases:
-            from pytest_rageval.report.terminal.status_line import Standing
+        if self._progress is None and recorder is not None and recorder.run.plan.cases:
+            from pytest_rageval.report.terminal.status_line import Progress
 
-            self._standing = Standing(recorder.run.plan)
-        return self._standing
+            self._progress = Progress(recorder.run.plan)
+        return self._progress
 
     def _note(self, worker: str, payload: dict[str, Any]) -> None:
         from pytest_rageval.report.terminal.status_line import UnderWay
@@ -226,8 +226,8 @@ class StatusLine:
         self._under_way[worker] = UnderWay(*(payload.get("under_way") or ()))
 
     def _draw(self) -> None:
-        now, standing = time.monotonic(), self._stood()
-        if self._screen is None or standing is None or self._began is None or now - self._began < AFTER:
+        now, progress = time.monotonic(), self._stood()
+        if self._screen is None or progress is None or self._began is None or now - self._began < AFTER:
             return
         from pytest_rageval.report.terminal.status_line import in_all
 
@@ -238,7 +238,7 @@ class StatusLine:
         self._allowed -= 1
         if COLLECTED in self._config.stash:
             self._note("", {"under_way": self._config.stash[COLLECTED].under_way})
-        self._screen.show(standing.parts(now - self._began, in_all(self._under_way.values())))
+        self._screen.show(progress.parts(now - self._began, in_all(self._under_way.values())))
 
     @contextmanager
     def _cosmetic(self) -> Generator[None]:

@@ -10,8 +10,8 @@ import pytest
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.reporting.recorder import Recorder
 from pytest_rageval.report.terminal.summary import summary_lines, written_lines
-from pytest_rageval.report.text.colours import colours_of, painted
-from pytest_rageval.report.text.lines import Line, few_of, wrapped
+from pytest_rageval.report.text.colours import colours_of, paint
+from pytest_rageval.report.text.lines import Line, few_of, wrap
 
 __all__ = ["print_summary"]
 
@@ -30,7 +30,7 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     if recorder.again and verbosity > -1:
         lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
-        lines += wrapped(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
+        lines += wrap(Line(f"runs removed, as rag_keep_runs says: {few_of(tuple(recorder.pruned), 3)}"), width)
     if verbosity > -1:
         lines += written_lines(recorder.outlets.written, config.invocation_params.dir, width)
         lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outlets.sent]
@@ -41,4 +41,4 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     encoding = getattr(terminal._tw._file, "encoding", None)
     terminal.write_sep("=", "rag")
     for line in lines:
-        terminal.write_line(painted(line, colours, encoding))
+        terminal.write_line(paint(line, colours, encoding))

@@ -1,1 +1,1 @@
-"""A run for other tools: Markdown, JUnit, LaTeX, tables, code quality, MLflow, labels."""
+"""Export a run to other tools: Markdown, JUnit, Parquet, LaTeX, Code Quality, MLflow."""

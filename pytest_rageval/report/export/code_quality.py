@@ -1,6 +1,6 @@
-"""A run as GitLab's code-quality report, which a merge request shows where its target branch does not have the same.
+"""Write a run as GitLab's Code Quality report, for the new problems that a merge request shows.
 
-Source: the format is "Implement a custom tool" of GitLab's documentation on Code Quality, a part of Code Climate's.
+Source: the format is in "Implement a custom tool" of GitLab's Code Quality documentation, a subset of Code Climate's.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ __all__ = ["code_quality_of"]
 
 
 def code_quality_of(run: Run, choice: MatrixChoice) -> str:
-    """Return a run as JSON: an entry for each gate that failed, each case in error, and each that broke.
+    """Return a run as JSON: an entry for each failed gate, each case in error and each broken case.
 
-    Broken are cases whose primary metric was better in the baseline. None of it holds a text of data or answers.
+    A case is broken if its primary metric was better in the baseline. Entries contain no text of data or answers.
 
     Args:
         run: the run, its gates evaluated.
-        choice: which matrix is wanted, by whose facets the run is compared.
+        choice: the matrix whose facets the comparison uses.
     """
     entries = [*_gates(run), *_errors(run), *_broken(run, choice)]
     return json.dumps(entries, indent=2) + "\n"
 
 
 def _gates(run: Run) -> Iterator[dict[str, Any]]:
-    anywhere = next(iter(run.plan.testbeds), "")  # a run does not know the file of a session gate
+    anywhere = next(iter(run.plan.testbeds), "")  # a run does not record the file of a session gate
     for gate in run.gates:
         if gate.result.status == "failed":
             testbed = gate.nodeid.partition("[gate: ")[0]
-            told = f"gate {gate.result.gate} of {gate.result.scope} failed: {reason_of(gate.result, texts=False)}"
+            reason = reason_of(gate.result, texts=False)
+            description = f"gate {gate.result.gate} of {gate.result.scope} failed: {reason}"
             place = _place_of_testbed(run, testbed if testbed in run.plan.testbeds else anywhere)
-            yield _entry("rag-gate", "major", place, told, gate.nodeid)
+            yield _entry("rag-gate", "major", place, description, gate.nodeid)
 
 
 def _errors(run: Run) -> Iterator[dict[str, Any]]:
     for outcome in run.ordered():
         if outcome.status == "error":
-            told = f"{outcome.nodeid} ended in an error: {outcome.error_type}"
-            yield _entry("rag-error", "major", _place_of_case(run, outcome.nodeid), told, outcome.nodeid)
+            description = f"{outcome.nodeid} ended in an error: {outcome.error_type}"
+            yield _entry("rag-error", "major", _place_of_case(run, outcome.nodeid), description, outcome.nodeid)
 
 
 def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
@@ -57,9 +58,10 @@ def _broken(run: Run, choice: MatrixChoice) -> Iterator[dict[str, Any]]:
     for each in comparison.overall:
         for pair in each.broken if comparison.is_primary(each) else ():
             was, now = (number(side.scores[each.metric]) for side in (pair.before, pair.after))
-            told = f"{pair.after.name} broke: {each.metric} was {was} and is {now}; cause: {cause_text(pair, each.of)}"
+            change = f"{each.metric} was {was} and is {now}"
+            description = f"{pair.after.name} broke: {change}; cause: {cause_text(pair, each.of)}"
             place = _place_of_case(run, pair.after.name)
-            yield _entry("rag-broken", "minor", place, told, f"{pair.after.name} {each.metric}")
+            yield _entry("rag-broken", "minor", place, description, f"{pair.after.name} {each.metric}")
 
 
 def _place_of_testbed(run: Run, nodeid: str) -> str:
@@ -76,21 +78,21 @@ def _place_of_case(run: Run, nodeid: str) -> str:
     return (record or {}).get("origin") or _place_of_testbed(run, outcome.testbed if outcome else nodeid)
 
 
-def _entry(check: str, severity: str, place: str, told: str, what: str) -> dict[str, Any]:
-    """Return an entry; its fingerprint tells what it is of, so that it is the same as long as that lasts.
+def _entry(check: str, severity: str, place: str, description: str, identity: str) -> dict[str, Any]:
+    """Return an entry; its fingerprint stays the same as long as the problem does.
 
     Args:
         check: its kind.
         severity: how bad it is, in GitLab's words.
         place: ``file:line``, or a file alone.
-        told: what people read.
-        what: what it is of, for the fingerprint.
+        description: the text that people read.
+        identity: names the problem, for the fingerprint.
     """
     path, _, line = place.rpartition(":")
     return {
-        "description": ascii_safe(told),
+        "description": ascii_safe(description),
         "check_name": check,
-        "fingerprint": sha256(f"{check} {what}".encode("utf-8", "surrogatepass")).hexdigest(),
+        "fingerprint": sha256(f"{check} {identity}".encode("utf-8", "surrogatepass")).hexdigest(),
         "severity": severity,
         "location": {"path": path or place, "lines": {"begin": int(line) if path else 1}},
     }

@@ -1,4 +1,4 @@
-"""The labelling sheet: a sample of a run's answers, for people to say what they are worth."""
+"""The labelling sheet: a sample of a run's answers for people to label."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ COLUMNS = (
     "id", "system", "metric", "question", "history", "gold", "passages", "answer", "label", "rater", "instructions",
     "facets",
 )  # fmt: skip
-"""The columns of a sheet; people fill in the label and who they are."""
+"""The columns of a sheet; people fill in ``label`` and ``rater``."""
 
 Row = dict[str, str]
 
 
 def answers_to_label(outcomes: Sequence[Outcome], metric: str) -> list[Outcome]:
-    """Return the outcomes that have an answer to which the metric applies, each answer once; "" is any metric."""
-    found: dict[tuple[str, str, str], Outcome] = {}
+    """Return the outcomes with an answer that the metric applies to, each answer once; "" means any metric."""
+    distinct: dict[tuple[str, str, str], Outcome] = {}
     for outcome in outcomes:
         score = outcome.scores.get(metric)
         applies = score is not None and not (score.reason or "").startswith("not_applicable")
         if outcome.answer is not None and outcome.answer.generated and (applies or not metric):
-            found.setdefault((outcome.case_id, outcome.system, outcome.answer.text), outcome)
-    return list(found.values())
+            distinct.setdefault((outcome.case_id, outcome.system, outcome.answer.text), outcome)
+    return list(distinct.values())
 
 
 def rows_of(
@@ -44,20 +44,20 @@ def rows_of(
     metric: str,
     instructions: Callable[[Sample], str],
 ) -> list[Row]:
-    """Return the rows of a sheet, in an order that the seed alone decides.
+    """Return the rows of a sheet, in an order that only the seed decides.
 
-    A share of each topic x task is taken, see `stratified`. A row holds nothing that any metric or judge said.
+    The sample takes a share of each topic x task, see `stratified`. A row contains no score and no judge's verdict.
 
     Args:
-        answers: what there is to label.
-        instances: those of the results.json.
-        n: how many are wanted.
-        seed: decides which are taken, and their order.
-        metric: what is labelled, or "".
-        instructions: what a person is told to do with a sample.
+        answers: the answers to choose from.
+        instances: the instances of the results.json.
+        n: size of the sample.
+        seed: decides the sample and its order.
+        metric: the metric to label, or "".
+        instructions: returns the instructions for a person to label a sample.
 
     Raises:
-        SettingError: the results hold no texts.
+        SettingError: the results contain no texts.
     """
     samples = [sample_of(outcome, instances) for outcome in answers]
     chosen = stratified([sample.case for sample in samples], n, seed)
@@ -86,7 +86,7 @@ def _row(outcome: Outcome, sample: Sample, metric: str, instructions: str) -> Ro
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    return "\ufeff" + sheet_text(COLUMNS, (list(row.values()) for row in rows))  # by the mark Excel knows UTF-8
+    return "\ufeff" + sheet_text(COLUMNS, (list(row.values()) for row in rows))  # Excel detects UTF-8 by the BOM
 
 
 def _jsonl(rows: Sequence[Row]) -> str:
@@ -94,4 +94,4 @@ def _jsonl(rows: Sequence[Row]) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Row]], str]] = {".csv": _csv, ".jsonl": _jsonl}
-"""Suffix of a file -> what writes rows as its text."""
+"""File suffix -> function from rows to text."""

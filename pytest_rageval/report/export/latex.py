@@ -1,4 +1,4 @@
-"""Matrices as LaTeX tables with the rules of booktabs."""
+"""Write matrices as LaTeX tables with booktabs rules."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pytest_rageval.report.text.tables import INDENT, MOST
 
 __all__ = ["matrices_latex"]
 
-APART = "\ue001"
-"""Shown as an empty group at the beginning of a row, where LaTeX takes ``[`` and ``*`` for part of the break above."""
+GUARD = "\ue001"
+"""Printed as ``{}`` at the start of a row; LaTeX would read ``[`` or ``*`` there as an option of the line break."""
 
 
 def matrices_latex(matrices: Iterable[Matrix]) -> str:
-    """Return each matrix as a ``tabular`` of its own, with what it and its cells show as a comment above it.
+    """Return each matrix as its own ``tabular``, with its title and legend as a comment above.
 
-    What LaTeX takes for commands is escaped; characters beyond ASCII stay, as XeLaTeX and LuaLaTeX read them.
+    LaTeX commands are escaped. Characters beyond ASCII stay, because XeLaTeX and LuaLaTeX can read them.
     """
     return "\n".join(f"{_head(each)}\n{_tabular(matrix_rows(each))}\n" for each in matrices)
 
@@ -32,13 +32,13 @@ def _head(matrix: Matrix) -> str:
 def _tabular(table: Sequence[Sequence[str]]) -> str:
     from tabulate import tabulate
 
-    head, *rows = [[_safe(label, apart=True), *map(_safe, cells)] for label, *cells in table]
+    head, *rows = [[_safe(label, guard=True), *map(_safe, cells)] for label, *cells in table]
     align = ["left", *["right"] * (len(head) - 1)]
     text = tabulate(rows, head, tablefmt="latex_booktabs", disable_numparse=True, colalign=align)
-    return text.replace(INDENT, r"\quad ").replace(APART, "{}")
+    return text.replace(INDENT, r"\quad ").replace(GUARD, "{}")
 
 
-def _safe(text: str, *, apart: bool = False) -> str:
+def _safe(text: str, *, guard: bool = False) -> str:
     indent = len(text) - len(text.lstrip(INDENT))
-    mark = APART if apart and text.startswith(("[", "*")) else ""
+    mark = GUARD if guard and text.startswith(("[", "*")) else ""
     return INDENT * (indent > 0) + mark + ascii_safe(text[indent:])

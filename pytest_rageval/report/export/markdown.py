@@ -1,4 +1,4 @@
-"""A run in GitHub's Markdown: the verdict first, then what a reviewer wants to know, short enough for a comment."""
+"""Write a run as GitHub's Markdown: the verdict first, short enough for a comment."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pytest_rageval.report.text.lines import counted, few_of, interval, number
 __all__ = ["MARKER", "MOST", "markdown_of"]
 
 MARKER = "<!-- pytest-rageval -->"
-"""Nobody sees it, and a workflow finds by it the comment that it is to edit."""
+"""Invisible; a workflow finds the comment to update by it."""
 
 MOST = 60_000
-"""Characters: a comment on GitHub takes 65,536."""
+"""Characters: GitHub limits a comment to 65,536."""
 
 EXCERPT = 100  # characters of an answer
 
@@ -35,18 +35,18 @@ _VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
 
 
 def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, missing: Sequence[str] = ()) -> str:
-    """Return a run as GitHub's Markdown: verdict, cost, gates, what broke and was mended, errors, matrices.
+    """Return a run as GitHub's Markdown: verdict, cost, gates, broken and fixed cases, errors, matrices.
 
     Args:
         run: the run, its gates evaluated.
-        choice: which matrix is wanted.
-        most: characters that it has at most, 20,000 or more, or 0 for its head alone; what does not fit is counted.
+        choice: the matrix to show.
+        most: maximum number of characters, at least 20,000, or 0 for the head alone. What does not fit is counted.
         missing: other reports that could not be written.
     """
-    told = [f"## {_verdict(run)}", *_head(run, choice)]
+    blocks = [f"## {_verdict(run)}", *_head(run, choice)]
     if missing:
-        told.append(f"warning: could not be written, as the log says why: {', '.join(map(code, missing))}")
-    text = "\n\n".join(told) + "\n"
+        blocks.append(f"warning: could not be written, as the log says why: {', '.join(map(code, missing))}")
+    text = "\n\n".join(blocks) + "\n"
     end = f"\n{MARKER}\n"
     return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
 
@@ -81,20 +81,20 @@ def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
 
 
 def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[str]:
-    """Yield what became of the primary metrics in a sentence, and what of all that is no noise in a list.
+    """Yield a sentence on the primary metrics, and a list of all significant changes.
 
-    Where a gate on the baseline failed, it is not said that all is noise.
+    If a gate on the baseline failed, the text does not say that there is only noise.
     """
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
     against = code(comparison.before.path or comparison.before.run)
     yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
-    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
-    if sure:
-        yield "\n".join(f"- {plain(_change(each, comparison))}" for each in sure[:FEW_ROWS])
-        if len(sure) > FEW_ROWS:
-            yield f"{counted(len(sure) - FEW_ROWS, 'more change')} beyond noise."
+    significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    if significant:
+        yield "\n".join(f"- {plain(_change(each, comparison))}" for each in significant[:FEW_ROWS])
+        if len(significant) > FEW_ROWS:
+            yield f"{counted(len(significant) - FEW_ROWS, 'more change')} beyond noise."
     elif (broken or fixed) and not failed:
         yield "No change that can be told from noise."
 
@@ -105,17 +105,17 @@ def _change(each: Compared, comparison: Comparison) -> str:
 
 
 def _repeats(run: Run) -> Iterator[str]:
-    """Yield what repeats tell of the cases of each testbed and system, as an item of a list."""
-    told = list(repeats_of(run))
-    for label, each in told[:FEW_ROWS]:
+    """Yield the repeats of each testbed and system, as list items."""
+    repeats = list(repeats_of(run))
+    for label, each in repeats[:FEW_ROWS]:
         counts = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats"
         counts += f", {len(each.always_missed)} never pass"
         yield f"- {plain(f'{label} {each.metric}: {counts}')}"
         for verb, cases in (("flip", each.flips), ("never pass", each.always_missed)):
             if cases:
                 yield f"  - {plain(f'{verb}: {few_of(cases, NAMED)}')}"
-    if len(told) > FEW_ROWS:
-        yield f"- {counted(len(told) - FEW_ROWS, 'more testbed')} with repeats, which results.json has"
+    if len(repeats) > FEW_ROWS:
+        yield f"- {counted(len(repeats) - FEW_ROWS, 'more testbed')} with repeats, which results.json has"
 
 
 def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
@@ -126,8 +126,8 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
     yield from worst_parts(run)
     failed = [outcome for outcome in run.ordered() if outcome.status == "error"]
     if failed:
-        told = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
-        rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in told]
+        errors = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
+        rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in errors]
         yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True, numbers=range(0))
     for at, matrix in enumerate([*run.matrices(choice), *run.differences(choice), *run.gains(choice)]):
         rows = [[plain(text) for text in row] for row in matrix_rows(matrix)]
@@ -136,7 +136,7 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
 
 
 def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
-    """Yield the cases that broke and those that were mended, by the primary metrics."""
+    """Yield the cases that broke and those that were fixed, by the primary metrics."""
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     systems = len(comparison.after.systems) > 1
     head = ["case", *(["system"] if systems else []), "metric", "was", "now"]
@@ -160,7 +160,7 @@ def _case_row(pair: Pair, each: Compared, systems: bool) -> Row:
 
 
 def _answer(run: Run, pair: Pair) -> str:
-    """Return how the answer of a case's first run begins."""
+    """Return the start of the answer of a case's first run."""
     outcome = run.outcomes.get(pair.after.name)
     text = "" if outcome is None or outcome.answer is None else " ".join(outcome.answer.text.split())
     return plain(text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}...")

@@ -1,4 +1,4 @@
-"""The gates of a run as tables of Markdown: those that failed in the open, many that hold folded."""
+"""Write the gates of a run as Markdown tables: failed ones visible, most passing ones folded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pytest_rageval.report.text.lines import counted, interval, number, signed
 __all__ = ["gate_parts", "worst_parts"]
 
 OPEN_ROWS = 30
-"""Gates that are shown unfolded where there are many, as they failed or may hide a drop."""
+"""Maximum of failed or inconclusive gates that are shown unfolded if there are many gates."""
 
 _SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
 
 
 def gate_parts(run: Run) -> Iterator[Part]:
-    """Yield the gates, those that failed or may hide a drop first; of many the others are folded."""
+    """Yield the gates, failed and inconclusive ones first; if there are many, the others are folded."""
     gates = sorted((g.result for g in run.gates), key=lambda gate: (gate.status != "failed", not gate.undecided))
     if not gates:
         return
@@ -38,7 +38,7 @@ def gate_parts(run: Run) -> Iterator[Part]:
 
 
 def worst_parts(run: Run) -> Iterator[Part]:
-    """Yield the worst cases of the gates that failed."""
+    """Yield the worst cases of failed gates."""
     worst = [[code(str(g.result.gate)), code(name), number(value)] for g in run.gates for name, value in g.result.worst]
     if worst:
         rows = [["gate", "case", "value"], *worst]
@@ -58,14 +58,14 @@ def _rows(gates: Sequence[GateResult], *, texts: bool) -> Iterator[Row]:
 
 
 def _against(gate: GateResult) -> str:
-    told = gate.regression
-    if told is None or told.found.delta is None or gate.not_comparable:
+    regression = gate.regression
+    if regression is None or regression.found.delta is None or gate.not_comparable:
         return "not comparable" if gate.not_comparable else ""
-    return f"{signed(told.found.delta)} {interval(told.found.ci95)}, {p_text(told.p_value)}"
+    return f"{signed(regression.found.delta)} {interval(regression.found.ci95)}, {p_text(regression.p_value)}"
 
 
 def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
-    """Yield why a gate did not pass, and where its cells fail or are lowest."""
+    """Yield why a gate did not pass, and which of its cells fail or are lowest."""
     if gate.status != "passed":
         yield reason_of(gate, texts=texts)
         if gate.status == "failed" and len(gate.cells) > 1:

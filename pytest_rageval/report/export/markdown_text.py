@@ -1,4 +1,4 @@
-"""GitHub's Markdown: texts that stay texts in it, and tables of which as much is kept as there is room for."""
+"""Escape texts for GitHub's Markdown, and truncate tables to fit."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ __all__ = ["FEW_ROWS", "LONGEST", "Part", "Row", "code", "parts_within", "plain"
 Row = list[str]
 
 FEW_ROWS = 12
-"""A table with more is folded."""
+"""Rows; a longer table is folded."""
 
 LONGEST = 300
-"""Characters of a text, of which the rest is cut."""
+"""Maximum number of characters of a text; the rest is cut."""
 
-FIRST, SHARES = 8, 12  # parts that room is kept for, and what share of it: 1/12 each, or less where that will do
+FIRST, SHARES = 8, 12  # the first 8 parts have at least 1/12 of the room each, or less if they need less
 
-TAIL = 200  # characters that closing a part and counting what was cut take at most
+TAIL = 200  # characters for the end of a part and the count of what was cut
 
-_APART = "&#8203;"
-"""A space of no width, within what GitHub or GitLab would make a mention, a reference, a link or an emoji of."""
+_BREAK = "&#8203;"
+"""Zero-width space; it prevents mentions, references, links and emoji in GitHub and GitLab."""
 
 _LINKED = re.compile(r'(?i)[@#]|:(?=\S)|[!%&~](?=[\w"])|\bwww(?=\.)|\bgh(?=-\d)')
 _COMMIT = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
-_PIECE = re.compile(r"\w{6}")  # too short for a commit
+_PIECE = re.compile(r"\w{6}")  # too short for a commit hash
 _MARKUP = re.compile(r"[\\`*_\[\]~]")
 _AT_START = re.compile(r"^(?=[-+=](?:[-+=\s]|$))|^\d+(?=[.)](?:\s|$))")
-_TAME = re.compile(r"[^`|\\]+")
+_PLAIN_CODE = re.compile(r"[^`|\\]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the report: a heading, and a table under it.
+    """A part of the report: a heading with a table.
 
     Attributes:
-        title: its heading, a text.
-        rows: of the table, as Markdown, the head first.
-        folded: whether it opens only when it is clicked.
-        numbers: its columns that are aligned to the right.
+        title: its heading, as plain text.
+        rows: rows of Markdown cells, the head first.
+        folded: whether it is folded at first.
+        numbers: indexes of the columns that are aligned right.
     """
 
     title: str
@@ -54,29 +54,29 @@ class Part:
 
 
 def plain(text: str) -> str:
-    """Return a text that Markdown shows as it stands: nothing in it is markup, a link, a mention or a new line."""
-    escaped = _MARKUP.sub(lambda found: f"\\{found[0]}", _inert(text))
-    return _AT_START.sub(lambda found: f"{found[0]}\\", escaped)
+    """Escape a text for Markdown: no markup, link, mention or line break remains."""
+    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", _inert(text))
+    return _AT_START.sub(lambda match: f"{match[0]}\\", escaped)
 
 
 def code(text: str) -> str:
-    """Return a name as code, in a table too."""
-    shown = _shortened(text)
-    if shown == shown.strip() and _TAME.fullmatch(shown):
+    """Return a name as code; valid inside tables too."""
+    shown = _shorten(text)
+    if shown == shown.strip() and _PLAIN_CODE.fullmatch(shown):
         return f"`{shown}`"
-    return f"<code>{_MARKUP.sub(lambda found: chr(92) + found[0], _inert(text))}</code>"
+    return f"<code>{_MARKUP.sub(lambda match: chr(92) + match[0], _inert(text))}</code>"
 
 
 def parts_within(parts: Iterable[Part], room: int) -> str:
-    """Return as many rows of the parts as fit in so many characters, and how much does not.
+    """Return as many rows of the parts as fit in ``room`` characters, and a count of the rest.
 
-    None of the first parts is so long that those behind it have no room: for each a share of it is kept.
+    Each of the first parts has a reserved share, which the parts before it cannot use up.
     """
-    listed = list(parts)
-    kept = [len(_rendered(part, room // SHARES)) + TAIL for part in listed[:FIRST]]
+    all_parts = list(parts)
+    reserved = [len(_render(part, room // SHARES)) + TAIL for part in all_parts[:FIRST]]
     text, n_parts, n_rows = "", 0, 0
-    for at, part in enumerate(listed):
-        rendered = _rendered(part, room - TAIL - len(text) - sum(kept[at + 1 :]))
+    for at, part in enumerate(all_parts):
+        rendered = _render(part, room - TAIL - len(text) - sum(reserved[at + 1 :]))
         text += rendered
         if not rendered:
             n_parts, n_rows = n_parts + 1, n_rows + len(part.rows) - 1
@@ -85,8 +85,8 @@ def parts_within(parts: Iterable[Part], room: int) -> str:
     return text
 
 
-def _rendered(part: Part, room: int) -> str:
-    """Return a part in at most ``room`` characters, with how many of its rows do not fit; "" where none does."""
+def _render(part: Part, room: int) -> str:
+    """Return a part in at most ``room`` characters, with a count of rows that do not fit; "" if no row fits."""
     head, *rows = part.rows
     heading = f"<details><summary>{_inert(part.title)}</summary>" if part.folded else f"### {plain(part.title)}"
     closing = "\n</details>\n" if part.folded else ""
@@ -104,15 +104,15 @@ def _row(cells: Row) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     safe = ascii_safe(text[: LONGEST + 1])
     return safe if len(text) <= LONGEST and len(safe) <= LONGEST else f"{safe[: LONGEST - 3]}..."
 
 
 def _inert(text: str) -> str:
-    """Return a text as HTML that GitHub shows as it stands."""
+    """Return a text as HTML in which GitHub finds no markup, link or mention."""
     indent = len(text) - len(text.lstrip(INDENT))
-    apart = _LINKED.sub(lambda found: f"{found[0]}\0", _shortened(text[indent:]))
-    apart = _COMMIT.sub(lambda found: _PIECE.sub(lambda piece: f"{piece[0]}\0", found[0]), apart)
-    escaped = html.escape(apart, quote=False).replace("|", "&#124;").replace("$", "<span>$</span>")
-    return "&emsp;" * (indent // 2) + escaped.replace("\0", _APART)
+    broken = _LINKED.sub(lambda match: f"{match[0]}\0", _shorten(text[indent:]))
+    broken = _COMMIT.sub(lambda match: _PIECE.sub(lambda piece: f"{piece[0]}\0", match[0]), broken)
+    escaped = html.escape(broken, quote=False).replace("|", "&#124;").replace("$", "<span>$</span>")
+    return "&emsp;" * (indent // 2) + escaped.replace("\0", _BREAK)

@@ -1,4 +1,4 @@
-"""The outcomes of a run as one table: a row for each case under each system and setting."""
+"""The outcomes of a run as a table: one row per case, system and setting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["text", "float", "int"]
 _PLAIN = ("nodeid", "case_id", "testbed", "system", "status", "error_type", "error")
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
 _NUMBER = re.compile(rf"({_WHOLE.pattern})(\.\d{{1,15}})?", re.ASCII)
-"""Numbers that are written as a program writes them: 007 is a name."""
+"""Numbers in canonical form only: 007 is a name."""
 
 _USAGE: Mapping[str, Kind] = {
     "prompt_tokens": "int",
@@ -27,7 +27,7 @@ _USAGE: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's name, and what its values are where they are known."""
+    """A column and the type of its known values."""
 
     name: str
     kind: Kind
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeTable:
-    """Columns and rows; None is what is not known or does not apply, as an unscored metric's value."""
+    """Columns and rows; None means unknown or not applicable, for example an unscored metric."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -44,9 +44,9 @@ class OutcomeTable:
 def outcome_table(outcomes: Sequence[Mapping[str, Any]]) -> OutcomeTable:
     """Return the outcomes of a results.json as a table, in their order.
 
-    Its columns are those of the case, ``facet.NAME`` (numbers where all of its values are), ``score.METRIC``,
-    ``reason.METRIC`` (why there is no value; only of metrics that lack one somewhere), ``usage.NAME`` and, unless texts
-    were left out, ``answer``.
+    The columns are those of the case, ``facet.NAME`` (numbers if all its values are), ``score.METRIC``,
+    ``reason.METRIC`` (why there is no value; only for metrics that lack one somewhere), ``usage.NAME`` and ``answer``,
+    unless texts were left out.
     """
     facets = _names(outcome["facets"] for outcome in outcomes)
     metrics = _names(outcome["scores"] for outcome in outcomes)
@@ -86,15 +86,15 @@ def _row(
 
 
 def _kind(values: Iterable[str]) -> Kind:
-    """Return the narrowest kind that all values of a facet are of, and in which none is written otherwise than here."""
-    told = set(values)
-    if all(_WHOLE.fullmatch(value) and str(int(value)) == value for value in told):
+    """Return the narrowest type that round-trips every value."""
+    distinct = set(values)
+    if all(_WHOLE.fullmatch(value) and str(int(value)) == value for value in distinct):
         return "int"
-    if not all(_NUMBER.fullmatch(value) and value in (str(float(value)), f"{float(value):.0f}") for value in told):
+    if not all(_NUMBER.fullmatch(value) and value in (str(float(value)), f"{float(value):.0f}") for value in distinct):
         return "text"
-    return "float" if len({float(value) for value in told}) == len(told) else "text"
+    return "float" if len({float(value) for value in distinct}) == len(distinct) else "text"
 
 
 def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the keys of all mappings, as they first come."""
+    """Return the keys of all mappings, in order of first appearance."""
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))

@@ -1,4 +1,4 @@
-"""A table of outcomes as Parquet, with a type for each column."""
+"""Write the table of outcomes as Parquet, with typed columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a run is written to: which are there, and which could not be written."""
+"""Write the report files of a run, and remember which could not be written."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Writing"]
 
 
 class Writing:
-    """Writes files, and goes on where one cannot be written.
+    """Writes files, and continues if one cannot be written.
 
     Attributes:
-        faults: what went wrong, a sentence each, for the summary's warnings.
-        missing: what is not where it was wanted, without a path or an address, for who reads a pull request.
-        written: the files that the summary says the place of.
+        faults: a sentence for each file that could not be written, for the summary's warnings.
+        missing: names of requested reports that are missing, without paths or addresses, for readers of a pull request.
+        written: the files whose path the summary shows.
     """
 
     def __init__(self) -> None:
@@ -31,18 +31,18 @@ class Writing:
         self.written: list[Path] = []
 
     def report(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write what the summary says the place of, and return whether it went well."""
+        """Write a file whose path the summary shows, and return whether it succeeded."""
         if not self.write(path, write):
             self.missing.append(path.name)
             return False
         self.written.append(path)
         return True
 
-    def tell(self, run: Run, choice: MatrixChoice, path: Path | None) -> bool:
-        """Write a run as Markdown, and add it to a step's summary; return whether the file that was asked for is there.
+    def write_markdown(self, run: Run, choice: MatrixChoice, path: Path | None) -> bool:
+        """Write a run as Markdown and add it to the step summary; return whether the requested file was written.
 
-        It tells what could not be written, so it comes last. The summary gets it only where there is something to
-        tell: a job may well run none of the cases.
+        It lists the reports that could not be written, so it comes last. The step summary stays empty if the run had
+        no cases and no failed gate: many jobs run none of the cases.
         """
         summary = os.environ.get(SUMMARY)
         draw = partial(markdown_of, run, choice, missing=self.missing)
@@ -53,7 +53,7 @@ class Writing:
         return written
 
     def write(self, path: Path, write: Callable[[], object]) -> bool:
-        """Write a file and return whether it went well."""
+        """Write a file and return whether it succeeded."""
         fault = fault_of(path, write)
         self.faults += [] if fault is None else [fault]
         return fault is None

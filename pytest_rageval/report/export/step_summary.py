@@ -1,4 +1,4 @@
-"""What GitHub Actions shows on the page of a run: a file of Markdown that each step may add to."""
+"""Add Markdown to the step summary of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 __all__ = ["MOST", "SUMMARY", "add_to_summary"]
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The environment variable that names the file of the present step."""
+"""Environment variable with the path of the current step's file."""
 
 MOST = 1024 * 1024
-"""Bytes: GitHub shows nothing of a longer one."""
+"""Bytes: GitHub does not show a longer file."""
 
 
 def add_to_summary(path: Path, texts: Iterable[str]) -> None:
-    """Append Markdown to the file of a step: the first text that does not make it too long to be shown.
+    """Append Markdown to the step's file: the first text that fits.
 
     Raises:
-        OSError: it cannot be written, or would get too long to be shown.
+        OSError: the file cannot be written, or no text fits.
     """
     with path.open("ab") as stream:
         for text in texts:
-            added = f"\n\n{text}".encode()  # what is there may end within a line
+            added = f"\n\n{text}".encode()  # the file may end within a line
             if stream.tell() + len(added) <= MOST:
                 stream.write(added)
                 return

@@ -1,1 +1,1 @@
-"""The files of a run: its folder, results.json, the baseline; written and read."""
+"""Write and read the files of a run: run folder, results.json, journals, baseline."""

@@ -1,4 +1,4 @@
-"""The committed baseline: a run's measures as JSON, one line for each case and system, so that a diff is a review."""
+"""The committed baseline: measures as JSON, one line per case for readable diffs."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ __all__ = [
 BASELINE_SCHEMA = 2
 
 READABLE = (1, BASELINE_SCHEMA)
-"""Schema 1 has no digests of judged passages."""
+"""Readable versions. Schema 1 has no digests of judged passages."""
 
 _KEY = re.compile(r'^\s*\{?\s*"(schema|outcomes)"\s*:', re.MULTILINE)
-"""Keys at the beginning of a line: in a baseline those of the whole, as a case has a line of its own."""
+"""Top-level keys of a baseline: only they begin a line, because each case is one line."""
 
 _line = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
 
 def write_baseline(path: Path, snapshot: Snapshot) -> None:
-    """Write a baseline, at once or not at all; the same measures give the same bytes, but for the run's own head.
+    """Write a baseline atomically. The same measures give the same bytes, except for the run's id and start.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
@@ -50,11 +50,11 @@ def write_baseline(path: Path, snapshot: Snapshot) -> None:
 
 
 def read_baseline(path: Path) -> Snapshot:
-    """Return the baseline of a file.
+    """Read a baseline.
 
     Raises:
-        DataError: the file holds no baseline, or one of another version; it says the line where there is one.
-        SettingError: it cannot be read.
+        DataError: the file is not a baseline, or of another version; with the line if it is known.
+        SettingError: the file cannot be read.
     """
     try:
         text = regular(path).read_text(encoding="utf-8-sig")
@@ -72,8 +72,8 @@ def read_baseline(path: Path) -> Snapshot:
         raise DataError(str(path), "this is a results.json and no baseline; name another file, or compare with rageval")
     version = plain.get("schema") if isinstance(plain, dict) else None
     if version not in READABLE:
-        wanted = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
-        raise DataError(str(path), f"the baseline's schema is {found(version)}, {wanted}")
+        expected = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
+        raise DataError(str(path), f"the baseline's schema is {found(version)}, {expected}")
     try:
         return snapshot_of(plain, path.name)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -82,9 +82,9 @@ def read_baseline(path: Path) -> Snapshot:
 
 
 def refuse_to_replace(path: Path) -> None:
-    """Raise `SettingError` where a file is none that a baseline may take the place of: something else than one.
+    """Raise `SettingError` if a file is something other than a baseline, and must not be overwritten.
 
-    A baseline that is broken, as by a conflict, may be written anew.
+    A broken baseline, for example with conflict markers, may be written anew.
     """
     try:
         text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
@@ -97,7 +97,7 @@ def refuse_to_replace(path: Path) -> None:
 
 
 def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a baseline as builtins, in the shape that the file has."""
+    """Return a baseline as JSON builtins."""
     return {
         "schema": BASELINE_SCHEMA,
         "run": {"id": snapshot.run, "started": snapshot.started},
@@ -115,10 +115,10 @@ def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
-    """Return the baseline that `snapshot_to_plain` wrote.
+    """Decode a baseline that `snapshot_to_plain` encoded.
 
     Raises:
-        AttributeError, KeyError, OverflowError, TypeError, ValueError: it is not in that shape.
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: ``plain`` has another shape.
     """
     measured = plain["cases"]
     testbeds = {
@@ -126,11 +126,11 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         for nodeid, each in plain["testbeds"].items()
     }
     cases = tuple(_measured(each, testbeds) for each in measured)
-    twice = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
-    if twice is not None:
-        raise ValueError(f"the case {twice[1]!r} of {twice[0]} stands twice in it")
-    told = (plain["run"]["id"], plain["run"]["started"], plain["fingerprint"], *plain["versions"].values())
-    if not all(isinstance(text, str) for text in told):
+    duplicate = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
+    if duplicate is not None:
+        raise ValueError(f"the case {duplicate[1]!r} of {duplicate[0]} stands twice in it")
+    texts = (plain["run"]["id"], plain["run"]["started"], plain["fingerprint"], *plain["versions"].values())
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError("its head holds something else than texts")
     return Snapshot(
         run=plain["run"]["id"],

@@ -1,4 +1,4 @@
-"""A comparison with an earlier run as builtins: in results.json, and as `rageval compare --json` prints it."""
+"""Encode comparisons with an earlier run, for results.json and `rageval compare --json`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["comparison_to_plain", "encode_comparison", "encode_regression"]
 
 
 def encode_comparison(run: Run, choice: MatrixChoice) -> list[tuple[str, Any]]:
-    """Return the keys ``baseline`` and ``comparison`` of results.json with their values; nothing without a baseline."""
+    """Return the keys ``baseline`` and ``comparison`` of results.json with their values; empty without a baseline."""
     earlier = run.earlier()
     if earlier is None:
         return []
-    earlier = replace(earlier, passages=None)  # only collection compares digests
+    earlier = replace(earlier, passages=None)  # digests are only compared at collection
     comparison = run.comparison(choice)
-    told = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
-    return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *told]
+    encoded = [] if comparison is None else [("comparison", comparison_to_plain(comparison))]
+    return [("baseline", snapshot_to_plain(earlier) | {"path": earlier.path}), *encoded]
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as builtins, as the schema of results.json describes it."""
+    """Return a comparison as builtins; the schema of results.json describes the shape."""
     pairing = comparison.pairing
     return {
-        "baseline": _told(comparison.before) | {"same_fingerprint": comparison.same_fingerprint},
+        "baseline": _run_head(comparison.before) | {"same_fingerprint": comparison.same_fingerprint},
         "cases": {
             "compared": len(pairing.pairs),
             "new": [case.name for case in pairing.new],
@@ -46,44 +46,44 @@ def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def encode_regression(told: Regression | None) -> dict[str, Any]:
-    """Return what a gate or a cell of it says against the baseline; nulls for one that needs none."""
-    if told is None:
+def encode_regression(regression: Regression | None) -> dict[str, Any]:
+    """Return how a gate, or a cell of it, compares with the baseline; nulls for a gate without a baseline."""
+    if regression is None:
         return {"baseline": None, "p_value": None, "verdict": None}
-    found = told.found
+    paired = regression.found
     return {
-        "baseline": found.baseline,
-        "p_value": told.p_value,
-        "verdict": told.verdict,
-        "delta": found.delta,
-        "delta_ci95": pair_of(found.ci95),
-        "n_pairs": found.n_pairs,
-        "least_drop": found.least_drop,
+        "baseline": paired.baseline,
+        "p_value": regression.p_value,
+        "verdict": regression.verdict,
+        "delta": paired.delta,
+        "delta_ci95": pair_of(paired.ci95),
+        "n_pairs": paired.n_pairs,
+        "least_drop": paired.least_drop,
     }
 
 
-def _told(snapshot: Snapshot) -> dict[str, Any]:
+def _run_head(snapshot: Snapshot) -> dict[str, Any]:
     return {"path": snapshot.path, "run": snapshot.run, "started": snapshot.started}
 
 
 def _compared(each: Compared) -> dict[str, Any]:
-    found = each.found
+    paired = each.found
     return {
         "testbed": each.testbed,
         "metric": each.metric,
         "system": each.system,
         "slice": dict(each.slice),
         "n": each.n,
-        "n_pairs": found.n_pairs,
-        **encode_units(found.n_units if found.facet else None, found.facet),
-        "baseline": found.baseline,
-        "value": found.value,
-        "delta": found.delta,
-        "ci95": pair_of(found.ci95),
-        "p_value": found.p_value,
+        "n_pairs": paired.n_pairs,
+        **encode_units(paired.n_units if paired.facet else None, paired.facet),
+        "baseline": paired.baseline,
+        "value": paired.value,
+        "delta": paired.delta,
+        "ci95": pair_of(paired.ci95),
+        "p_value": paired.p_value,
         "p_holm": each.p_holm,
         "q_value": each.q_value,
-        "least_drop": found.least_drop,
+        "least_drop": paired.least_drop,
         "broken": [pair.after.name for pair in each.broken],
         "fixed": [pair.after.name for pair in each.fixed],
         "causes": dict(each.causes),

@@ -1,4 +1,4 @@
-"""A run that stopped before its end, read from its folder so that another can go on where it stopped."""
+"""Read an unfinished run from its folder, to resume it in another run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rageval.folders import regular
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.journals import journal_paths, open_cases
 from pytest_rageval.report.files.paid_answers import Paid, paid_of, paid_since
-from pytest_rageval.report.files.pruning import goes_on
+from pytest_rageval.report.files.pruning import is_active
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES, run_age
 from pytest_rageval.report.run.plan import DIGEST
 
@@ -23,15 +23,15 @@ _DIFFER = {"data": "its data differ", "settings": "its settings differ", "system
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a run says of itself before its first case.
+    """What a run records before its first case.
 
     Attributes:
-        identity: "data", "settings", "systems", "versions" or "files" -> name -> value or digest: what decides scores.
-        cases: node ids of all cases it has to end, with those of the run that it goes on with.
-        resumed: the name of that run, or "".
-        left: how many cases it left undone; None as long as it has not come to its end.
-        shard: which share of a session's cases they are, as ``2/3``, or "".
-        errors: how many cases ended in an error.
+        identity: "data", "settings", "systems", "versions" or "files" -> name -> value or digest that decides scores.
+        cases: node ids of all cases of the run, including those of the resumed run.
+        resumed: the name of the resumed run, or "".
+        left: number of unfinished cases; None until the run ends.
+        shard: which share of a session's cases it runs, as ``2/3``, or "".
+        errors: number of cases that ended in an error.
     """
 
     identity: Mapping[str, Mapping[str, str]]
@@ -48,18 +48,18 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """What can be taken over from a run, and from those that it goes on with.
+    """What can be taken over from a run and from the runs that it resumed.
 
     Attributes:
         run: its name.
         identity: as in `Head`.
-        cases: node ids of all cases it had to end.
-        ended: node id -> how a case ended, with its outcome under "outcome".
-        instances: case id -> the instance, as it is reported.
-        unread: how many lines are malformed; the last one may be cut short, and does not count.
+        cases: node ids of all cases of the run.
+        ended: node id -> how the case ended, with its outcome under "outcome".
+        instances: case id -> the instance as results.json has it.
+        unread: number of malformed lines, except a last line that was cut short.
         outcomes: node id -> the last outcome of each case that ended or is an error.
-        paid: what else was paid for.
-        in_flight: node ids of the cases that were in flight if its process ended without notice.
+        paid: calls that were paid for and belong to none of these cases.
+        in_flight: node ids of the cases that were in flight if the process was killed.
     """
 
     run: str
@@ -74,7 +74,7 @@ class Stopped:
 
 
 def read_head(folder: Path) -> Head | None:
-    """Return what a run says of itself; None if it ended before its first case, or if another version wrote it."""
+    """Return the head of a run; None if it ended before its first case, or if another version wrote it."""
     try:
         plain = parse_json(regular(folder / HEAD).read_bytes())
     except (OSError, ValueError):
@@ -95,30 +95,30 @@ def read_head(folder: Path) -> Head | None:
 
 
 def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
-    """Return the folder of the newest run that left cases undone, or that ended with errors.
+    """Return the folder of the newest run that has unfinished cases or ended with errors.
 
-    It is none that still goes on, and none that a later run went on with; and where a shard is wanted, as ``2/3``,
-    none of another: what that has done this cannot use, and it is still to be gone on with.
+    Runs that are still active and runs that a later run resumed are skipped. If a shard is given, as ``2/3``, runs of
+    other shards are skipped too: this shard cannot use their cases, and their own shard may still resume them.
     A run with errors does not count if later runs ended all its cases without an error.
     """
-    gone_on: set[str] = set()
-    ended: set[str] = set()
+    resumed: set[str] = set()
+    clean_cases: set[str] = set()
     for folder in sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True):
         head = read_head(folder)
         if head is None or (shard and head.shard not in ("", shard)):
             continue
-        wanted = head.left != 0 or (head.errors and not ended.issuperset(head.cases))
-        if wanted and folder.name not in gone_on and not goes_on(folder):
+        is_unfinished = head.left != 0 or (head.errors and not clean_cases.issuperset(head.cases))
+        if is_unfinished and folder.name not in resumed and not is_active(folder):
             return folder
         if head.left == head.errors == 0:
-            ended.update(head.cases)
+            clean_cases.update(head.cases)
         if head.resumed:
-            gone_on.add(head.resumed)
+            resumed.add(head.resumed)
     return None
 
 
 def stopped_run(folder: Path) -> Stopped:
-    """Return what can be taken over from a run; what it had not yet taken over itself is read where it is."""
+    """Return what can be taken over from a run, including runs that it resumed."""
     head = read_head(folder)
     if head is None:
         return Stopped(folder.name)
@@ -137,8 +137,8 @@ def stopped_run(folder: Path) -> Stopped:
                 unread += 1
     reported = {line["nodeid"]: line for line in outcomes if _is_reported(line, ended)}
     paid = paid_since(earlier.paid, paid_of(folder, reported), reported)
-    opened = (nodeid for path in journal_paths(folder) for nodeid in open_cases(path)) if head.left is None else ()
-    in_flight = tuple(nodeid for nodeid in opened if nodeid in head.cases and nodeid not in reported)
+    unfinished = (nodeid for path in journal_paths(folder) for nodeid in open_cases(path)) if head.left is None else ()
+    in_flight = tuple(nodeid for nodeid in unfinished if nodeid in head.cases and nodeid not in reported)
     kinds = {*earlier.identity, *head.identity}
     identity = {kind: {**earlier.identity.get(kind, {}), **head.identity.get(kind, {})} for kind in kinds}
     reported = {**earlier.outcomes, **reported}
@@ -146,28 +146,28 @@ def stopped_run(folder: Path) -> Stopped:
 
 
 def _is_reported(line: Mapping[str, Any], ended: Mapping[str, object]) -> bool:
-    """Return whether a case is taken over or asked anew, because it ended or is an error.
+    """Return whether a case counts as reported: it was torn down or ended in an error.
 
-    What it was answered is taken over if it was skipped, as for lack of money, or if its test was not torn down.
+    A case that was skipped, for example by a budget, or not torn down keeps its answer for the next run.
     """
     nodeid, status = line.get("nodeid"), line.get("status")
     return isinstance(nodeid, str) and (status == "error" or (status == "scored" and nodeid in ended))
 
 
 def mismatch(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Return in which of data, settings, system and versions two runs differ, in what both have; None in none."""
+    """Return the first difference in data, settings, system or versions between two runs, or None."""
     for kind in ("data", "settings", "systems", "versions"):
-        told, here = then.get(kind, {}), now.get(kind, {})
-        for name in (name for name in told if name in here and told[name] != here[name]):
+        before, after = then.get(kind, {}), now.get(kind, {})
+        for name in (name for name in before if name in after and before[name] != after[name]):
             differ = _DIFFER.get(kind, "its versions differ")
-            if told[name].startswith(DIGEST) or here[name].startswith(DIGEST):
+            if before[name].startswith(DIGEST) or after[name].startswith(DIGEST):
                 return f"{differ}: {name} has changed"
-            return f"{differ}: {name} was {told[name] or 'not given'} and is {here[name] or 'not given'}"
+            return f"{differ}: {name} was {before[name] or 'not given'} and is {after[name] or 'not given'}"
     return None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file, a malformed one as an empty object; a last one that a kill cut short is left out."""
+    """Yield the lines of a file: {} for a malformed line, nothing for a last line that was cut short by a kill."""
     if path.is_file():
         with path.open("rb") as stream:
             yield from (line for text in stream if (line := _line(text)) or text.endswith(b"\n"))

@@ -1,4 +1,4 @@
-"""The journals of a run: which calls its processes made, read back from the run's folder."""
+"""Read the journals of a run: the model calls that its processes made."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ __all__ = ["JournaledCall", "in_flight", "journal_path", "journal_paths", "journ
 SUFFIX = ".jsonl"
 
 RUNS = b'{"runs": '
-"""How the line begins that says which test a process runs."""
+"""Start of the line that names the test that a process runs."""
 
 State = Literal["waiting", "running", "ended", "failed", "cancelled", "unsent"]
 
 
 @dataclass(frozen=True, slots=True)
 class JournaledCall:
-    """A call as a journal has it.
+    """A call as it stands in a journal.
 
     Attributes:
         number: of the call in its process.
         kind: "system", "judging", or the kind of a model.
         nodeid: the test whose case needed it.
         state: "waiting" for a slot, "running" without an end, or how it ended; "unsent" was cancelled while it waited.
-        within: the call that made it, 0 for none.
-        key: what was asked; "" if the test says it.
-        value: what it returned, as builtins; None if that is not stored.
-        calls: what it took.
+        within: the number of the outer call, 0 for none.
+        key: key of the request; "" if the test identifies it.
+        value: the returned value, as builtins; None if it is not stored.
+        calls: requests, tokens and cost of the call.
         recordings: keys of the recordings that it used.
     """
 
@@ -51,24 +51,24 @@ class JournaledCall:
 
 
 def journal_path(folder: Path, process: str) -> Path:
-    """Return the path of a process's journal: "main", or the name of an xdist worker."""
+    """Return the path of a process's journal; ``process`` is "main" or the name of an xdist worker."""
     return folder / f"{JOURNAL}{process}{SUFFIX}"
 
 
 def journals_of(folder: Path) -> dict[str, list[JournaledCall]]:
-    """Return process -> its calls, of each process of a run that wrote a journal."""
+    """Return process -> its calls, for each process of a run with a journal."""
     return {path.name[len(JOURNAL) : -len(SUFFIX)]: read_journal(path) for path in journal_paths(folder)}
 
 
 def journal_paths(folder: Path) -> list[Path]:
-    """Return the journals of a run."""
+    """Return the paths of a run's journals, sorted."""
     return sorted(folder.glob(f"{JOURNAL}*{SUFFIX}"))
 
 
 def read_journal(path: Path) -> list[JournaledCall]:
-    """Return the calls of a process in the order they started.
+    """Return the calls of a process in start order.
 
-    A malformed line is left out: a kill may cut the last one short.
+    Malformed lines are skipped: a kill may cut the last one short.
     """
     calls: dict[int, JournaledCall] = {}
     try:
@@ -81,18 +81,18 @@ def read_journal(path: Path) -> list[JournaledCall]:
 
 
 def open_cases(path: Path) -> tuple[str, ...]:
-    """Return what a process had in flight when it ended: the test that it ran, then those whose calls have no end."""
+    """Return the cases in flight when a process ended: of the running test first, then of calls without an end."""
     running = ""
     with suppress(OSError), path.open("rb") as stream:
         for line in stream:
             if line.startswith(RUNS) and line.endswith(b"\n"):
                 running = json.loads(line)["runs"]
-    unended = (call.nodeid for call in read_journal(path) if call.state in ("waiting", "running"))
-    return tuple(dict.fromkeys(nodeid for nodeid in (running, *unended) if nodeid))
+    waiting = (call.nodeid for call in read_journal(path) if call.state in ("waiting", "running"))
+    return tuple(dict.fromkeys(nodeid for nodeid in (running, *waiting) if nodeid))
 
 
 def in_flight(calls: Iterable[JournaledCall]) -> list[JournaledCall]:
-    """Return the calls that were running when their process ended: not those that only waited for another call."""
+    """Return the calls that were running when their process ended, except those that only waited for an inner call."""
     known = list(calls)
     running = [call for call in known if call.state in ("waiting", "running")]
     inner = {call.within for call in running}
@@ -109,13 +109,13 @@ def _read_line(text: bytes, calls: dict[int, JournaledCall]) -> None:
                 calls[number] = JournaledCall(number, kind, nodeid, state, within, key)
             case {"sent": int(number)} if number in calls:
                 calls[number] = replace(calls[number], state="running")
-            case {"end": int(number), "calls": dict(taken)} if number in calls:
+            case {"end": int(number), "calls": dict(usage)} if number in calls:
                 value = plain.get("value")
                 calls[number] = replace(
                     calls[number],
                     state=_end(plain, calls[number]),
                     value=value if isinstance(value, dict) else None,
-                    calls=Calls(**taken) + Calls(),
+                    calls=Calls(**usage) + Calls(),
                     recordings=tuple(map(str, plain.get("recordings", ()))),
                 )
     except (TypeError, ValueError):

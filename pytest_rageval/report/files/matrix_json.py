@@ -1,4 +1,4 @@
-"""Matrices and their cells as results.json has them."""
+"""Encode matrices and their cells for results.json."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
 
 
 def encode_cell(cell: Cell) -> dict[str, Any]:
-    """Return a cell: its mean, None of no value, on how many it is, and its interval."""
+    """Return a cell; its mean is None if no case has a value."""
     plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": pair_of(cell.ci95)}
     return plain | cases_of(cell.n_cases) | encode_units(cell.n_units, cell.unit)
 
 
 def cases_of(n_cases: int | None) -> dict[str, int]:
-    """Return how many cases stand behind an ``n`` that counts their repeats; nothing where none is repeated."""
+    """Return the number of cases if ``n`` also counts their repeats, else an empty mapping."""
     return {} if n_cases is None else {"n_cases": n_cases}
 
 
 def encode_units(n_units: int | None, unit: str) -> dict[str, int | str]:
-    """Return how many independent units the cases form and what joins them; nothing if all cases are independent."""
+    """Return the number of independent units and what joins their cases; empty if all cases are independent."""
     return {} if n_units is None else {"n_units": n_units, "unit": unit}
 
 
 def pair_of(interval: Interval | None) -> list[float] | None:
-    """Return an interval as JSON has it."""
+    """Return an interval as a list."""
     return None if interval is None else [interval[0], interval[1]]

@@ -1,4 +1,4 @@
-"""The shards of one session, joined to the run that they would have been on one machine."""
+"""Merge the shards of a session into the run that one machine would have produced."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.report.run.plan import DIGEST, TO_AGREE, Plan, Shard
 from pytest_rageval.report.run.run import Run
 
-__all__ = ["NO_TESTS", "Part", "joined"]
+__all__ = ["NO_TESTS", "Part", "merge_parts"]
 
 OF_THE_MACHINE = ("python", "pytest", "pytest-xdist")
-"""Versions that may differ, as they decide no score."""
+"""Versions that may differ between shards, because they decide no score."""
 
 NO_TESTS, SOME_FAILED = 5, 1  # of pytest's exit statuses
 
 
 class Part(NamedTuple):
-    """What one shard left.
+    """One shard and its run.
 
     Attributes:
-        name: how messages call it, as its file.
+        name: its name in messages, such as its file.
         results: the content of its results.json.
-        run: the run that it tells of.
+        run: the run, read from ``results``.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Part(NamedTuple):
     run: Run
 
 
-def joined(parts: Sequence[Part]) -> Run:
-    """Return the whole run, its judges weighed and its gates evaluated, with the exit status that pytest would have.
+def merge_parts(parts: Sequence[Part]) -> Run:
+    """Return the whole run, with weighed judges, evaluated gates and the exit status that pytest would have.
 
     Raises:
-        SettingError: a part is no shard, one is missing or there twice, or they are not of the same session.
+        SettingError: a part is not a shard, a shard is missing or duplicate, or they belong to different sessions.
     """
-    shards = _checked(parts)
+    shards = _check_shards(parts)
     parts = sorted(parts, key=lambda part: shards[part.name].number)
     runs = [part.run for part in parts]
     whole = Run(min(run.started for run in runs), _plan(parts), interrupted=any(run.interrupted for run in runs))
@@ -66,7 +66,7 @@ def joined(parts: Sequence[Part]) -> Run:
 
 
 def _plan(parts: Sequence[Part]) -> Plan:
-    """Return what was to be run on all shards, the cases in data order."""
+    """Return the plan of all shards, with the cases in data order."""
     plans = [part.run.plan for part in parts]
     placed = [
         (place is None, place or 0, nodeid, planned)
@@ -81,8 +81,8 @@ def _plan(parts: Sequence[Part]) -> Plan:
     )
 
 
-def _checked(parts: Sequence[Part]) -> dict[str, Shard]:
-    """Return which shard each part is, by its name; refuse what are not all the shards of one session, each once."""
+def _check_shards(parts: Sequence[Part]) -> dict[str, Shard]:
+    """Return name -> shard; raise unless the parts are all shards of one session, each once."""
     shards: dict[str, Shard] = {}
     for part in parts:
         if part.run.plan.shard is None:
@@ -102,13 +102,13 @@ def _checked(parts: Sequence[Part]) -> dict[str, Shard]:
         holders[shard.number] = name
     missing = [str(number) for number in range(1, of + 1) if number not in holders]
     if missing:
-        given = ", ".join(f"{name} is {shard}" for name, shard in shards.items())
-        raise SettingError(f"the results of shard {', '.join(missing)} are missing, as {given}; give those of all")
+        names = ", ".join(f"{name} is {shard}" for name, shard in shards.items())
+        raise SettingError(f"the results of shard {', '.join(missing)} are missing, as {names}; give those of all")
     return shards
 
 
 def _to_agree(one: Part, other: Part) -> Iterator[tuple[str, object, object]]:
-    """Yield (what it is, value of the one, value of the other) of all that the shards of a session have in common."""
+    """Yield (description, value of one, value of the other) for each setting that shards must share."""
     versions, its = one.run.versions, other.run.versions
     for name in sorted(versions.keys() & its.keys()):
         if name not in OF_THE_MACHINE:
@@ -142,4 +142,4 @@ _COMMON: dict[str, Callable[[Part], object]] = {
     "rag_judge_labels": lambda part: part.run.plan.labels,
     "the baseline": lambda part: part.results.get("baseline"),
 }
-"""What else the shards of a session have in common, and where it stands."""
+"""Further facts that shards must share: description -> how to read it."""

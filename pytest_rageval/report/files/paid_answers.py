@@ -1,4 +1,4 @@
-"""What a run paid for that none of its reported cases counts, by the journals in its folder."""
+"""Find what a run paid for without a reported case, from the journals in its folder."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Paid", "paid_by", "paid_of", "paid_since", "unclaimed_of"]
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """What a run paid for.
+    """Calls that a run paid for.
 
     Attributes:
         rows: the calls that a resumed run can take over, as `EarlierCalls` reads them.
-        spent: (node id, what they took) of the calls that no reported case counts.
-        on_their_way: how many calls had no reply yet when the run stopped; their cost is unknown.
+        spent: (node id, cost) of the calls that no reported case counts.
+        on_their_way: number of calls without a reply when the run stopped; their cost is unknown.
     """
 
     rows: tuple[Mapping[str, Any], ...] = ()
@@ -32,7 +32,7 @@ class Paid:
 
     @property
     def calls(self) -> Calls:
-        """What was spent in all."""
+        """The sum of what was spent."""
         return reduce(add, (calls for _, calls in self.spent), Calls(on_their_way=self.on_their_way))
 
 
@@ -40,8 +40,8 @@ def paid_of(folder: Path, reported: Collection[str], without: Collection[str] = 
     """Return what a run paid for.
 
     Args:
-        folder: the run's.
-        reported: node ids of its cases that a test reported.
+        folder: the run's folder.
+        reported: node ids of its reported cases.
         without: processes to leave out.
     """
     known = [calls for process, calls in journals_of(folder).items() if process not in without]
@@ -54,7 +54,7 @@ def paid_of(folder: Path, reported: Collection[str], without: Collection[str] = 
 
 
 def paid_by(process: str, folder: Path, reported: Collection[str]) -> Paid:
-    """Return what one process of a run paid for; ``reported`` are the node ids of cases that a test reported."""
+    """Return what one process of a run paid for; ``reported`` are the node ids of reported cases."""
     return _paid(read_journal(journal_path(folder, process)), reported)
 
 
@@ -62,9 +62,9 @@ def unclaimed_of(folder: Path, reported: Collection[str], counted: Collection[st
     """Return what the processes of a run paid for that no reported case counts.
 
     Args:
-        folder: the run's.
+        folder: the run's folder.
         reported: node ids of the cases whose calls are counted.
-        counted: processes that counted their calls themselves, but for systems that were on their way.
+        counted: processes that already counted their calls, except calls of systems without a reply.
     """
     on_their_way = 0
     for process, calls in journals_of(folder).items():
@@ -75,7 +75,7 @@ def unclaimed_of(folder: Path, reported: Collection[str], counted: Collection[st
 
 
 def paid_since(earlier: Paid, later: Paid, reported: Collection[str]) -> Paid:
-    """Return what two runs paid for, the later one of which resumed the earlier one and reported these cases."""
+    """Return what two runs paid for together; the later one resumed the earlier one and reported these cases."""
     rows = [row if row["nodeid"] not in reported else _free(row) for row in earlier.rows if _lasts(row, reported)]
     spent = [(nodeid, calls) for nodeid, calls in earlier.spent if nodeid not in reported]
     on_their_way = earlier.on_their_way + later.on_their_way
@@ -95,7 +95,7 @@ def _paid(calls: Sequence[JournaledCall], reported: Collection[str]) -> Paid:
 
 
 def _is_part(call: JournaledCall, calls: Mapping[int, JournaledCall], states: Collection[str]) -> bool:
-    """Return whether a call is part of a system's call in one of these states."""
+    """Return whether a call is an inner call of a system's call in one of these states."""
     while (outer := calls.get(call.within)) is not None:
         if outer.kind == SYSTEM and outer.state in states:
             return True
@@ -104,7 +104,7 @@ def _is_part(call: JournaledCall, calls: Mapping[int, JournaledCall], states: Co
 
 
 def _on_their_way(calls: Sequence[JournaledCall]) -> list[JournaledCall]:
-    """Return the calls without a reply: those that were running, and those that were cancelled then."""
+    """Return the calls without a reply: running ones, and those that were cancelled while they ran."""
     cut = {call.within for call in calls if call.state in ("cancelled", "unsent")}
     cancelled = [call for call in calls if call.state == "cancelled" and call.number not in cut]
     return [call for call in (*in_flight(calls), *cancelled) if call.kind != "judging"]
@@ -116,10 +116,10 @@ def _row(call: JournaledCall) -> Mapping[str, Any]:
 
 
 def _lasts(row: Mapping[str, Any], reported: Iterable[str]) -> bool:
-    """Return whether a row is still wanted: its case was not reported, or other cases share its answer."""
+    """Return whether a later run may use a row: its case was not reported, or other cases share its answer."""
     return row["nodeid"] not in reported or bool(row["kind"] == SYSTEM and row["key"])
 
 
 def _free(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row whose calls a reported case counts."""
+    """Return a row without its cost, because a reported case counts it."""
     return {**row, "calls": asdict(Calls())}

@@ -1,4 +1,4 @@
-"""The plan of a run as results.json has it, written and read."""
+"""Encode and decode the plan of a run for results.json."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
-__all__ = ["decode_plan", "decode_wishes", "encode_plan", "encode_testbed"]
+__all__ = ["decode_plan", "decode_plan_without_cases", "encode_plan", "encode_testbed"]
 
 
 def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
-    """Return a testbed, whose node id is the key that it stands under."""
+    """Return a testbed without its node id, which is its key in results.json."""
     return {
         "name": testbed.name,
         "metrics": list(testbed.metrics),
@@ -36,7 +36,7 @@ def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
 
 
 def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
-    """Return what was wanted of a run, and of a shard what joining it with the others takes."""
+    """Return the plan of a run; a shard's plan includes what merging needs."""
     plan = run.plan
     return {
         "metrics": {name: asdict(info) for name, info in plan.metrics.items()},
@@ -60,21 +60,21 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
 
 
 def decode_plan(results: Mapping[str, Any]) -> Plan:
-    """Return the plan that a results.json tells of, as far as its report needs it.
+    """Return the plan in a results.json, as far as its report needs it.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+        AttributeError, KeyError, TypeError, ValueError: ``results`` does not have the shape of the schema.
     """
     ended = {each["nodeid"]: (each["case_id"], each["testbed"], each["system"], 0) for each in results["outcomes"]}
     unfinished = {nodeid: ("", testbed, "", 0) for nodeid, testbed in results["plan"]["unfinished"].items()}
-    return replace(decode_wishes(results), cases=ended | unfinished, shard=_shard(results))
+    return replace(decode_plan_without_cases(results), cases=ended | unfinished, shard=_shard(results))
 
 
-def decode_wishes(results: Mapping[str, Any]) -> Plan:
-    """Return the plan that a results.json tells of, without its cases and without what part of them a shard has.
+def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
+    """Return the plan in a results.json without its cases and its shard.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+        AttributeError, KeyError, TypeError, ValueError: ``results`` does not have the shape of the schema.
     """
     plain = results["plan"]
     if not all(isinstance(note, str) for note in plain["notes"]):
@@ -110,7 +110,7 @@ def decode_wishes(results: Mapping[str, Any]) -> Plan:
 
 
 def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
-    """Return what joining a shard with the others takes beside its outcomes."""
+    """Return what merging a shard needs in addition to its outcomes."""
     plan = run.plan
     places = dict(zip(plan.cases, shard.places, strict=True))
     nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
@@ -133,7 +133,7 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
 def _shard(results: Mapping[str, Any]) -> Shard | None:
     if "shard" not in results["run"]:
         return None
-    told, dealt = results["run"]["shard"], results["plan"]["dealt"]
+    shard, dealt = results["run"]["shard"], results["plan"]["dealt"]
     if len(dealt["places"]) != len(results["outcomes"]) + len(results["plan"]["unfinished"]):
         raise ValueError("a place is wanted of each outcome and of each unfinished case")
-    return Shard(told["number"], told["of"], dealt["cases"], dealt["selection"], tuple(dealt["places"]))
+    return Shard(shard["number"], shard["of"], dealt["cases"], dealt["selection"], tuple(dealt["places"]))

@@ -1,4 +1,4 @@
-"""Old runs: which are still going on, and which are removed so that ``.rageval/runs`` does not grow for ever."""
+"""Remove old runs from ``.rageval/runs``, except those that are still active."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pytest_rageval.report.files.run_folder import run_age
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["Going", "Keep", "goes_on", "keep_of", "prune"]
+__all__ = ["FolderLock", "Keep", "is_active", "keep_of", "prune"]
 
 LOCK = ".going"
-"""Held while a run goes on; a killed one leaves it behind, free."""
+"""Lock file of an active run; a killed run leaves it behind, unlocked."""
 
 REMOVED = "removed-"
 
@@ -29,24 +29,24 @@ _KEEP = re.compile(r"(all|0*[1-9]\d*)(?:\s*,\s*(\d+(?:\.\d+)?)\s*([KMGT])B)?", r
 
 
 class Keep(NamedTuple):
-    """How many runs are kept, and how many bytes they may have together; None is any number."""
+    """How many runs to keep, and their total size in bytes; None means no limit."""
 
     runs: int | None
     size: int | None = None
 
 
 def keep_of(text: str) -> Keep | None:
-    """Return what ``rag_keep_runs`` says, such as ``50``, ``all`` or ``50, 2 GB``; None if it cannot be read."""
+    """Parse ``rag_keep_runs``, such as ``50``, ``all`` or ``50, 2 GB``; None if it is malformed."""
     match = _KEEP.fullmatch(text.strip())
     if match is None:
         return None
     runs, size, unit = match.groups()
-    most = None if size is None else int(float(size) * 1000 ** (1 + "KMGT".index(unit.upper())))
-    return Keep(None if runs.lower() == "all" else int(runs), most)
+    max_bytes = None if size is None else int(float(size) * 1000 ** (1 + "KMGT".index(unit.upper())))
+    return Keep(None if runs.lower() == "all" else int(runs), max_bytes)
 
 
-class Going:
-    """Keeps a run's folder from being pruned, until it is let go or this process ends."""
+class FolderLock:
+    """Keeps a run's folder from being pruned, until it is released or this process ends."""
 
     def __init__(self, folder: Path) -> None:
         from filelock import FileLock
@@ -56,40 +56,39 @@ class Going:
             self._lock.acquire(timeout=0)
 
     def end(self) -> None:
-        """Let the folder go."""
+        """Release the folder."""
         self._lock.release()
         with suppress(OSError):
             Path(self._lock.lock_file).unlink(missing_ok=True)
 
 
 def prune(runs: Path, keep: Keep, spared: Collection[str] = ()) -> list[str]:
-    """Remove all but the newest runs, and return the names of those that were removed, oldest first.
+    """Remove all but the newest runs, and return the names of the removed ones, oldest first.
 
-    The newest run stays, however large it is.
-
-    One that was killed, and may be resumed, counts as any other. One that goes on in another process stays.
+    The newest run stays, whatever its size. An active run stays too. A killed run that could be resumed counts like
+    any other.
 
     Args:
-        runs: the folder of all runs; what has not the name of a run is left alone.
-        keep: how many stay, at least 1, and how large they may be together.
+        runs: the folder of all runs; entries without the name of a run are ignored.
+        keep: how many runs to keep, at least 1, and their total size.
         spared: names of runs that stay in any case.
     """
-    for left in runs.parent.glob(f"{REMOVED}*"):  # by a process that was killed meanwhile
+    for left in runs.parent.glob(f"{REMOVED}*"):  # from a process that was killed while it pruned
         shutil.rmtree(left, ignore_errors=True)
     folders = sorted((path for path in runs.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)), key=run_age)
     removed = []
-    for folder in folders[: _first_kept(folders, keep)]:
-        if folder.name not in spared and not goes_on(folder):
+    for folder in folders[: _first_to_keep(folders, keep)]:
+        if folder.name not in spared and not is_active(folder):
             aside = runs.parent / f"{REMOVED}{folder.name}"
-            with suppress(OSError):  # another process was quicker, or a file in it is open
-                os.replace(folder, aside)  # so that none that is half removed is ever read
+            with suppress(OSError):  # another process was faster, or a file in it is open
+                os.replace(folder, aside)  # nobody then reads a half-removed run
                 removed.append(folder.name)
                 shutil.rmtree(aside, ignore_errors=True)
     return removed
 
 
-def _first_kept(folders: Sequence[Path], keep: Keep) -> int:
-    """Return the place of the oldest run that stays, of runs from the oldest to the newest."""
+def _first_to_keep(folders: Sequence[Path], keep: Keep) -> int:
+    """Return the index of the oldest run to keep; ``folders`` go from the oldest to the newest."""
     first = 0 if keep.runs is None else max(len(folders) - keep.runs, 0)
     if keep.size is None:
         return first
@@ -109,8 +108,8 @@ def _size(folder: Path) -> int:
     return size
 
 
-def goes_on(folder: Path) -> bool:
-    """Return whether a process holds the run; looking makes no lock where there is none."""
+def is_active(folder: Path) -> bool:
+    """Return whether a process holds the run's lock; the check never creates a lock file."""
     from filelock import FileLock, Timeout
 
     if not (folder / LOCK).exists():

@@ -1,4 +1,4 @@
-"""A run from its results.json, so that its report can be drawn again."""
+"""Read a run from its results.json, to draw its report again."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ __all__ = ["run_of"]
 
 
 def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
-    """Return the run that a results.json tells of, its gates evaluated anew, and which matrix was wanted.
+    """Return the run of a results.json, with its gates evaluated anew, and its choice of matrix.
 
-    All that the run was reported with can be drawn from it again, results.json too.
+    Every report of the run can be drawn from it again, including results.json.
 
     Raises:
-        AttributeError, KeyError, OverflowError, TypeError, ValueError: ``results`` has another shape than the schema.
+        AttributeError, KeyError, OverflowError, TypeError, ValueError: ``results`` does not have the shape of the
+            schema.
     """
     check_types(results)
-    told = results["run"]
-    started = datetime.fromisoformat(told["started"])
-    _ = started + timedelta(seconds=told["duration_s"])  # raises here, and not where the run's end is shown
-    run = Run(started, decode_plan(results), interrupted=told["interrupted"])
-    run.outcomes = {plain["nodeid"]: run.plan.joined(decode_outcome(plain)) for plain in results["outcomes"]}
+    head = results["run"]
+    started = datetime.fromisoformat(head["started"])
+    _ = started + timedelta(seconds=head["duration_s"])  # raises here instead of in a report
+    run = Run(started, decode_plan(results), interrupted=head["interrupted"])
+    run.outcomes = {plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain)) for plain in results["outcomes"]}
     _check_rates(run)
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
     run.instances = dict(results["instances"])
     run.texts = all("question" in instance for instance in results["instances"].values())
-    run.versions = dict(told["versions"])
-    run.failed, run.exitstatus = tuple(told.get("failed", ())), told.get("exitstatus", 0)
-    run.resumed = told.get("resumed", {})
-    run.settings = told.get("settings", {})
+    run.versions = dict(head["versions"])
+    run.failed, run.exitstatus = tuple(head.get("failed", ())), head.get("exitstatus", 0)
+    run.resumed = head.get("resumed", {})
+    run.settings = head.get("settings", {})
     claimed = asdict(calls_of(run.outcomes.values(), Calls()))
     usage = dict(results["usage"])
     usage |= usage.pop("at_least", {})
@@ -53,12 +54,12 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
         key: None if total is None else total - (claimed[key] or 0) for key, total in usage.items()
     }
     run.unclaimed = Calls(**unclaimed)
-    _ = run.unclaimed + Calls()  # raises for a count that is no number
+    _ = run.unclaimed + Calls()  # raises if a count is not a number
     deployment = results.get("deployment", {"retrievers": [], "stages": []})
     run.retrievers = [each["facts"] for each in deployment["retrievers"]]
     stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]
-    asked = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
-    run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in asked}
+    queries = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
+    run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in queries}
     run.trusts = [decode_trust(each) for each in results.get("trust", ())]
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
@@ -67,7 +68,7 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
 
 
 def _check_rates(run: Run) -> None:
-    """Raise `ValueError` if a score of a binary metric is out of range: its interval could not be computed."""
+    """Raise `ValueError` if a score of a binary metric is out of range, because it would have no interval."""
     for outcome in run.outcomes.values():
         for name, score in outcome.scores.items():
             info = run.plan.metrics.get(name)
@@ -76,11 +77,11 @@ def _check_rates(run: Run) -> None:
 
 
 def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """Return the outcomes of a shard without texts, digests in their place, by which labels find their answers."""
+    """Return the outcomes of a shard without texts, with the digests of answers as text: labels match by them."""
     answers = results["plan"].get("dealt", {}).get("answers", ())
-    told = zip(outcomes.items(), answers, strict=bool(answers))
+    pairs = zip(outcomes.items(), answers, strict=bool(answers))
     return {
         nodeid: replace(outcome, answer=replace(outcome.answer, text=text))
-        for (nodeid, outcome), text in told
+        for (nodeid, outcome), text in pairs
         if outcome.answer is not None
     }

@@ -1,4 +1,4 @@
-"""results.json: the one file everything drawn or compared later needs."""
+"""Write results.json, the file from which every report can be drawn again."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
 from pytest_rageval.report.run.totals import totals_of
 from pytest_rageval.report.run.versions import versions
 
-__all__ = ["SCHEMA", "described", "encode_gate", "encode_usage", "results_of", "schema", "versions_of"]
+__all__ = ["SCHEMA", "encode_gate", "encode_run", "encode_usage", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
-"""The version of results.json that is written and read."""
+"""The supported version of results.json."""
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
-    """Return a run in the shape that `schema` describes, its outcomes and instances as JSON text.
+    """Return a run in the shape of `schema`, with outcomes and instances as JSON text.
 
     Args:
         run: the run, its gates evaluated.
         run_id: the name of its folder.
         finished: when it ended.
-        choice: which matrix stands in ``matrix``.
+        choice: the matrix to store under ``matrix``.
     """
     outcomes = run.ordered()
-    wanted = [encode_matrix(matrix) for matrix in run.matrices(choice)]
+    matrices = [encode_matrix(matrix) for matrix in run.matrices(choice)]
     deployment = _encode_deployment(run)
     ballots = [_encode_ballots(each) for each in run.ballots()]
     differences = [encode_matrix(matrix) for matrix in run.differences(choice)]
@@ -48,15 +48,15 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     correlations = [_encode_correlated(each) for each in run.correlations()]
     return {
         "schema": SCHEMA,
-        "run": described(run, run_id, finished),
+        "run": encode_run(run, run_id, finished),
         "testbeds": {key: encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": encode_plan(run, choice),
         "totals": [asdict(each) | {"ci95": pair_of(each.ci95)} for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
-        "gates": [encode_gate(named, texts=run.texts) for named in run.gates],
-        "matrix": wanted[0] if wanted else None,
-        "matrices": wanted + [encode_matrix(matrix) for matrix in run.gains(choice)],
+        "gates": [encode_gate(gate, texts=run.texts) for gate in run.gates],
+        "matrix": matrices[0] if matrices else None,
+        "matrices": matrices + [encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": encode_usage(run.calls()),
     } | {
         key: value
@@ -74,8 +74,8 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     }
 
 
-def described(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
-    """Return what results.json says of the run as a whole."""
+def encode_run(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
+    """Return the key ``run`` of results.json: the run as a whole."""
     shard = run.plan.shard
     return (
         {
@@ -102,17 +102,17 @@ def schema() -> dict[str, Any]:
 
 
 def versions_of(run: Run) -> dict[str, str]:
-    """Return the versions of what decided a run's scores."""
+    """Return the versions that decided a run's scores."""
     return versions() | run.versions
 
 
-def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
-    """Return a gate as results.json has it; without texts its reason tells the kind alone."""
-    result = named.result
+def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
+    """Return a gate as results.json has it; without texts its reason only names the kind."""
+    result = gate.result
     return {
         "expr": str(result.gate),
         "scope": result.scope,
-        "nodeid": named.nodeid,
+        "nodeid": gate.nodeid,
         "slice": dict(result.slice or {}),
         "status": result.status,
         "value": result.value,
@@ -136,7 +136,7 @@ def encode_gate(named: NamedGate, *, texts: bool) -> dict[str, Any]:
 
 
 def encode_usage(calls: Calls) -> dict[str, Any]:
-    """Return what was asked of models; where calls were cut, what is known of the parts that are unknown then."""
+    """Return the usage of models; if calls were cut off, with lower bounds of the unknown counts."""
     plain = asdict(calls.exact)
     if not calls.on_their_way:
         del plain["on_their_way"]
@@ -164,14 +164,14 @@ def _encode_pairs(pairs: Pairs) -> dict[str, Any]:
 
 
 def _encode_deployment(run: Run) -> dict[str, Any]:
-    """Return what retrievers and stages take; nothing where no system retrieved and no retriever told of itself."""
+    """Return the times of retrievers and stages; empty if no system retrieved and no retriever reported facts."""
     stages, queries = run.times()
     if not run.retrievers and all(stage.stage != RETRIEVE for stage in stages):
         return {}
     return {
         "retrievers": [
-            {"name": retriever_of(facts), "facts": dict(facts), "queries": _encode_times(asked)}
-            for facts, asked in zip(run.retrievers, queries_of_each(run.retrievers, queries), strict=True)
+            {"name": retriever_of(facts), "facts": dict(facts), "queries": _encode_times(times)}
+            for facts, times in zip(run.retrievers, queries_of_each(run.retrievers, queries), strict=True)
         ],
         "stages": [{"system": stage.name, "stage": stage.stage, "seconds": _encode_times(stage)} for stage in stages],
     }
@@ -182,13 +182,13 @@ def _encode_times(stage: Stage | None) -> dict[str, Any] | None:
 
 
 def _encode_correlated(each: Correlated) -> dict[str, Any]:
-    found = each.found
+    correlation = each.correlation
     return {
         "testbed": each.testbed,
         "system": each.system,
         "retrieval": each.retrieval,
         "downstream": each.downstream,
-        "n": found.n,
-        "tau_b": {"value": found.tau_b, "ci95": pair_of(found.tau_b_ci95)},
-        "rho": {"value": found.rho, "ci95": pair_of(found.rho_ci95)},
-    } | ({"reason": found.reason} if found.reason else {})
+        "n": correlation.n,
+        "tau_b": {"value": correlation.tau_b, "ci95": pair_of(correlation.tau_b_ci95)},
+        "rho": {"value": correlation.rho, "ci95": pair_of(correlation.rho_ci95)},
+    } | ({"reason": correlation.reason} if correlation.reason else {})

@@ -1,4 +1,4 @@
-"""The folder ``.rageval/runs/<run>/``: outcomes as they happen, results.json at the end."""
+"""Write the folder of a run: outcomes as they arrive, results.json at the end."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = [
 OUTCOMES = "outcomes.jsonl"
 
 JOURNAL = "journal-"
-"""What the names of the files begin with that processes write their calls to."""
+"""Prefix of the files to which processes write their calls."""
 
 HEAD, ENDED = "run.json", "ended.jsonl"
-"""What a run writes beside its outcomes for another that goes on where it stopped."""
+"""Files for a run that resumes this one."""
 
 
 class RunFolder:
-    """One run's folder, made unless ``path`` names one that was.
+    """One run's folder: a new one, or the one at ``path``.
 
-    Raises OSError when the folder cannot be written; the caller says so once and goes on without.
+    Raises OSError if the folder cannot be written; the caller warns once and continues without it.
 
     Attributes:
         path: the folder.
-        outcomes: how many lines the outcomes have.
+        outcomes: number of lines in the file of outcomes.
     """
 
     def __init__(self, root: Path, started: datetime, path: Path | None = None) -> None:
@@ -50,45 +50,45 @@ class RunFolder:
 
     @property
     def id(self) -> str:
-        """The run's name: when it started, with a number behind it if that second was taken."""
+        """The run's name: its start time, with a number if another run started in the same second."""
         return self.path.name
 
     def append(self, record: JsonText) -> None:
-        """Write one outcome as a line of its own and hand it to the operating system."""
+        """Append one outcome as a line and flush it to the operating system."""
         self._stream.write(f"{record}\n")
         self._stream.flush()
         self.outcomes += 1
 
     def append_ended(self, line: str) -> None:
-        """Write a line on how a case ended, or of an instance, likewise."""
+        """Append a line about the end of a case, or about an instance, and flush it."""
         self._ended.write(f"{line}\n")
         self._ended.flush()
 
     def write_head(self, head: str) -> None:
-        """Write what the run says of itself."""
+        """Write the run's head, see `Head`."""
         with whole_files(self.path / HEAD) as (part,):
             part.write_text(head, encoding="utf-8")
 
     def forget_ended(self) -> None:
-        """Remove what only a run that goes on with this one would need."""
+        """Remove the file that only a resuming run would need."""
         (self.path / ENDED).unlink(missing_ok=True)
 
     def forget_journals(self) -> None:
-        """Remove the journals of the run's processes, which nothing can be taken over from."""
+        """Remove the journals, if no later run can use them."""
         for path in self.path.glob(f"{JOURNAL}*"):
-            with suppress(OSError):  # the next run does not mind
+            with suppress(OSError):  # a leftover journal does no harm to the next run
                 path.unlink()
 
     def close(self) -> None:
-        """Keep no more; what is still held back is lost where it cannot be written."""
+        """Close the files; buffered lines that cannot be written are lost."""
         for stream in (self._stream, self._ended):
             with suppress(OSError):
                 stream.close()
 
     def note_recordings(self, keys: Collection[str], *, complete: bool) -> None:
-        """Write which recordings the run used, and whether it was a whole run; `rageval cassettes` reads it."""
+        """Write the keys of used recordings, and whether the run was whole, for `rageval cassettes`."""
         head = "# complete" if complete else "# partial"
-        with whole_files(self.path / "used-recordings.txt") as (part,):  # half of it would have the rest pruned
+        with whole_files(self.path / "used-recordings.txt") as (part,):  # half a file would prune used recordings
             part.write_text("\n".join([head, *sorted(keys), ""]), encoding="utf-8")
 
     def finish(self, results: Mapping[str, Any]) -> None:
@@ -99,19 +99,19 @@ class RunFolder:
 
 
 def make_run_folder(root: Path, started: datetime) -> Path:
-    """Make the folder of a new run, and ``.rageval``, which ignores itself in git."""
+    """Create the folder of a new run, and ``.rageval``, which git ignores by its own .gitignore."""
     base = make_ignored(root / ".rageval")
     return _unused(base / "runs", started.strftime("%Y%m%dT%H%M%S"))
 
 
 def run_age(folder: Path) -> tuple[str, int]:
-    """Return what sorts runs by their start: those of one second are numbered."""
+    """Return the sort key of a run by its start; runs that started in the same second are numbered."""
     started, _, number = folder.name.partition("-")
     return started, int(number) if number.isdecimal() else 1
 
 
 def fault_of(path: Path, write: Callable[[], object]) -> str | None:
-    """Write to a path and return None, or why it could not be written, as a sentence."""
+    """Call ``write``, and return None or a sentence with the reason why ``path`` could not be written."""
     try:
         write()
     except OSError as error:
@@ -120,12 +120,12 @@ def fault_of(path: Path, write: Callable[[], object]) -> str | None:
 
 
 def write_atomically(path: Path, results: Mapping[str, Any]) -> None:
-    """Write ``results`` as JSON beside ``path`` and move it there, so that no reader sees half a file."""
+    """Write results as JSON, atomically: no reader sees half a file."""
     write_text(path, json_lines(results))
 
 
 def write_text(path: Path, parts: Iterable[str]) -> None:
-    """Write a text beside ``path`` and move it there, so that no reader sees half a file."""
+    """Write a text atomically: no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(parts)

@@ -1,4 +1,4 @@
-"""Sections of the summary as results.json has them, written and read."""
+"""Encode and decode sections of the summary for results.json."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ __all__ = [
 
 
 def encode_repeats(repeats: Repeats) -> dict[str, Any]:
-    """Return what repeats tell."""
+    """Return the statistics of repeats as builtins."""
     return asdict(repeats) | {"flips": list(repeats.flips), "always_missed": list(repeats.always_missed)}
 
 
 def decode_repeats(plain: Mapping[str, Any]) -> Repeats:
-    """Return what `encode_repeats` encoded."""
+    """Decode what `encode_repeats` encoded."""
     return Repeats(**{**plain, "flips": tuple(plain["flips"]), "always_missed": tuple(plain["always_missed"])})
 
 
 def encode_dialogues(dialogues: Dialogues) -> dict[str, Any]:
-    """Return what conversations tell."""
+    """Return the statistics of conversations as builtins."""
     rounds = [{"round": name, **encode_cell(cell)} for name, cell in dialogues.rounds]
     return asdict(dialogues) | {"rounds": rounds}
 
 
 def decode_dialogues(plain: Mapping[str, Any]) -> Dialogues:
-    """Return what `encode_dialogues` encoded."""
+    """Decode what `encode_dialogues` encoded."""
     rounds = tuple((each["round"], _cell(each)) for each in plain["rounds"])
     return Dialogues(**{**plain, "rounds": rounds})
 
 
 def encode_trust(trust: Trust) -> dict[str, Any]:
-    """Return how a judge agrees with people."""
+    """Return the agreement of a judge with people as builtins."""
     return asdict(trust) | {"ci95": pair_of(trust.ci95), "unused": dict(trust.unused)}
 
 
 def decode_trust(plain: Mapping[str, Any]) -> Trust:
-    """Return what `encode_trust` encoded."""
+    """Decode what `encode_trust` encoded."""
     return Trust(**{**plain, "ci95": plain["ci95"] and tuple(plain["ci95"])})
 
 

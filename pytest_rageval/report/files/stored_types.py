@@ -1,4 +1,4 @@
-"""Check that a stored results.json has the types and ranges that its schema declares."""
+"""Check the types and ranges of a stored results.json against its schema."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Check = Callable[[Any], bool]
 
 
 def check_types(results: Mapping[str, Any]) -> None:
-    """Raise `TypeError` if a value has another type, or a number is out of range, by the schema.
+    """Raise `TypeError` if a value has the wrong type or a number is out of range.
 
-    A missing key passes: older versions wrote fewer, and whoever needs one refuses without it.
+    A missing key passes, because older versions wrote fewer; code that needs the key raises by itself.
     """
     declared = schema()["properties"]
     wrong = [name for name, value in results.items() if name in declared and not _checks()[name](value)]
@@ -28,38 +28,38 @@ def check_types(results: Mapping[str, Any]) -> None:
 @lru_cache(maxsize=1)
 def _checks() -> dict[str, Check]:
     whole = schema()
-    named: dict[str, Check] = {}
+    by_name: dict[str, Check] = {}
     for name, declared in whole["$defs"].items():
-        named[name] = _check(declared, named)
-    return {name: _check(declared, named) for name, declared in whole["properties"].items()}
+        by_name[name] = _check(declared, by_name)
+    return {name: _check(declared, by_name) for name, declared in whole["properties"].items()}
 
 
-def _check(declared: Mapping[str, Any], named: Mapping[str, Check]) -> Check:
-    """Return the check of one schema; ``named`` has those that a reference names, at the latest when it is called."""
+def _check(declared: Mapping[str, Any], by_name: Mapping[str, Check]) -> Check:
+    """Return the check of one schema; ``by_name`` must have all references when the check is called."""
     if "$ref" in declared:
         name = declared["$ref"].rpartition("/")[2]
-        return lambda value: named[name](value)
+        return lambda value: by_name[name](value)
     if "anyOf" in declared:
-        some = [_check(each, named) for each in declared["anyOf"]]
+        some = [_check(each, by_name) for each in declared["anyOf"]]
         return lambda value: any(check(value) for check in some)
     if "enum" in declared:
-        types = {type(each) for each in declared["enum"]}  # a later version may know further values
+        types = {type(each) for each in declared["enum"]}  # a later version may add values
         return lambda value: type(value) in types
     kinds = declared.get("type", ())
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    checks = [_of_kind(kind, declared, named) for kind in kinds]
+    checks = [_of_kind(kind, declared, by_name) for kind in kinds]
     if not checks:
         return lambda value: True
     return checks[0] if len(checks) == 1 else lambda value: any(check(value) for check in checks)
 
 
-def _of_kind(kind: str, declared: Mapping[str, Any], named: Mapping[str, Check]) -> Check:
+def _of_kind(kind: str, declared: Mapping[str, Any], by_name: Mapping[str, Check]) -> Check:
     if kind == "array":
-        return partial(_is_list, _check(declared["items"], named)) if "items" in declared else _is_any_list
+        return partial(_is_list, _check(declared["items"], by_name)) if "items" in declared else _is_any_list
     if kind == "object":
-        properties = {name: _check(each, named) for name, each in declared.get("properties", {}).items()}
+        properties = {name: _check(each, by_name) for name, each in declared.get("properties", {}).items()}
         rest = declared.get("additionalProperties")
-        return partial(_is_object, properties, _check(rest, named) if isinstance(rest, dict) else None)
+        return partial(_is_object, properties, _check(rest, by_name) if isinstance(rest, dict) else None)
     if kind in ("number", "integer"):
         return partial(_is_number, declared.get("minimum", -inf), declared.get("maximum", inf), kind == "integer")
     return _SCALARS[kind]

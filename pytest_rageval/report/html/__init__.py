@@ -1,1 +1,1 @@
-"""One page of HTML for a run, drawn from its results.json alone; jinja2 is imported when one is asked for."""
+"""Draw a run as one HTML page, from its results.json alone; jinja2 is imported only then."""

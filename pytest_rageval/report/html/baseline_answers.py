@@ -1,4 +1,4 @@
-"""What systems answered in the run that the baseline was taken from, where that run is still kept on this machine."""
+"""Answers of the baseline's run for the page, if that run is still on this machine."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ __all__ = ["Earlier", "read_earlier"]
 
 
 class Earlier:
-    """The answers of an earlier run, looked up by the outcomes of a later one.
+    """The answers of an earlier run, looked up by outcomes of a later one.
 
     Args:
-        outcomes: those of the earlier run.
-        paired: which of its cases are which of the later run.
+        outcomes: the outcomes of the earlier run.
+        paired: the pairs of cases of both runs.
     """
 
     def __init__(self, outcomes: Iterable[Mapping[str, Any]], paired: BaselineCases) -> None:
         self._paired = paired
-        self._told = {(case_key(each), each["facets"].get(REPEAT)): _told(each) for each in outcomes}
+        self._answers = {(case_key(each), each["facets"].get(REPEAT)): _answer(each) for each in outcomes}
 
     def of(self, outcome: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return ``{"text", "status"}`` of what the same case was answered then; None where it was not asked."""
+        """Return ``{"text", "status"}`` of the same case in the earlier run; None if that run lacks it."""
         before = self._paired.known.get(outcome["nodeid"])
-        return None if before is None else self._told.get((before.key, outcome["facets"].get(REPEAT)))
+        return None if before is None else self._answers.get((before.key, outcome["facets"].get(REPEAT)))
 
 
 def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) -> Earlier | None:
     """Return the answers of the run that results were compared with.
 
-    None where it is not among ``runs`` any more, and for results without texts, beside which there are to be none.
+    None if it is not among ``runs`` any more, or if the results have no texts: then the page must show none either.
     """
     name = results["comparison"]["baseline"].get("run", "")
     if Path(name).name != name or any("question" not in from_json(e) for e in islice(results["instances"].values(), 1)):
         return None
     try:
-        read = parse_json((runs / name / "results.json").read_text(encoding="utf-8"))
-        return Earlier(read["outcomes"], paired)
+        earlier = parse_json((runs / name / "results.json").read_text(encoding="utf-8"))
+        return Earlier(earlier["outcomes"], paired)
     except (OSError, KeyError, TypeError, ValueError):
         return None
 
 
-def _told(outcome: Mapping[str, Any]) -> dict[str, Any]:
+def _answer(outcome: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": (outcome["answer"] or {}).get("text"), "status": outcome["status"]}

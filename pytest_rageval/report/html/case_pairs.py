@@ -1,4 +1,4 @@
-"""The cases of a run beside those of the baseline that it was compared with."""
+"""Pair the cases of a run with those of its baseline."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class BaselineCases:
-    """The baseline's cases by the node ids of outcomes.
+    """The baseline's cases by node ids of outcomes.
 
     Attributes:
-        scored: those that both runs scored, and that are still the same.
-        known: these, and those that one of the runs did not score.
-        causes: of those that both scored, what broke them if their testbed's primary metric is worse.
+        scored: unchanged cases that both runs scored.
+        known: these, and cases that one of the runs did not score.
+        causes: cause of each case that both scored, in case its testbed's primary metric became worse.
     """
 
     scored: Mapping[str, Measured]
@@ -33,20 +33,20 @@ class BaselineCases:
 
 
 def paired_of(results: Mapping[str, Any]) -> BaselineCases | None:
-    """Return the baseline's cases beside those of results; None where these were compared with none."""
+    """Return the pairs of a run's cases with its baseline; None without a baseline."""
     if "baseline" not in results or "comparison" not in results:
         return None
     before = snapshot_of(results["baseline"]).cases
-    found = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
-    scored = {node: pair.before for pair in found.pairs for node in pair.after.nodes}
-    known = scored | {node: pair.before for pair in found.failed for node in pair.after.nodes}
-    of = _of_primary(results)
-    causes = {node: cause_text(pair, of[pair.after.testbed]) for pair in found.pairs for node in pair.after.nodes}
+    pairing = pair_up(before, tuple(_measured(map(from_json, results["outcomes"]))))
+    scored = {node: pair.before for pair in pairing.pairs for node in pair.after.nodes}
+    known = scored | {node: pair.before for pair in pairing.failed for node in pair.after.nodes}
+    kinds = _of_primary(results)
+    causes = {node: cause_text(pair, kinds[pair.after.testbed]) for pair in pairing.pairs for node in pair.after.nodes}
     return BaselineCases(scored, known, causes)
 
 
 def _of_primary(results: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the primary metric of each testbed measures, as `MetricInfo.of`."""
+    """Return testbed -> what its primary metric measures, see `MetricInfo.of`."""
     metrics = results["plan"]["metrics"]
     return {
         node: metrics.get(testbed["metrics"][0], {}).get("of", "answer")
@@ -55,18 +55,18 @@ def _of_primary(results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def case_key(outcome: Mapping[str, Any]) -> CaseKey:
-    """Return what tells an outcome's case from others, as `Measured.key` does."""
+    """Return the key that identifies an outcome's case, like `Measured.key`."""
     facets = tuple(sorted(facets_of_case(outcome["facets"]).items()))
     return outcome["testbed"], outcome["case_id"], outcome["system"], facets
 
 
 def _measured(outcomes: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
-    """Yield the cases of outcomes, with no more of them than pairs and causes are found by."""
-    kept = ("nodeid", "data", "status", "evidence", "answer_seen")
+    """Yield the cases of outcomes, with only the data that pairs and causes need."""
+    fields = ("nodeid", "data", "status", "evidence", "answer_seen")
     runs: dict[CaseKey, list[dict[str, Any]]] = {}
     for outcome in outcomes:
         if outcome["status"] != "skipped":
-            runs.setdefault(case_key(outcome), []).append({name: outcome.get(name) for name in kept})
+            runs.setdefault(case_key(outcome), []).append({name: outcome.get(name) for name in fields})
     for (testbed, case, system, facets), group in runs.items():
         yield Measured(
             testbed,

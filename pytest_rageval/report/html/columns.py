@@ -1,4 +1,4 @@
-"""What the page sorts, filters and averages: the outcomes as columns, small enough to be read before anything shows."""
+"""The outcomes as columns for the page to sort, filter and average."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _USED = ("latency_s", "cost_usd", "prompt_tokens", "completion_tokens")
 
 
 class _Coded:
-    """A column of texts, each a number into the list of those that occur; -1 for none."""
+    """A column of texts as indexes into the list of distinct texts; -1 for none."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._table = {value: at for at, value in enumerate(values)}
         self.codes: list[int] = []
 
     def add(self, value: str, row: int) -> None:
-        """Put a value into a row; the rows before it that have none are filled up."""
+        """Set the value of a row; earlier rows without a value are filled up."""
         self.fill(row)
         self.codes.append(self._table.setdefault(value, len(self._table)))
 
@@ -34,19 +34,19 @@ class _Coded:
 
 
 def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the outcomes as columns, in their order, and what they are searched for: answers and errors, "" for none.
+    """Return the outcomes as columns, and their searchable texts (answers and errors, or "").
 
     Args:
-        results: what results.json holds; outcomes and instances may be JSON text.
-        paired: the cases of the baseline, where there is one.
+        results: the content of results.json; outcomes and instances may be JSON text.
+        paired: the cases of the baseline, if there is one.
 
     Returns:
-        Columns by name, each with one entry an outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
-        ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, of the baseline,
-        ``before`` with None where there is no value; ``used`` of answers; as 0 or 1 ``answered``, and ``failed`` where
-        its test failed.
+        Columns by name, each with one entry per outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
+        ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, for the baseline,
+        ``before`` with None for no value; ``used``, the usage of answers; ``answered``, and ``failed`` for a failed
+        test, as 0 or 1.
     """
-    named = {name: _Coded() for name in ("testbed", "system", "status")}
+    required = {name: _Coded() for name in ("testbed", "system", "status")}
     case, error = _Coded(results["instances"]), _Coded()
     of_failed_tests = frozenset(results["run"].get("failed", ()))
     nodeids: list[str] = []
@@ -59,7 +59,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     used: dict[str, list[float | None]] = {name: [] for name in _USED}
     for row, outcome in enumerate(map(from_json, results["outcomes"])):
         nodeids.append(outcome["nodeid"])
-        for name, column in named.items():
+        for name, column in required.items():
             column.add(outcome[name], row)
         case.add(outcome["case_id"], row)
         if outcome["error_type"]:
@@ -76,13 +76,13 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         for name, values in used.items():
             values.append(usage.get(name))
         answered.append(int(answer is not None))
-        texts.append(_searched(outcome))
+        texts.append(_searchable(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
         values += [None] * (rows - len(values))
     columns = {
         "nodeid": nodeids,
-        **{name: column.plain(rows) for name, column in named.items()},
+        **{name: column.plain(rows) for name, column in required.items()},
         "case": case.plain(rows),
         "error_type": error.plain(rows),
         "facets": {name: column.plain(rows) for name, column in facets.items()},
@@ -95,14 +95,14 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     return columns, texts
 
 
-def _searched(outcome: Mapping[str, Any]) -> str:
-    """Return what an outcome is searched for beside its names: its answer, and the kind and words of its error."""
+def _searchable(outcome: Mapping[str, Any]) -> str:
+    """Return the text in which an outcome is found, besides its names: answer, kind and message of its error."""
     answer = outcome["answer"]
     return "\n".join(filter(None, (answer and answer["text"], outcome["error_type"], outcome["error"])))
 
 
 def _put(columns: dict[str, list[float | None]], values: Mapping[str, float | None], row: int) -> None:
-    """Put a row's values into their columns, which may end before it."""
+    """Append a row's values to their columns, after filling up earlier rows."""
     for name, value in values.items():
         column = columns.setdefault(name, [])
         if len(column) < row:

@@ -1,4 +1,4 @@
-"""What became worse or better than the baseline, as tables of the page."""
+"""The comparison with the baseline, as tables of the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.html.links import listed
+from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
 
@@ -14,14 +14,14 @@ __all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_pri
 
 
 def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
-    """Return the comparison with the baseline as text, None where there was none; ``statuses`` counts the outcomes."""
+    """Return the comparison as text, None without a baseline; ``statuses`` counts the outcomes."""
     comparison = results.get("comparison")
     if comparison is None:
         return None
     alpha = alpha_of(results)
-    whole = [each for each in comparison["comparisons"] if not each["slice"]]
-    sure = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
-    primary = [each for each in whole if is_primary(each, results)]
+    overall = [each for each in comparison["comparisons"] if not each["slice"]]
+    significant = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
+    primary = [each for each in overall if is_primary(each, results)]
     cases = comparison["cases"]
     counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
     same_data = comparison["baseline"].get("same_fingerprint", True)
@@ -34,15 +34,15 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
             ("not scored", len(cases["errors"])),
             ("other answers, same scores", cases["answers_changed"]),
         ],
-        "whole": [_compared(each, results) for each in whole],
-        "cells": [_compared(each, results) for each in sure],
+        "whole": [_compared(each, results) for each in overall],
+        "cells": [_compared(each, results) for each in significant],
         "broken": _named(primary, "broken"),
         "fixed": _named(primary, "fixed"),
     }
 
 
 def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which run it was compared with; results of another version may say so in their baseline only."""
+    """Return the run of the comparison; results of another version may name it only in their baseline."""
     baseline = results.get("baseline", {})
     run = baseline.get("run", {})
     known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
@@ -50,34 +50,34 @@ def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alpha_of(results: Mapping[str, Any]) -> float:
-    """Return how many false alarms were taken, as a share; of results that do not tell, what is usual."""
+    """Return the accepted rate of false alarms; 0.05 for results of older versions."""
     alpha: float = results["plan"].get("alpha", 0.05)
     return alpha
 
 
 def delta_text(delta: float | None, ci95: Sequence[float] | None = None) -> str:
-    """Return ``-0.030``, and its interval where there is one."""
+    """Return ``-0.030``, with its interval if there is one."""
     text = "–" if delta is None else f"{delta:+.3f}"
     return text if ci95 is None else f"{text} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
 
 
 def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
-    """Return what `Compared.is_beyond_noise` does, of what results.json has."""
+    """Return `Compared.is_beyond_noise` for a comparison of results.json."""
     return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
 
 
 def is_primary(each: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
-    """Return what `Comparison.is_primary` does, of what results.json has."""
+    """Return `Comparison.is_primary` for a comparison of results.json."""
     testbed = results["testbeds"].get(each["testbed"])
     return testbed is not None and each["metric"] == testbed["metrics"][0]
 
 
 def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
-    """Return what `Comparison.whole` is, of what results.json has; what may lack testbeds is taken for a part."""
+    """Return `Comparison.whole` for results.json; a run that may lack testbeds is not whole."""
     plan = results["plan"]
     left_out = plan.get("part") or plan.get("narrowed") or plan["unfinished"] or statuses.get("skipped")
-    all_of_it = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()
-    return all_of_it and not (left_out or results["run"]["interrupted"])
+    has_all_testbeds = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()
+    return has_all_testbeds and not (left_out or results["run"]["interrupted"])
 
 
 def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,10 +106,10 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
 
 
 def _named(comparisons: Sequence[Mapping[str, Any]], key: str) -> dict[str, Any]:
-    """Return the cases that broke or were mended, each with the metrics: (node id, metrics)."""
-    found: dict[str, list[str]] = {}
+    """Return the broken or fixed cases, each as (node id, metrics)."""
+    metrics_by_case: dict[str, list[str]] = {}
     for each in comparisons:
         for nodeid in each[key]:
-            found.setdefault(nodeid, []).append(each["metric"])
-    named = [(nodeid, ", ".join(dict.fromkeys(metrics))) for nodeid, metrics in found.items()]
-    return listed(named)
+            metrics_by_case.setdefault(nodeid, []).append(each["metric"])
+    cases = [(nodeid, ", ".join(dict.fromkeys(metrics))) for nodeid, metrics in metrics_by_case.items()]
+    return case_list(cases)

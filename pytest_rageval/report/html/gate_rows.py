@@ -1,4 +1,4 @@
-"""The gates of a run as rows of the page's table."""
+"""The gates of a run, as rows of the page's table."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _ORDER = {"failed": 0, "undecided": 1, "skipped": 2, "passed": 3}
 
 
 def in_order(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the gates, those that failed first, then those that may hide a drop or were not judged."""
+    """Return the gates: failed ones first, then inconclusive, skipped and passed ones."""
     return sorted(results["gates"], key=lambda gate: _ORDER["undecided" if is_undecided(gate) else gate["status"]])
 
 
 def is_undecided(gate: Mapping[str, Any]) -> bool:
-    """Return whether a gate, or a cell, that holds may hide a drop; `GateResult.undecided` of what results.json has."""
+    """Return `GateResult.undecided` for a gate or cell of results.json: whether it holds but may hide a drop."""
     cells = gate.get("cells") or [gate]
     return gate["status"] == "passed" and any(cell.get("verdict") == "inconclusive" for cell in cells)
 
 
 def is_not_comparable(gate: Mapping[str, Any]) -> bool:
-    """Return whether a gate fails because the baseline holds too little to compare it with."""
+    """Return whether a gate fails because the baseline has too few cases to compare with."""
     return gate["status"] == "failed" and gate.get("verdict") == "not_comparable"
 
 
 def gates_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the gates as text, in order."""
+    """Return the gates as texts, in display order."""
     return [_gate(gate) for gate in in_order(results)]
 
 
@@ -67,7 +67,7 @@ def _state(gate: Mapping[str, Any]) -> str:
 
 
 def _now(gate: Mapping[str, Any]) -> str:
-    """Return the value over the pairs with the baseline, "" where it is the gate's own."""
+    """Return the value over the pairs with the baseline, "" if it equals the gate's value."""
     if not gate.get("n_pairs") or gate["delta"] is None:
         return ""
     now = number(gate["baseline"] + gate["delta"])

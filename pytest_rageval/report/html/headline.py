@@ -1,4 +1,4 @@
-"""What stands at the top of the page: the verdict, the run in figures, and what it warns of."""
+"""The top of the page: verdict, figures and warnings."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.analysis.partial import is_not_decided
-from pytest_rageval.report.files.plan_json import decode_wishes
+from pytest_rageval.report.files.plan_json import decode_plan_without_cases
 from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided
-from pytest_rageval.report.html.links import Cases, listed
+from pytest_rageval.report.html.links import Cases, case_list
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
-from pytest_rageval.report.run.warnings import warned
+from pytest_rageval.report.run.warnings import warnings_of
 from pytest_rageval.report.text.lines import counted, dollars
 
 __all__ = ["conclusion_of", "failed_tests_of", "notes_of", "tiles_of"]
 
 
 def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
-    """Return what gates and tests decided."""
+    """Return the verdict of gates and tests."""
     shard = results["run"].get("shard")
-    found = verdict_of(
+    verdict = verdict_of(
         Counter(gate["status"] for gate in results["gates"]),
         inconclusive=sum(map(is_undecided, results["gates"])),
         not_comparable=sum(is_not_comparable(gate) for gate in results["gates"]),
@@ -32,15 +32,16 @@ def conclusion_of(results: Mapping[str, Any], errors: int) -> RunVerdict:
         shard=f"shard {shard['number']} of {shard['of']}" if shard else "",
         exitstatus=results["run"].get("exitstatus", 0),
     )
-    return found._replace(text=found.text[0].upper() + found.text[1:])
+    return verdict._replace(text=verdict.text[0].upper() + verdict.text[1:])
 
 
 def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: int) -> list[tuple[str, str]]:
-    """Return the run in figures: (what, how much); of calls nothing where nobody tells of any."""
+    """Return the run in figures, as (label, value); without those of model calls if no usage is known."""
     usage, seconds = results["usage"], results["run"]["duration_s"]
     tokens = [usage[key] for key in ("prompt_tokens", "completion_tokens")]
     replayed = f" ({usage['replayed']:,} replayed)" if usage["replayed"] else ""
-    asked = usage["replayed"] or usage["attempts"] or any(told is not None for told in (*tokens, usage["cost_usd"]))
+    counts = (*tokens, usage["cost_usd"])
+    has_usage = usage["replayed"] or usage["attempts"] or any(count is not None for count in counts)
     calls = [
         (f"model calls{replayed}", f"{usage['calls']:,}"),
         ("tokens", "unknown" if None in tokens else f"{sum(tokens):,}"),
@@ -52,7 +53,7 @@ def tiles_of(results: Mapping[str, Any], statuses: Mapping[str, int], systems: i
         ("errors", f"{statuses.get('error', 0):,}"),
         *([("skipped", f"{statuses['skipped']:,}")] if statuses.get("skipped") else ()),
         ("systems", f"{systems:,}"),
-        *(calls if asked else ()),
+        *(calls if has_usage else ()),
         ("took", f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.1f} s"),
     ]
 
@@ -65,15 +66,15 @@ def _cost(usage: Mapping[str, Any]) -> str:
 
 
 def failed_tests_of(results: Mapping[str, Any], cases: Cases) -> dict[str, Any]:
-    """Return the tests that failed on their own, first those that are no cases; gates are none of them."""
+    """Return the tests that failed on their own, tests without a case first; gates are left out."""
     failed = sorted(results["run"].get("failed", ()), key=cases.__contains__)
-    return listed([(nodeid, "") for nodeid in failed])
+    return case_list([(nodeid, "") for nodeid in failed])
 
 
 def notes_of(results: Mapping[str, Any]) -> list[str]:
-    """Return what the summary warns of, and what it tells of judges, cases and gates that do not count."""
+    """Return the warnings of the summary, and which judges, cases and gates do not count."""
     undecided = [(gate["scope"], gate["expr"]) for gate in results["gates"] if is_undecided(gate)]
-    plan = decode_wishes(results)
+    plan = decode_plan_without_cases(results)
     untrusted = [
         f"scores of the judge {each['judge']} do not count: {each['problem']}"
         for each in results.get("trust", ())
@@ -81,4 +82,4 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
     ]
     unselected = [f"{counted(plan.unselected, 'case')} not selected"] if plan.unselected else []
     unmatched = [f"no case of this session matches the gate {gate}" for gate in plan.unmatched_gates]
-    return [*warned(plan, undecided), *untrusted, *unselected, *unmatched]
+    return [*warnings_of(plan, undecided), *untrusted, *unselected, *unmatched]

@@ -1,4 +1,4 @@
-"""What of a page leads to a case, and where else: sentences whose pieces may be links, and lists of cases."""
+"""Links of the page: sentences with links to cases, and lists of cases."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from pytest_rageval.report.html.visible_text import in_address
 
-__all__ = ["Cases", "Piece", "Sentence", "listed"]
+__all__ = ["Cases", "Piece", "Sentence", "case_list"]
 
-NAMED = 200  # cases of a kind that are listed
+NAMED = 200  # cases of each kind that are listed
 
 
 class Piece(NamedTuple):
-    """A piece of a sentence; ``to`` is the address within the page that it leads to, or ""."""
+    """A piece of a sentence; ``to`` is the address within the page that it links to, or ""."""
 
     text: str
     to: str = ""
@@ -23,10 +23,10 @@ Sentence = list[Piece]
 
 
 class Cases:
-    """The cases of a page by their node ids: no others can be opened in it.
+    """The cases of a page by node id; the page can open no others.
 
     Args:
-        columns: what `columns.columns_of` made.
+        columns: the result of `columns.columns_of`.
     """
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
@@ -37,19 +37,19 @@ class Cases:
         return nodeid in self._rows
 
     def case_id(self, nodeid: str) -> str:
-        """Return the id of a case, and of what is none the node id without its file."""
+        """Return the id of a case; for another node id, the node id without its file."""
         if nodeid in self._rows:
             name: str = self._ids["values"][self._ids["codes"][self._rows[nodeid]]]
             return name
         return nodeid.partition("::")[2] or nodeid
 
-    def named(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
-        """Yield names as an enumeration, each a link if it is of a case.
+    def link_names(self, names: Sequence[tuple[str, str]], most: int, rest: str) -> Iterator[Piece]:
+        """Yield names as an enumeration; names of cases are links.
 
         Args:
-            names: each with its node id.
-            most: how many are named; how many more there are follows.
-            rest: the address of all of them.
+            names: (name, node id) pairs.
+            most: how many names to show, followed by the number of the rest.
+            rest: the address of the whole list.
         """
         for at, (name, nodeid) in enumerate(names[:most]):
             if at:
@@ -60,13 +60,13 @@ class Cases:
             yield Piece(f"{len(names) - most:,} more", rest)
 
     def by_id(self, nodeids: Iterable[str]) -> list[tuple[str, str]]:
-        """Return (case id, node id), of a case that stands under several settings the first."""
-        found: dict[str, str] = {}
+        """Return (case id, node id) pairs; a case with several settings appears once, with its first node id."""
+        first: dict[str, str] = {}
         for nodeid in nodeids:
-            found.setdefault(self.case_id(nodeid), nodeid)
-        return list(found.items())
+            first.setdefault(self.case_id(nodeid), nodeid)
+        return list(first.items())
 
 
-def listed(named: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the first of (node id, what of it), with how many there are and how many are left out."""
-    return {"n": len(named), "cases": named[:NAMED], "more": max(0, len(named) - NAMED)}
+def case_list(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the first (node id, detail) pairs, with their number and how many are left out."""
+    return {"n": len(pairs), "cases": pairs[:NAMED], "more": max(0, len(pairs) - NAMED)}

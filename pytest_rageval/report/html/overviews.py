@@ -1,4 +1,4 @@
-"""What repeats, conversations and people tell of a run, as tables of the page with the words of the summary."""
+"""Repeats, conversations and judge agreement as tables of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Overview", "overviews_of"]
 
 
 class Overview(NamedTuple):
-    """A table under its title, the head first, each row with its label; ``notes`` stand below it."""
+    """A table with title and notes; the first row is the head, each row begins with its label."""
 
     title: str
     rows: Sequence[Sequence[str]]
@@ -23,7 +23,7 @@ class Overview(NamedTuple):
 
 
 def overviews_of(results: Mapping[str, Any]) -> Iterator[Overview]:
-    """Yield the tables of what results.json tells."""
+    """Yield a table for each of these keys in results.json."""
     if "dialogues" in results:
         dialogues = [decode_dialogues(each) for each in results["dialogues"]]
         labels = _labels(results, "dialogues")

@@ -1,4 +1,4 @@
-"""A run as one page of HTML that needs nothing else: no network, no server, no folder beside it."""
+"""Write a run as one self-contained HTML page, without network, server or further files."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
     *("filters", "controls", "browser", "numbers", "gold", "case", "paper", "start"),
 )
-"""The files of the page's script, in the order in which they are put together."""
+"""The files of the page's script, in order of concatenation."""
 
 
 def check_jinja2() -> None:
-    """Raise `MissingDependencyError` where jinja2 is not installed: better before a session than at its end."""
+    """Raise `MissingDependencyError` if jinja2 is not installed; called before the session, not at its end."""
     try:
         import jinja2  # noqa: F401
     except ImportError:
@@ -46,12 +46,12 @@ def check_jinja2() -> None:
 
 
 def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None) -> None:
-    """Write the page of a run, so that no reader sees half of it.
+    """Write the page of a run, atomically.
 
     Args:
-        path: where to; folders that are missing are made.
-        results: what results.json holds; its outcomes and instances may be JSON text.
-        runs: the folder of earlier runs; if the baseline's is there, its answers stand beside those of this run.
+        path: the file to write; missing folders are created.
+        results: the content of results.json; outcomes and instances may be JSON text.
+        runs: the folder of earlier runs; if it has the baseline's run, the page shows its answers too.
 
     Raises:
         MissingDependencyError: jinja2 is not installed.
@@ -64,7 +64,7 @@ def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None)
 
 
 def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[str]:
-    """Yield the page of a run piece by piece, each parcel of its texts made when its turn comes; see `write_html`."""
+    """Yield the page of a run in pieces; each parcel of texts is packed only when it is written."""
     paired = paired_of(results)
     earlier = read_earlier(runs, results, paired) if runs and paired else None
     columns, answers = columns_of(results, paired)
@@ -86,14 +86,14 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
         script=script,
         style=style,
         policy=_policy(script, style),
-        columns=pack(to_json({**_told(results, earlier, paired), "columns": columns, "questions": questions})),
+        columns=pack(to_json({**_page_data(results, earlier, paired), "columns": columns, "questions": questions})),
         answers=pack(to_json(answers)),
         parcels=parcels_of(results, earlier),
     )
 
 
-def _told(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:
-    """Return what the page needs besides the outcomes."""
+def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:
+    """Return the data of the page other than outcomes and instances."""
     comparisons = results["comparison"]["comparisons"] if "comparison" in results else []
     causes = paired.causes if paired else {}
     return {
@@ -109,7 +109,7 @@ def _told(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineC
 
 
 def _policy(script: str, style: str) -> str:
-    """Return a content security policy under which this script and this style run, and nothing is ever fetched."""
+    """Return a content security policy that allows only this script and this style, and no network access."""
     one, other = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
     allowed = f"script-src 'sha256-{one}'; style-src 'sha256-{other}'"
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
@@ -123,12 +123,12 @@ def _script() -> str:
 def _template() -> Template:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FunctionLoader(_text), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    made.filters["shown"] = shown
-    made.filters["in_address"] = in_address
-    return made.get_template("page.html")
+    environment.filters["shown"] = shown
+    environment.filters["in_address"] = in_address
+    return environment.get_template("page.html")
 
 
 def _text(name: str) -> str:

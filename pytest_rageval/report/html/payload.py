@@ -1,9 +1,9 @@
-"""The data of the page: compressed, and the texts in parcels that are opened when a case of them is looked at.
+"""Compress the page's data: columns at once, texts in parcels that open when a case is shown.
 
-What a run of 11,400 cases holds is some 30 MB of JSON. As text in the page it would have to be read before anything
-could be shown, and would be too large for most stores of CI artifacts. So the columns that the page computes with are
-one parcel, and outcomes and instances go in parcels of a few hundred, each as gzip in base64: no letter of the data
-stands in the page as it is, and browsers open gzip by themselves (`DecompressionStream`).
+A run of 11,400 cases is about 30 MB of JSON. As plain text in the page it would delay the first view, and would be too
+large for most stores of CI artifacts. So the columns for sorting and averaging are one parcel, and outcomes and
+instances are parcels of a few hundred, each as gzip in base64. No text of the data stands in the page unencoded, and
+browsers decompress gzip natively (`DecompressionStream`).
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from pytest_rageval.report.run.json_text import from_json, to_json
 __all__ = ["INSTANCES", "OUTCOMES", "pack", "parcels_of"]
 
 OUTCOMES = 200
-"""Outcomes in a parcel."""
+"""Outcomes per parcel."""
 
 INSTANCES = 25
-"""Instances in a parcel: each may bring a hundred passages."""
+"""Instances per parcel; each may have a hundred passages."""
 
 _EFFORT = 3
-"""zlib's: a sixth larger than with 6, in half of the time."""
+"""zlib's level: a sixth larger than level 6, in half of the time."""
 
 _GZIP = MAX_WBITS | 16
 
 
 def pack(text: str) -> str:
-    """Return a text as gzip in base64, the same for the same text."""
+    """Return a text as gzip in base64, deterministically."""
     packer = compressobj(_EFFORT, DEFLATED, _GZIP)
     return b64encode(packer.compress(text.encode("utf-8", "backslashreplace")) + packer.flush()).decode("ascii")
 
 
 def parcels_of(results: Mapping[str, Any], earlier: Earlier | None) -> Iterator[tuple[str, str]]:
-    """Yield (name, parcel), each a JSON array in their order: ``outcomes-0`` and so on, ``instances-0``, ``earlier-0``.
+    """Yield (name, parcel); a parcel is a JSON array: ``outcomes-0`` and so on, ``instances-0``, ``earlier-0``.
 
-    The last are what each outcome's case was answered in an earlier run, None for nothing.
+    The ``earlier`` parcels have the baseline run's answer for each outcome, or null.
     """
     kinds = [
         ("outcomes", results["outcomes"], OUTCOMES),

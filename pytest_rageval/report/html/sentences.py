@@ -1,4 +1,4 @@
-"""What decided a run, in the few sentences that stand in the page's first screen."""
+"""The sentences of the page's first screen: what decided the run."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from pytest_rageval.report.text.lines import counted
 __all__ = ["sentences_of"]
 
 MOST = 3  # sentences of a kind
-NAMED = 3  # cases or tests that a sentence names
-REASON = 200  # characters of a gate's reason; the table has all of it
+NAMED = 3  # cases or tests that a sentence lists
+REASON = 200  # characters of a gate's reason; the table has the whole
 
 _FATES = {"failed": "failed", "undecided": "inconclusive", "skipped": "not judged"}
 _VERBS = {"failed": "", "undecided": "is ", "skipped": "was "}
@@ -34,11 +34,11 @@ Row = Mapping[str, Any]
 
 
 def sentences_of(results: Row, columns: Row, cases: Cases) -> list[Sentence]:
-    """Return which gates do not hold, what became worse or better than the baseline, and which tests failed.
+    """Return sentences on gates that do not hold, changes from the baseline, and failed tests.
 
     Args:
-        results: what results.json holds.
-        columns: its outcomes, as `columns.columns_of` has them.
+        results: the content of results.json.
+        columns: its outcomes, see `columns.columns_of`.
         cases: the cases that the page can open.
     """
     several = len(columns["system"]["values"]) > 1
@@ -46,11 +46,12 @@ def sentences_of(results: Row, columns: Row, cases: Cases) -> list[Sentence]:
 
 
 def _gates(results: Row) -> Iterator[Sentence]:
-    told = [(at, gate) for at, gate in enumerate(in_order(results)) if gate["status"] != "passed" or is_undecided(gate)]
-    for at, gate in told[:MOST]:
+    gates = enumerate(in_order(results))
+    open_gates = [(at, gate) for at, gate in gates if gate["status"] != "passed" or is_undecided(gate)]
+    for at, gate in open_gates[:MOST]:
         yield [Piece(gate["expr"], f"gate-{at}"), Piece(f" {_of(gate)} {_fate(gate)}")]
-    if len(told) > MOST:
-        rest = Counter(_FATES[_state(gate)] for _, gate in told[MOST:])
+    if len(open_gates) > MOST:
+        rest = Counter(_FATES[_state(gate)] for _, gate in open_gates[MOST:])
         yield [Piece(", ".join(f"{n} more {fate}" for fate, n in rest.items()), "gates")]
 
 
@@ -72,22 +73,22 @@ def _fate(gate: Row) -> str:
 
 
 def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]:
-    """Yield what broke and was mended by the primary metrics, and what else is no noise."""
+    """Yield broken and fixed cases by the primary metrics, and other significant changes."""
     if "comparison" not in results:
         return
     rows, alpha = results["comparison"]["comparisons"], alpha_of(results)
     if all(each["slice"] for each in rows):
         yield [Piece(NO_PAIR, "baseline")]
         return
-    sure = [each for each in rows if is_beyond_noise(each, alpha)]
+    significant = [each for each in rows if is_beyond_noise(each, alpha)]
     primary = [each for each in rows if is_primary(each, results) and not each["slice"]]
-    told = [each for each in primary if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
-    told += [each for each in sorted(sure, key=lambda each: bool(each["slice"])) if each not in told]
-    for each in told[:MOST]:
+    changes = [each for each in primary if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
+    changes += [each for each in sorted(significant, key=lambda each: bool(each["slice"])) if each not in changes]
+    for each in changes[:MOST]:
         yield list(_change(each, results, cases, several=several))
-    if len(told) > MOST:
-        yield [Piece(counted(len(told) - MOST, "more change"), "baseline"), Piece(" against the baseline")]
-    if not sure:
+    if len(changes) > MOST:
+        yield [Piece(counted(len(changes) - MOST, "more change"), "baseline"), Piece(" against the baseline")]
+    if not significant:
         some = any(each["broken"] or each["fixed"] for each in rows)
         regressed = any(gate["status"] == "failed" and gate["verdict"] for gate in results["gates"])
         if not (some and regressed):
@@ -101,31 +102,31 @@ def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator
     between = ": "
     if is_beyond_noise(each, alpha_of(results)):
         of = ("testbed", "metric", "system")
-        alike = [other for other in results["comparison"]["comparisons"] if all(other[key] == each[key] for key in of)]
-        cells = sum(bool(other["slice"]) for other in alike)
+        rows = results["comparison"]["comparisons"]
+        cells = sum(bool(row["slice"]) for row in rows if all(row[key] == each[key] for key in of))
         name, between = moved_text(name, each["slice"], each["delta"], each["p_holm"], cells), "; "
     yield Piece(name)
     for key, verb in (("broken", "broke"), ("fixed", "mended")):
         if each[key]:
             yield Piece(f"{between}{verb} ")
-            yield from cases.named(cases.by_id(each[key]), NAMED, f"{key}-cases")
+            yield from cases.link_names(cases.by_id(each[key]), NAMED, f"{key}-cases")
             if key == "broken":
                 yield Piece(f" ({causes_text(each['causes'], each.get('by_answer', 0))})")
             between = "; "
 
 
 def _failed(results: Row, columns: Row, cases: Cases) -> Iterator[Sentence]:
-    """Yield which tests failed, of which kinds the errors are, and how many cases never ended."""
+    """Yield failed tests, kinds of errors, and the number of cases that never ended."""
     failed: Sequence[str] = results["run"].get("failed", ())
     if failed:
         names = [(nodeid.partition("::")[2] or nodeid, nodeid) for nodeid in failed]
-        yield [Piece(f"{counted(len(failed), 'test')} failed: "), *cases.named(names, NAMED, "failed-tests")]
+        yield [Piece(f"{counted(len(failed), 'test')} failed: "), *cases.link_names(names, NAMED, "failed-tests")]
     errors, status = columns["error_type"], columns["status"]
     by_outcome = zip(errors["codes"], status["codes"], strict=True)
-    ended = [kind for kind, code in by_outcome if status["values"][code] == "error"]
-    if ended:
-        kinds = Counter(errors["values"][kind] for kind in ended if kind >= 0)
-        told = f": {kinds_text(kinds)}" if kinds else ""
-        yield [Piece(f"{counted(len(ended), 'case')} ended in an "), Piece("error", "cases"), Piece(told)]
+    error_codes = [kind for kind, code in by_outcome if status["values"][code] == "error"]
+    if error_codes:
+        kinds = Counter(errors["values"][kind] for kind in error_codes if kind >= 0)
+        by_kind = f": {kinds_text(kinds)}" if kinds else ""
+        yield [Piece(f"{counted(len(error_codes), 'case')} ended in an "), Piece("error", "cases"), Piece(by_kind)]
     if unfinished := len(results["plan"]["unfinished"]):
         yield [Piece(f"{counted(unfinished, 'case')} never ended")]

@@ -1,4 +1,4 @@
-"""Texts of data in a page: what a browser would obey, or show nothing of, is shown by its name instead."""
+"""Show texts of data safely in a page: invisible and control characters appear by name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ UNSEEN = (
     r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
 )
-"""Controls, marks of direction, and what has no width, as the inside of a class that Python and JavaScript read; the
-tags from U+E0000 on and halves of surrogate pairs belong to it as well."""
+"""Controls, direction marks and zero-width characters, as a character class for Python and JavaScript; both add the
+tags from U+E0000 on and halves of surrogate pairs."""
 
 _UNSEEN = re.compile(rf"[{UNSEEN}\ud800-\udfff\U000e0000-\U000e0fff]")
 
 
 def shown(text: object) -> Markup:
-    """Return a text for a page: isolated from the direction of what is around it, ``U+202E`` for what is not seen."""
+    """Return a text for a page, isolated from surrounding text direction; invisible characters as ``U+202E``."""
     from markupsafe import Markup, escape
 
     parts, end = [Markup('<bdi class="data">')], 0
@@ -35,6 +35,6 @@ def shown(text: object) -> Markup:
 
 
 def in_address(nodeid: str) -> str:
-    """Return the address of a case within the page, its name as the script writes it: U+FFFD for half a surrogate."""
+    """Return the address of a case within the page; like the script, it writes half a surrogate as U+FFFD."""
     well_formed = nodeid.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return f"case={quote(well_formed, safe='')}"

@@ -1,1 +1,1 @@
-"""A run: its plan, its outcomes, and what follows from them."""
+"""The data of a run: plan, outcomes, gate results and everything computed from them."""

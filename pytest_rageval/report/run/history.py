@@ -1,4 +1,4 @@
-"""How a metric went from run to run, or from commit to commit."""
+"""The history of a metric over runs, or over commits of the baseline."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.report.run.totals import Total
 
-__all__ = ["Entry", "Point", "Series", "Unread", "Wanted", "history_to_plain", "series_of"]
+__all__ = ["Entry", "HistoryQuery", "Point", "Series", "Unread", "history_to_plain", "series_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a history is of; None is every testbed, by its primary metric, and every system."""
+class HistoryQuery:
+    """Filters of a history; None means all testbeds, all systems, or each testbed's primary metric."""
 
     metric: str | None = None
     testbed: str | None = None
@@ -23,15 +23,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A run, or a commit of a baseline.
+    """One point in time of a history: a run, or a commit of a baseline.
 
     Attributes:
-        name: the run's name, or the commit's hash.
+        name: name of the run, or hash of the commit.
         when: when it started or was committed, in ISO 8601.
-        totals: what came of it.
-        testbeds: node id -> (short name, primary metric); those that tell of judges alone are left out.
-        marks: how it was no whole run, which others are not held against: "interrupted", "3 not run", ...
-        subject: the commit's; "" of a run.
+        totals: its totals.
+        testbeds: node id -> (short name, primary metric); testbeds that only measure judges are left out.
+        marks: why it is not a whole run: "interrupted", "3 not run", ... Later entries are not compared with it then.
+        subject: subject of the commit; "" for a run.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A run or commit that cannot be read, and why."""
+    """A run or commit that cannot be read, with the reason."""
 
     name: str
     why: str
@@ -52,7 +52,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One entry of a series; ``delta`` is the difference of a whole run's value to that of the one before."""
+    """One entry of a series; ``delta`` is the change since the whole run before, None if either is not whole."""
 
     entry: Entry
     total: Total
@@ -70,66 +70,66 @@ class Series:
     points: list[Point] = field(default_factory=list)
 
     def add(self, entry: Entry, total: Total) -> None:
-        """Put one more behind the last."""
+        """Append an entry."""
         before = next((point.total.value for point in reversed(self.points) if not point.entry.marks), None)
         delta = None if entry.marks or before is None or total.value is None else total.value - before
         self.points.append(Point(entry, total, delta))
 
 
-def series_of(entries: Sequence[Entry], wanted: Wanted) -> list[Series]:
-    """Return the series that are wanted, those of the newest entry first, in its order.
+def series_of(entries: Sequence[Entry], query: HistoryQuery) -> list[Series]:
+    """Return the series that match a query, in the order of the newest entry.
 
-    A testbed's metric is by default the primary one that the newest entry with that testbed names.
+    The default metric of a testbed is its primary metric in the newest entry that has the testbed.
 
     Args:
         entries: oldest first; at least one.
-        wanted: what is wanted of them.
+        query: which series to return.
 
     Raises:
         SettingError: no testbed of an entry has a total.
-        UnknownNameError: no entry has the testbed, the system or the metric that is wanted.
+        UnknownNameError: no entry has the testbed, system or metric of the query.
     """
-    testbeds = {nodeid: told for entry in entries for nodeid, told in entry.testbeds.items()}
-    _check(wanted, [total for entry in entries for total in entry.totals if total.testbed in testbeds], testbeds)
-    kept = [[total for total in entry.totals if _is_wanted(total, wanted, testbeds)] for entry in entries]
-    found = {
+    testbeds = {nodeid: info for entry in entries for nodeid, info in entry.testbeds.items()}
+    _check(query, [total for entry in entries for total in entry.totals if total.testbed in testbeds], testbeds)
+    totals_by_entry = [[total for total in entry.totals if _matches(total, query, testbeds)] for entry in entries]
+    series = {
         (total.testbed, total.system): Series(total.testbed, testbeds[total.testbed][0], total.system, total.metric)
-        for totals in reversed(kept)
+        for totals in reversed(totals_by_entry)
         for total in totals
     }
-    for entry, totals in zip(entries, kept, strict=True):
+    for entry, totals in zip(entries, totals_by_entry, strict=True):
         for total in totals:
-            found[total.testbed, total.system].add(entry, total)
-    return list(found.values())
+            series[total.testbed, total.system].add(entry, total)
+    return list(series.values())
 
 
-def _check(wanted: Wanted, totals: list[Total], testbeds: Mapping[str, tuple[str, str]]) -> None:
-    """Refuse a name that nothing has."""
+def _check(query: HistoryQuery, totals: list[Total], testbeds: Mapping[str, tuple[str, str]]) -> None:
+    """Raise if no total matches a name of the query."""
     if not totals:
         raise SettingError("nothing was scored in any of them; run the tests to the end")
-    if wanted.testbed is not None:
-        totals = [total for total in totals if wanted.testbed in (total.testbed, testbeds[total.testbed][0])]
+    if query.testbed is not None:
+        totals = [total for total in totals if query.testbed in (total.testbed, testbeds[total.testbed][0])]
         if not totals:
-            raise UnknownNameError("testbed", wanted.testbed, {name for name, _ in testbeds.values()}, "--testbed")
-    for kind, name in (("system", wanted.system), ("metric", wanted.metric)):
+            raise UnknownNameError("testbed", query.testbed, {name for name, _ in testbeds.values()}, "--testbed")
+    for kind, name in (("system", query.system), ("metric", query.metric)):
         known = {getattr(total, kind) for total in totals}
         if name is not None and name not in known:
             raise UnknownNameError(kind, name, known, f"--{kind}")
 
 
-def _is_wanted(total: Total, wanted: Wanted, testbeds: Mapping[str, tuple[str, str]]) -> bool:
+def _matches(total: Total, query: HistoryQuery, testbeds: Mapping[str, tuple[str, str]]) -> bool:
     if total.testbed not in testbeds:
         return False
     name, primary = testbeds[total.testbed]
     return (
-        total.metric == (wanted.metric or primary)
-        and wanted.system in (None, total.system)
-        and wanted.testbed in (None, total.testbed, name)
+        total.metric == (query.metric or primary)
+        and query.system in (None, total.system)
+        and query.testbed in (None, total.testbed, name)
     )
 
 
 def history_to_plain(series: Sequence[Series], unread: Sequence[Unread], label: str) -> dict[str, Any]:
-    """Return a history as builtins of JSON; ``label`` is "run" or "commit"."""
+    """Return a history as JSON builtins; ``label`` is "run" or "commit"."""
     return {
         "series": [
             {

@@ -1,4 +1,4 @@
-"""Values that are kept as JSON text: written as they stand, and light to hold while a session runs."""
+"""JSON text as a value: outcomes are encoded once and written unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["JsonText", "from_json", "json_lines", "plain", "to_json"]
 
 
 class JsonText(str):
-    """A value as JSON text, on one line."""
+    """A value encoded as JSON, on one line."""
 
     __slots__ = ()
 
@@ -19,23 +19,23 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=F
 
 
 def to_json(value: object) -> JsonText:
-    """Return a value of builtins as JSON; one that is JSON already is returned as it is."""
+    """Encode builtins as JSON; a `JsonText` is returned unchanged."""
     return value if isinstance(value, JsonText) else JsonText(_encode(value))
 
 
 def from_json(value: Any) -> Any:
-    """Return what JSON text says as builtins; a value that is no `JsonText` is returned as it is."""
+    """Decode a `JsonText`; any other value is returned unchanged."""
     return json.loads(value) if isinstance(value, JsonText) else value
 
 
 def plain(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with everything in them as builtins."""
-    read: dict[str, Any] = json.loads("".join(json_lines(results)))
-    return read
+    """Return results with every `JsonText` in them decoded."""
+    decoded: dict[str, Any] = json.loads("".join(json_lines(results)))
+    return decoded
 
 
 def json_lines(results: Mapping[str, Any]) -> Iterator[str]:
-    """Yield results as JSON text, one line for each outcome, instance and so on: quick to write, and to be read."""
+    """Yield results as JSON text with one line for each outcome and instance, which is quick to write and to read."""
     mark = "{\n"
     for key, value in results.items():
         yield f"{mark}{to_json(key)}: "

@@ -1,4 +1,4 @@
-"""Judges against people: what the labels of a run's answers tell of its metrics."""
+"""Agreement of judges with people, measured on the labelled answers of a run."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class JudgeOf:
     Attributes:
         metric: its name.
         agreement: over all answers that have a label and a score.
-        slices: value of the facet that was asked for -> the same over the answers that have it.
-        unscored: why labelled answers have no score -> how many.
-        compared: how its scores were brought to people's scale.
+        slices: value of the slicing facet -> agreement over the answers with that value.
+        unscored: reason -> number of labelled answers without a score.
+        compared: scores and labels on one scale.
     """
 
     metric: str
@@ -42,7 +42,7 @@ class JudgeOf:
 
 @dataclass(frozen=True, slots=True)
 class MeanOf:
-    """A metric's mean over all answers of a system, as it is and corrected by the labels."""
+    """A metric's mean over all answers of a system: raw, and corrected by the labels."""
 
     metric: str
     system: str
@@ -51,14 +51,14 @@ class MeanOf:
 
 @dataclass(frozen=True, slots=True)
 class AgainstPeople:
-    """What labels tell of a run.
+    """How the metrics of a run agree with people's labels.
 
     Attributes:
-        matched: the labels, brought to the run's answers.
-        judges: each metric in the order wanted.
-        means: of metrics and systems that have answers beyond the labelled ones.
+        matched: the labels, matched to the run's answers.
+        judges: one for each metric, in the requested order.
+        means: for metrics and systems that also have unlabelled answers.
         by: the facet of the slices, or "".
-        people: alpha among people alone and of how many answers with two labels or more; None where there are none.
+        people: (alpha among people, number of answers with at least two labels); None if no answer has two.
     """
 
     matched: Matched
@@ -69,7 +69,7 @@ class AgainstPeople:
 
 
 def against_people(
-    found: Matched,
+    matched: Matched,
     outcomes: Sequence[Outcome],
     metrics: Sequence[str],
     *,
@@ -77,19 +77,19 @@ def against_people(
     declared: Mapping[str, Collection[float]],
     threshold: float | None = None,
 ) -> AgainstPeople:
-    """Return what labels tell of metrics.
+    """Measure how metrics agree with people's labels.
 
     Args:
-        found: the labels, brought to the outcomes.
-        outcomes: those of the run.
-        metrics: which of its metrics are judged.
+        matched: the labels, matched to the outcomes.
+        outcomes: the outcomes of the run.
+        metrics: which metrics to measure.
         by: a facet to slice by, or "".
-        declared: metric -> the values that labels of it can have, where that is known.
+        declared: metric -> the values that its labels can have, if known.
         threshold: see `compared`.
 
     Raises:
         UnknownNameError: no outcome has such a metric or facet.
-        SettingError: no labelled answer has a score of any of the metrics; labels have too many values.
+        SettingError: no labelled answer has a score of any of the metrics, or labels have too many values.
     """
     computed = {name for outcome in outcomes for name in outcome.scores}
     for metric in metrics:
@@ -98,27 +98,27 @@ def against_people(
     facets = {"system", *FACETS}.union(*(outcome.facets for outcome in outcomes))
     if by and by not in facets:
         raise UnknownNameError("facet", by, facets, "--by")
-    told = [(metric, *scored(metric, found.answers)) for metric in metrics]
-    if not any(both for _, both, _ in told):
-        reasons = sum((unscored for _, _, unscored in told), Counter[str]())
+    by_metric = [(metric, *scored(metric, matched.answers)) for metric in metrics]
+    if not any(both for _, both, _ in by_metric):
+        reasons = sum((unscored for _, _, unscored in by_metric), Counter[str]())
         why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no label is of this metric"
         raise SettingError(f"no labelled answer has a score ({why}); name another metric with --metric, or another run")
     judges = []
-    for metric, both, unscored in told:
-        on_one = compared(both, declared.get(metric, ()), threshold)
-        whole = agreement(on_one.ratings, on_one.levels)
-        judges.append(JudgeOf(metric, whole, _slices(both, on_one, by), dict(unscored.most_common()), on_one))
-    means = tuple(mean for metric, both, _ in told for mean in _means(metric, both, outcomes))
-    return AgainstPeople(found, tuple(judges), means, by, _among_people(found))
+    for metric, both, unscored in by_metric:
+        pairs = compared(both, declared.get(metric, ()), threshold)
+        whole = agreement(pairs.ratings, pairs.levels)
+        judges.append(JudgeOf(metric, whole, _slices(both, pairs, by), dict(unscored.most_common()), pairs))
+    means = tuple(mean for metric, both, _ in by_metric for mean in _means(metric, both, outcomes))
+    return AgainstPeople(matched, tuple(judges), means, by, _among_people(matched))
 
 
-def _slices(both: Sequence[Scored], on_one: Compared, by: str) -> dict[str, Agreement]:
+def _slices(both: Sequence[Scored], pairs: Compared, by: str) -> dict[str, Agreement]:
     if not by:
         return {}
     groups: dict[str, list[Rating]] = {}
-    for answer, rating in zip(both, on_one.ratings, strict=True):
+    for answer, rating in zip(both, pairs.ratings, strict=True):
         groups.setdefault(_facet(answer.outcome, by), []).append(rating)
-    return {value: agreement(groups[value], on_one.levels) for value in sorted(groups, key=sort_key)}
+    return {value: agreement(groups[value], pairs.levels) for value in sorted(groups, key=sort_key)}
 
 
 def _facet(outcome: Outcome, name: str) -> str:
@@ -126,7 +126,7 @@ def _facet(outcome: Outcome, name: str) -> str:
 
 
 def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> list[MeanOf]:
-    """Return the means of the systems that answered more cases than people labelled; a case is one value."""
+    """Return the corrected means of systems with unlabelled cases; each case counts once."""
     means = []
     for system in sorted({answer.outcome.system for answer in both}):
         mine = [answer for answer in both if answer.outcome.system == system]
@@ -140,23 +140,23 @@ def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> 
         )
         if others:
             values = list(people.values()), list(judged.values()), list(others.values())
-            asked = {each.case_id: each for each in outcomes if each.system == system}
-            units = units_of_outcomes([asked[case] for case in (*people, *others)])
+            by_case = {each.case_id: each for each in outcomes if each.system == system}
+            units = units_of_outcomes([by_case[case] for case in (*people, *others)])
             means.append(MeanOf(metric, system, corrected_mean_of_units(*values, units)))
     return means
 
 
 def _by_case(values: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Return the mean of each case's values."""
-    found: dict[str, list[float]] = {}
+    groups: dict[str, list[float]] = {}
     for case, value in values:
-        found.setdefault(case, []).append(value)
-    return {case: fmean(each) for case, each in found.items()}
+        groups.setdefault(case, []).append(value)
+    return {case: fmean(each) for case, each in groups.items()}
 
 
-def _among_people(found: Matched) -> tuple[float | None, int] | None:
+def _among_people(matched: Matched) -> tuple[float | None, int] | None:
     groups: list[tuple[float, ...]] = []
-    for answer in found.answers:
+    for answer in matched.answers:
         for metric in sorted({label.metric for label in answer.labels}):
             values = (label.value for label in answer.labels if label.metric == metric)
             groups.append(tuple(value for value in values if value is not None))

@@ -1,4 +1,4 @@
-"""Samples from a results.json: what a judge was shown, so that people and other judges can be shown it."""
+"""Rebuild the samples that a judge saw, from a results.json."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
     """Return the sample that an answered outcome was scored from.
 
     Args:
-        outcome: what came of a case.
-        instances: those of its results.json.
+        outcome: the outcome of a case.
+        instances: the instances of its results.json.
 
     Raises:
-        SettingError: the file holds no texts, or not what the outcome names.
+        SettingError: the file has no texts, or lacks the case or a passage that the outcome refers to.
     """
     plain = instances.get(outcome.case_id)
     if plain is None:

@@ -1,6 +1,6 @@
-"""What a session is about to run: the data a report needs and the outcomes alone do not hold.
+"""The plan of a session: what a report needs and the outcomes do not contain.
 
-The process that collects makes the plan; it crosses to the reporting process as one string.
+The process that collects the tests makes the plan; it crosses to the reporting process as one string.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan"]
 
 DIGEST = "sha256:"
-"""How a value of a plan's identity begins that stands for a long or private one."""
+"""Prefix of an identity value that is a digest, because the value itself is long or private."""
 
 TO_AGREE = ("settings", "systems")
-"""The kinds of a plan's identity that the shards of a session are held to, beside data and versions."""
+"""Kinds of a plan's identity that all shards of a session must share, in addition to data and versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class TestbedPlan:
     Attributes:
         nodeid: its node id, without parameters.
         name: its short name.
-        metrics: what its cases are scored by, the primary one first.
+        metrics: the metrics of its cases, the primary one first.
         gates: its gates, as text.
-        generated: how many cases its datasets give, before any deselection.
+        generated: number of cases of its datasets, before any deselection.
         asserts: whether its body may fail a case on its own.
-        notes: sentences the summary prints as warnings (short pools).
-        labelled: whether its dataset brings its answers along: it tells of judges, and nothing of the systems under
-            test, whose matrices and session gates leave it out.
-        settings: what its cases ask, by the names of ``rag_case``.
+        notes: sentences that the summary prints as warnings (short pools).
+        labelled: whether its dataset contains the answers. Such a testbed measures judges, not systems under test, and
+            matrices and session gates of the systems leave it out.
+        settings: the settings of its cases, by the names of ``rag_case``.
         cluster: the facet whose value its dependent cases share.
-        where: ``file:line`` of its marker or table, from the rootdir; "" if unknown.
+        where: ``file:line`` of its marker or table, relative to the rootdir; "" if unknown.
     """
 
     __test__ = False
@@ -61,21 +61,21 @@ class TestbedPlan:
 
     @property
     def primary(self) -> str:
-        """The metric that stands for the testbed."""
+        """The first metric, which represents the testbed."""
         return self.metrics[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """What a session knows that runs one share of the cases.
+    """One shard of a session: its share of the cases.
 
     Attributes:
         number: which share it is, from 1.
-        of: how many there are.
-        cases: how many cases all of them run together.
-        selection: a digest of which cases these are.
-        places: where each case of this share stands among them in data order, in the order of the plan; None for an
-            outcome that was not planned.
+        of: number of shards.
+        cases: number of cases of all shards together.
+        selection: a digest of these cases.
+        places: place in data order of each case of this shard, in plan order; None for an outcome that was not
+            planned.
     """
 
     number: int
@@ -93,33 +93,32 @@ class Plan:
     """The testbeds and the selected cases of a session.
 
     Attributes:
-        testbeds: by node id, in the order they were collected.
+        testbeds: by node id, in collection order.
         cases: node id -> (case id, testbed's node id, system, index into ``facets``), in data order.
         facets: the distinct facet mappings.
-        metrics: what is known of each metric that is computed.
+        metrics: metric -> its properties.
         session_gates: gates over all cases, as text.
-        unmatched_gates: those of them that no case of this part of the project can meet.
+        unmatched_gates: session gates that no case of this part of the project matches.
         fingerprint: sha256 of the data files and the settings.
-        notes: sentences the summary prints as warnings.
-        unselected: how many cases of the testbeds do not run, on no shard.
-        shard: which share of the cases the session runs; None where it runs all.
-        labels: people's labels of answers, that judges are measured by.
-        least_kappas: judge, or "" for every other, -> the least kappa with them for its scores to count.
+        notes: sentences that the summary prints as warnings.
+        unselected: number of cases of the testbeds that run on no shard.
+        shard: the share of the cases that the session runs; None if it runs all.
+        labels: people's labels of answers, which measure the judges.
+        least_kappas: judge, or "" for all others -> the smallest kappa with people that lets its scores count.
         part: why the run has not all cases of its testbeds, or "".
-        narrowed: whether it may not have all testbeds of the project, as paths are given.
-        alpha: how many false alarms a comparison with the baseline takes, as a share.
-        inconclusive: what becomes of a drop that cannot be told from noise: ``pass``, ``warn`` or ``fail``.
-        alpha_per: what alpha holds for: ``session``, all baseline gates together, or ``gate``, each alone.
-        updates: whether the run becomes the baseline, so that its gates have none to be held to.
-        identity: what decides the scores, as `Head` has it.
-        passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
-        min_compared: share of its cases in the baseline that a gate has to be compared with; None, in results of an
-            older version, asks for none.
-        deselected: the cases of the baseline that the session left out, as places in the baseline.
-        partial: node id of a gate with a fixed bound -> the part of its cases that is selected, where by accident it is
-            not all of them.
-        partial_gates: what becomes of these gates: ``skip``, ``decide`` or ``fail``.
-        unseen: system whose model calls may not be seen -> what the user wrote for it.
+        narrowed: whether paths were given, so that testbeds of the project may be missing.
+        alpha: accepted rate of false alarms of a comparison with the baseline.
+        inconclusive: what an inconclusive drop does: ``pass``, ``warn`` or ``fail``.
+        alpha_per: what alpha applies to: ``session``, all baseline gates together, or ``gate``, each alone.
+        updates: whether the run becomes the baseline; baseline gates then have nothing to compare with.
+        identity: the settings and data that decide the scores, see `Head`.
+        passages: id of each judged passage -> digest of its text, if the corpus has it.
+        min_compared: smallest share of a gate's baseline cases that must be compared; None, in results of an older
+            version, for no limit.
+        deselected: baseline cases that the session left out, as indexes into the baseline.
+        partial: node id of a gate with a fixed bound -> which part of its cases is selected, if not all are.
+        partial_gates: what happens to these gates: ``skip``, ``decide`` or ``fail``.
+        unseen: system with model calls that may not be recorded -> the user's reason for it.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -190,18 +189,18 @@ class Plan:
 
     @property
     def apart(self) -> set[str]:
-        """The testbeds of labelled answers, which tell nothing of the systems under test beside them."""
+        """Testbeds of labelled answers, if there are others too: they measure judges, not systems under test."""
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
         return labelled if labelled < self.testbeds.keys() else set()
 
-    def joined(self, outcome: Outcome) -> Outcome:
-        """Return an outcome that knows the cluster of its testbed."""
+    def with_cluster(self, outcome: Outcome) -> Outcome:
+        """Return an outcome with the cluster of its testbed."""
         testbed = self.testbeds.get(outcome.testbed)
         same = testbed is None or testbed.cluster == outcome.cluster
         return outcome if same or testbed is None else replace(outcome, cluster=testbed.cluster)
 
     def lost(self, nodeid: str, error: str) -> Outcome | None:
-        """Return the error outcome of a planned case whose process died; None if it was no case."""
+        """Return the error outcome of a planned case whose process died; None if the node is not a case."""
         if nodeid not in self.cases:
             return None
         case_id, testbed, system, facets = self.cases[nodeid]

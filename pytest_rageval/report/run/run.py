@@ -1,4 +1,4 @@
-"""A run as the reporting process sees it: the plan, the outcomes that came in, what follows from them."""
+"""A run in the reporting process: its plan, its outcomes and everything computed from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run import summary_data
-from pytest_rageval.report.run.gate_results import NamedGate, evaluated
+from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.json_text import JsonText, to_json
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
@@ -37,30 +37,30 @@ _Draw = Callable[[Plan, Sequence[Outcome], MatrixChoice], list[Matrix]]
 
 @dataclass(slots=True)
 class Run:
-    """Everything a report is made from. Outcomes are keyed by node id: the last run of a case counts.
+    """All data of a report. Outcomes are keyed by node id: the last run of a case counts.
 
     Attributes:
         started: when the session began, with its time zone.
-        plan: what was to be run.
-        outcomes: node id -> what came of it.
-        records: node id -> the same, as it is reported.
-        instances: case id -> the instance, as it is reported.
-        gates: the gates' results, once they have been evaluated.
-        interrupted: whether the session was cut short by the user.
-        unclaimed: model calls that belong to no outcome, as what was asked ahead for cases that never ran.
-        trusts: how judges agree with people, where they have to.
-        retrievers: what the retrievers of the session tell of themselves.
-        versions: what else than installed packages decided scores: the embedding model and its revision.
-        settings: those that decided answers and scores.
-        measured: the stages of systems and the queries of retrievers, of a run that is read again: without texts its
-            outcomes do not tell them.
-        baseline: what the run is compared with, or None.
-        failed: node ids of the tests that failed, sorted; gates are none of them.
-        exitstatus: pytest's.
-        taken_over: what the summary says of cases that another run had ended, or "".
-        resumed: the run that was resumed, as results.json has it: what it took, and what was taken over.
-        mixed: files of the user's own code that changed since these cases ended.
-        texts: False leaves every text of the data and of the answers out of what is reported.
+        plan: the session's plan.
+        outcomes: node id -> outcome.
+        records: node id -> the outcome as results.json has it.
+        instances: case id -> the instance as results.json has it.
+        gates: the gates' results, after their evaluation.
+        interrupted: whether the user stopped the session.
+        unclaimed: model calls that belong to no outcome, such as look-ahead calls for cases that never ran.
+        trusts: agreement of judges with people, for judges with a minimum.
+        retrievers: facts that the session's retrievers report of themselves.
+        versions: versions other than those of packages that decided scores: the embedding model and its revision.
+        settings: the settings that decided answers and scores.
+        measured: the stages of systems and the queries of retrievers of a stored run; its outcomes may lack them if
+            texts were left out.
+        baseline: the run to compare with, or None.
+        failed: node ids of the failed tests, sorted, without gates.
+        exitstatus: pytest's exit status.
+        taken_over: what the summary reports of cases from a resumed run, or "".
+        resumed: the resumed run as results.json has it: its name and the cases taken over.
+        mixed: files of the user's own code that changed after the resumed cases ended.
+        texts: False leaves every text of the data and the answers out of the reports.
     """
 
     started: datetime
@@ -83,20 +83,20 @@ class Run:
     resumed: Mapping[str, Any] = field(default_factory=dict)
     mixed: tuple[str, ...] = ()
     texts: bool = True
-    _compared: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
+    _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
-    _drawn: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
+    _matrices: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
     def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
-        """Keep an encoded outcome, and its instance where it comes along; return the outcome as it is reported.
+        """Store an encoded outcome, with its instance if it comes with one; return the outcome as it is reported.
 
-        What models were asked for an earlier run of the same case is kept among what belongs to no outcome.
+        Model calls of an earlier attempt of the same case become unclaimed.
         """
         nodeid = encoded["nodeid"]
         earlier = self.outcomes.get(nodeid)
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
-        self.outcomes[nodeid] = self.plan.joined(decode_outcome(encoded))
+        self.outcomes[nodeid] = self.plan.with_cluster(decode_outcome(encoded))
         self._changed()
         reported = encoded if self.texts else without_texts(encoded)
         self.records[nodeid] = to_json(reported)
@@ -104,73 +104,73 @@ class Run:
             self.instances[encoded["case_id"]] = to_json(instance if self.texts else without_texts(instance))
         return reported
 
-    def take_retrievers(self, told: Iterable[Facts]) -> None:
-        """Keep what a process tells of its retrievers."""
-        for facts in told:
+    def take_retrievers(self, reports: Iterable[Facts]) -> None:
+        """Store the facts that a process reports of its retrievers."""
+        for facts in reports:
             self.retrievers = merged(self.retrievers, facts)
 
     def ordered(self) -> list[Outcome]:
-        """Return the outcomes in the order of the data, whatever order they ran in."""
+        """Return the outcomes in data order."""
         planned = (nodeid for nodeid in self.plan.cases if nodeid in self.outcomes)
         others = sorted(self.outcomes.keys() - self.plan.cases.keys())
         return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
 
     def of_systems(self) -> list[Outcome]:
-        """Return the outcomes, in the order of the data, that tell of the systems under test and not of judges only."""
+        """Return the outcomes of systems under test, in data order; those that only measure judges are left out."""
         apart = self.plan.apart
         return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
 
     def unfinished(self) -> Counter[str]:
-        """Return how many selected cases have no outcome, by testbed."""
+        """Return testbed -> number of selected cases without an outcome."""
         return Counter(planned[1] for nodeid, planned in self.plan.cases.items() if nodeid not in self.outcomes)
 
     def ran_all(self) -> bool:
-        """Return whether every case of its testbeds ran: what it then lacks is gone, and was not just left out."""
+        """Return whether every case of its testbeds ran: a case that is missing then was removed, not skipped."""
         skipped = any(outcome.status == "skipped" for outcome in self.outcomes.values())
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def unweighed(self) -> set[str]:
-        """Return the metrics whose judge has to agree with people for its scores to count."""
+        """Return the metrics whose scores only count if their judge agrees with people."""
         least = self.plan.least_kappas
         judged = [(name, info.judge) for name, info in self.plan.metrics.items() if least and info.judge]
         return {name for name, judge in judged if judge in least or "" in least}
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, and withhold the scores of those that do not agree with them.
+        """Measure the judges by people's labels, and withhold the scores of judges that do not agree with them.
 
-        A shard, which has but a part of the labelled answers, leaves that to who joins it with the others.
+        A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
         """
         if self.plan.shard is not None:
             return
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
         scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
-        wanted = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
-        self.trusts = trusts_of(wanted, self.plan.least_kappas, self.plan.labels, self.ordered())
+        in_use = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
+        self.trusts = trusts_of(in_use, self.plan.least_kappas, self.plan.labels, self.ordered())
         problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
         if not problems:
             return
         for nodeid, outcome in self.outcomes.items():
-            left = withheld(outcome, judges, problems)
-            if left is not outcome:
-                encoded = encode_outcome(left)
-                self.outcomes[nodeid] = left
+            changed = withheld(outcome, judges, problems)
+            if changed is not outcome:
+                encoded = encode_outcome(changed)
+                self.outcomes[nodeid] = changed
                 self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
         self._changed()
 
     def evaluate_gates(self) -> list[NamedGate]:
-        """Evaluate every gate of the plan, keep the results, and return them."""
+        """Evaluate every gate of the plan, store the results, and return them."""
         earlier = self.earlier()
-        held_to = None if earlier is None else self._against(earlier)
-        self.gates = evaluated(self.plan, self.ordered(), self.unfinished(), held_to, interrupted=self.interrupted)
+        comparison = None if earlier is None else self._against(earlier)
+        self.gates = evaluate(self.plan, self.ordered(), self.unfinished(), comparison, interrupted=self.interrupted)
         return self.gates
 
     def snapshot(self) -> Snapshot:
-        """Return the run as others are compared with it; what only tells of judges is no part of it."""
+        """Return the run's measures for a comparison, without testbeds that only measure judges."""
         started = self.started.isoformat(timespec="seconds")
         return snapshot_of_outcomes(self.plan, self.outcomes.values(), self.plan.apart, started)
 
     def earlier(self) -> Snapshot | None:
-        """Return the baseline as far as this run could have its testbeds, None where there is none."""
+        """Return the baseline, reduced to the run's testbeds if paths narrowed the run; None without a baseline."""
         if self.baseline is None or not self.plan.narrowed:
             return self.baseline
         testbeds = {name: each for name, each in self.baseline.testbeds.items() if name in self.plan.testbeds}
@@ -178,26 +178,27 @@ class Run:
         return replace(self.baseline, testbeds=testbeds, cases=cases)
 
     def deselected(self) -> tuple[int, ...]:
-        """Return the cases that the session left out, as places in `earlier`."""
+        """Return the cases that the session left out, as indexes into `earlier`."""
         earlier, left_out = self.earlier(), set(self.plan.deselected)
         if self.baseline is None or earlier is None or not left_out:
             return ()
-        kept = {id(case): at for at, case in enumerate(earlier.cases)}
-        found = (kept.get(id(case)) for at, case in enumerate(self.baseline.cases) if at in left_out)
-        return tuple(at for at in found if at is not None)
+        places = {id(case): at for at, case in enumerate(earlier.cases)}
+        left = (places.get(id(case)) for at, case in enumerate(self.baseline.cases) if at in left_out)
+        return tuple(at for at in left if at is not None)
 
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
-        """Return the run beside its baseline; the chosen facets' values make the cells. A shard alone has none."""
+        """Return the comparison with the baseline, in cells by the chosen facets; a shard alone has none."""
         earlier = self.earlier()
-        if earlier is not None and self.plan.shard is None and choice not in self._compared:
+        if earlier is not None and self.plan.shard is None and choice not in self._comparisons:
             axes = choice.rows, choice.cols
-            told = compare(earlier, self.snapshot(), axes, alpha=self.plan.alpha, whole=self.ran_all(), all_cells=False)
-            all_of_it = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
-            self._compared[choice] = replace(told, whole=told.whole and all_of_it)
-        return self._compared.get(choice)
+            whole, alpha = self.ran_all(), self.plan.alpha
+            comparison = compare(earlier, self.snapshot(), axes, alpha=alpha, whole=whole, all_cells=False)
+            has_all_testbeds = self.baseline is None or len(earlier.testbeds) == len(self.baseline.testbeds)
+            self._comparisons[choice] = replace(comparison, whole=comparison.whole and has_all_testbeds)
+        return self._comparisons.get(choice)
 
     def matrices(self, choice: MatrixChoice) -> list[Matrix]:
-        """Return the wanted matrix for each system, or one for each primary metric when none is named."""
+        """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen."""
         return self._draw(summary_data.matrices, choice)
 
     def differences(self, choice: MatrixChoice) -> list[Matrix]:
@@ -205,7 +206,7 @@ class Run:
         return self._draw(summary_data.differences, choice)
 
     def gains(self, choice: MatrixChoice) -> list[Matrix]:
-        """Return the matrix of the gain from retrieval for each system, where the model was asked without it too."""
+        """Return the gain from retrieval for each system that also answered without it."""
         return self._draw(summary_data.gains, choice)
 
     def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
@@ -213,15 +214,15 @@ class Run:
         return summary_data.curves(self.plan, self.ordered())
 
     def repeats(self) -> list[Repeats]:
-        """Return what repeats tell of each testbed and system whose cases were asked more than once."""
+        """Return the statistics of repeats, for each testbed and system with repeated cases."""
         return summary_data.repeats(self.plan, self.ordered())
 
     def dialogues(self) -> list[Dialogues]:
-        """Return what the conversations of each testbed and system tell."""
+        """Return the statistics of conversations, for each testbed and system."""
         return summary_data.dialogues(self.plan, self.ordered())
 
     def ballots(self) -> list[Ballots]:
-        """Return what the votes tell of the judges of each metric that several votes decided."""
+        """Return the agreement among votes, for each metric that is decided by several votes."""
         return ballots_of(self.ordered())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
@@ -230,31 +231,31 @@ class Run:
         return self.measured or (stages_of(outcomes), queries_of(outcomes))
 
     def correlations(self) -> list[Correlated]:
-        """Return how metrics of what was retrieved go together with those of the answers.
+        """Return the correlations between retrieval metrics and answer metrics.
 
-        They are computed once, as they are wanted in several reports and take a moment.
+        They are computed once, because they take a moment and several reports show them.
         """
         if self._correlations is None:
             self._correlations = summary_data.correlations(self.plan, self.ordered())
         return self._correlations
 
     def calls(self) -> Calls:
-        """Return what models were asked in the whole session."""
+        """Return the model calls of the whole session."""
         return calls_of(self.ordered(), self.unclaimed)
 
     def _against(self, earlier: Snapshot) -> Against:
-        """Return what gates compare with."""
+        """Return what baseline gates compare with."""
         skipped = [outcome for outcome in self.outcomes.values() if outcome.status == "skipped"]
         return against(earlier, self.snapshot(), self.plan, self.deselected(), skipped)
 
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
-        """Return matrices, computed once, as they are wanted in several reports."""
-        if (draw, choice) not in self._drawn:
-            self._drawn[draw, choice] = draw(self.plan, self.of_systems(), choice)
-        return self._drawn[draw, choice]
+        """Return matrices, computed once because several reports show them."""
+        if (draw, choice) not in self._matrices:
+            self._matrices[draw, choice] = draw(self.plan, self.of_systems(), choice)
+        return self._matrices[draw, choice]
 
     def _changed(self) -> None:
-        """Forget what was computed from the outcomes."""
+        """Drop what was computed from the outcomes."""
         self._correlations = None
-        self._drawn.clear()
-        self._compared.clear()
+        self._matrices.clear()
+        self._comparisons.clear()

@@ -1,4 +1,4 @@
-"""A run as others are compared with it."""
+"""The measures of a run, in the form that comparisons take."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["against", "snapshot_of_outcomes"]
 
 
 def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str], started: str) -> Snapshot:
-    """Return what a run measured.
+    """Return the measures of a run.
 
     Args:
-        plan: the run's.
+        plan: the run's plan.
         outcomes: its outcomes.
-        apart: testbeds that tell of judges alone, and are no part of it.
+        apart: testbeds to leave out because they only measure judges.
         started: when it began, in ISO 8601.
     """
     return Snapshot(
@@ -42,14 +42,14 @@ def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str
 def against(
     baseline: Snapshot, now: Snapshot, plan: Plan, deselected: Collection[int], skipped: Iterable[Outcome]
 ) -> Against:
-    """Return what a run's gates compare with.
+    """Return what the baseline gates of a run compare with.
 
     Args:
-        baseline: the baseline, as far as the run could have its testbeds.
+        baseline: the baseline, reduced to testbeds that the run could have.
         now: the run.
-        plan: what was to be run.
-        deselected: the cases that the session left out, as places in ``baseline``.
-        skipped: the outcomes of cases whose tests were skipped.
+        plan: the run's plan.
+        deselected: the cases that the session left out, as indexes into ``baseline``.
+        skipped: the outcomes of skipped cases.
     """
     pairing = pair_up(baseline.cases, now.cases)
     names = {nodeid: testbed.name for nodeid, testbed in now.testbeds.items()}

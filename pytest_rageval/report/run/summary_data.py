@@ -1,4 +1,4 @@
-"""What is drawn of the outcomes of a plan: matrices, the gain from retrieval, noise curves, repeats, correlations."""
+"""Compute the data of reports: matrices, gain, noise curves, repeats, correlations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ __all__ = [
     "differences",
     "gains",
     "groups",
-    "is_worth_telling",
     "matrices",
     "repeats",
+    "shows_correlations",
 ]
 
 ERAG = "erag:"
@@ -37,7 +37,7 @@ ERAG = "erag:"
 
 @dataclass(frozen=True, slots=True)
 class MatrixChoice:
-    """Which matrix is wanted; None leaves the choice to the run. The metric may be a pseudo-metric."""
+    """Which matrix to draw; None means the run's default. The metric may be a pseudo-metric."""
 
     metric: str | None = None
     rows: str | None = None
@@ -46,17 +46,17 @@ class MatrixChoice:
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """How a metric of what a testbed's cases retrieved goes together with one of their answers, under one system."""
+    """The rank correlation of a retrieval metric with an answer metric, for one testbed and system."""
 
     testbed: str
     system: str
     retrieval: str
     downstream: str
-    found: RankCorrelation
+    correlation: RankCorrelation
 
 
 def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    """Return the wanted matrix for each system, or one for each primary metric when none is named."""
+    """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen."""
     return [
         matrix
         for metric, group in _by_metric(plan, outcomes, choice.metric)
@@ -65,11 +65,11 @@ def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> l
 
 
 def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    """Return how each further system differs from the first, where both were scored on the same cases.
+    """Return how each further system differs from the first, over the cases that both scored.
 
-    There are none of a pseudo-metric, nor where systems are the rows or columns.
+    Pseudo-metrics have no differences, nor have matrices whose rows or columns are systems.
     """
-    made = []
+    drawn = []
     for metric, group in _by_metric(plan, outcomes, choice.metric):
         rows, cols = _axes(group, choice)
         if metric in PSEUDO_METRICS or "system" in (rows, cols):
@@ -77,12 +77,12 @@ def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -
         first, *others = _systems(group)
         for other in others:
             both = [outcome for outcome in group if outcome.system in (first, other)]
-            made.append(matrix_of(metric, False, both, rows, cols, other, first))
-    return [matrix for matrix in made if matrix.total.n]
+            drawn.append(matrix_of(metric, False, both, rows, cols, other, first))
+    return [matrix for matrix in drawn if matrix.total.n]
 
 
 def gains(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    """Return the matrix of the gain from retrieval for each system, where any case was answered with and without."""
+    """Return the gain from retrieval for each system, if any case was answered with and without retrieval."""
     group = [o for o in outcomes if o.status != "skipped" and {WITH, WITHOUT} <= set(_metrics_of(plan, o))]
     if all(value_of(GAIN, outcome) is None for outcome in group):
         return []
@@ -99,32 +99,32 @@ def curves(plan: Plan, outcomes: Sequence[Outcome]) -> list[tuple[str, str, str,
 
 
 def repeats(plan: Plan, outcomes: Sequence[Outcome]) -> list[Repeats]:
-    """Return what repeats tell of each testbed and system whose cases were asked more than once."""
-    found = []
+    """Return the statistics of repeats, for each testbed and system with repeated cases."""
+    statistics = []
     for testbed, _, group in _by_system(plan, outcomes):
         higher_is_better = plan.metrics.get(testbed.primary, MetricInfo()).higher_is_better
         gates = [parse_gate(text) for text in testbed.gates]
-        found.append(repeats_of(testbed.primary, higher_is_better, gates, group))
-    return [each for each in found if each is not None]
+        statistics.append(repeats_of(testbed.primary, higher_is_better, gates, group))
+    return [each for each in statistics if each is not None]
 
 
 def dialogues(plan: Plan, outcomes: Sequence[Outcome]) -> list[Dialogues]:
-    """Return what the conversations of each testbed and system tell."""
-    found = []
+    """Return the statistics of conversations, for each testbed and system."""
+    statistics = []
     for testbed, _, group in _by_system(plan, outcomes):
         info = plan.metrics.get(testbed.primary, MetricInfo())
         gates = [parse_gate(text) for text in testbed.gates]
-        found.append(dialogues_of(testbed.primary, info.binary, info.higher_is_better, gates, group))
-    return [each for each in found if each is not None]
+        statistics.append(dialogues_of(testbed.primary, info.binary, info.higher_is_better, gates, group))
+    return [each for each in statistics if each is not None]
 
 
 def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[Correlated]:
-    """Return how each metric of what was retrieved goes together with each of the answers, by testbed and system.
+    """Return the correlation of each retrieval metric with each answer metric, by testbed and system.
 
-    The case is the unit, with the mean over its repeats; it counts where both metrics have a value. The intervals take
-    a moment: only testbeds whose correlations are worth telling have them.
+    The unit is the case, with the mean over its repeats; it counts if both metrics have a value. Intervals take a
+    moment to compute, so only testbeds whose correlations the summary shows have them.
     """
-    found = []
+    pairs_of_metrics = []
     for testbed, system, group in _by_system(plan, outcomes):
         infos = {name: plan.metrics.get(name, MetricInfo()) for name in testbed.metrics}
         of_retrieval = [name for name, info in infos.items() if info.of == "retrieval"]
@@ -135,29 +135,29 @@ def correlations(plan: Plan, outcomes: Sequence[Outcome]) -> list[Correlated]:
         for retrieval, downstream in product(of_retrieval, of_answers):
             pairs = _paired(cases, retrieval, downstream)
             one, other = [x for x, _ in pairs], [y for _, y in pairs]
-            told = rank_correlation(one, other, intervals=is_worth_telling(testbed))
-            found.append(Correlated(testbed.nodeid, system, retrieval, downstream, told))
-    return found
+            correlation = rank_correlation(one, other, intervals=shows_correlations(testbed))
+            pairs_of_metrics.append(Correlated(testbed.nodeid, system, retrieval, downstream, correlation))
+    return pairs_of_metrics
 
 
-def is_worth_telling(testbed: TestbedPlan) -> bool:
-    """Return whether the summary tells a testbed's correlations: it has an ``erag:`` metric."""
+def shows_correlations(testbed: TestbedPlan) -> bool:
+    """Return whether the summary shows a testbed's correlations: it has an ``erag:`` metric."""
     return any(ERAG in metric for metric in testbed.metrics)
 
 
 def groups(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
     """Return the outcomes of each testbed, by its node id."""
-    found: dict[str, list[Outcome]] = {}
+    by_testbed: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.testbed, []).append(outcome)
-    return found
+        by_testbed.setdefault(outcome.testbed, []).append(outcome)
+    return by_testbed
 
 
 def _by_system(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[TestbedPlan, str, list[Outcome]]]:
     """Yield (testbed, system, outcomes) in the plan's order, systems sorted."""
-    found = groups(outcomes)
+    by_testbed = groups(outcomes)
     for nodeid, testbed in plan.testbeds.items():
-        mine = found.get(nodeid, [])
+        mine = by_testbed.get(nodeid, [])
         for system in sorted({outcome.system for outcome in mine}):
             yield testbed, system, [outcome for outcome in mine if outcome.system == system]
 
@@ -179,11 +179,11 @@ def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: Matr
     rows, cols = _axes(group, choice)
     info = plan.metrics.get(metric, MetricInfo())
     systems = _systems(group)
-    made = []
+    drawn = []
     for system in systems:
         mine = [outcome for outcome in group if outcome.system == system]
-        made.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
-    return made
+        drawn.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
+    return drawn
 
 
 def _axes(group: Sequence[Outcome], choice: MatrixChoice) -> tuple[str, str]:
@@ -192,20 +192,20 @@ def _axes(group: Sequence[Outcome], choice: MatrixChoice) -> tuple[str, str]:
 
 
 def _systems(group: Sequence[Outcome]) -> list[str]:
-    """Return the systems in the order in which they were named."""
+    """Return the systems in the order of the outcomes."""
     return list(dict.fromkeys(outcome.system for outcome in group))
 
 
 def _by_metric(plan: Plan, outcomes: Sequence[Outcome], metric: str | None) -> list[tuple[str, list[Outcome]]]:
-    asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
+    ran = [outcome for outcome in outcomes if outcome.status != "skipped"]
     if metric is not None:
         anywhere = metric in PSEUDO_METRICS
-        measured = asked if anywhere else [o for o in asked if metric in _metrics_of(plan, o)]
+        measured = ran if anywhere else [o for o in ran if metric in _metrics_of(plan, o)]
         return [(metric, measured)] if measured else []
-    found: dict[str, list[Outcome]] = {}
-    for outcome in asked:
-        found.setdefault(_metrics_of(plan, outcome)[0], []).append(outcome)
-    return sorted(found.items(), key=lambda entry: -len(entry[1]))
+    by_metric: dict[str, list[Outcome]] = {}
+    for outcome in ran:
+        by_metric.setdefault(_metrics_of(plan, outcome)[0], []).append(outcome)
+    return sorted(by_metric.items(), key=lambda entry: -len(entry[1]))
 
 
 def _metrics_of(plan: Plan, outcome: Outcome) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Each metric over all cases of a testbed under one system: what a run is worth in one line."""
+"""Totals of a run: each metric over all cases of a testbed under one system."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Total:
         testbed: the testbed's node id.
         system: the system's name.
         metric: the metric.
-        value: its mean; None when nothing was scored.
-        n: how many outcomes were scored, each repeat counted.
-        n_errors: how many ended in an error.
-        ci95: the mean's 95 % interval, where there is one.
+        value: its mean; None if nothing was scored.
+        n: number of scored outcomes; each repeat counts.
+        n_errors: number of cases that ended in an error.
+        ci95: the 95 % interval of the mean, or None.
     """
 
     testbed: str
@@ -42,10 +42,10 @@ class Total:
 
 
 def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
-    """Return the totals of each testbed, system and metric that the testbed is scored by, in the plan's order."""
-    found, totals = summary_data.groups(outcomes), []
+    """Return the totals of each testbed, system and metric of the testbed, in plan order."""
+    by_testbed, totals = summary_data.groups(outcomes), []
     for nodeid, testbed in plan.testbeds.items():
-        mine = [outcome for outcome in found.get(nodeid, ()) if outcome.status != "skipped"]
+        mine = [outcome for outcome in by_testbed.get(nodeid, ()) if outcome.status != "skipped"]
         for system in sorted({outcome.system for outcome in mine}):
             group = [outcome for outcome in mine if outcome.system == system]
             n_errors = sum(outcome.status == "error" for outcome in group)
@@ -56,7 +56,7 @@ def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
 
 
 def totals_of_baseline(baseline: Snapshot) -> list[Total]:
-    """Return the totals of a committed baseline, whose cases have the means of their repeats."""
+    """Return the totals of a committed baseline; each of its cases has the mean of its repeats."""
     groups: dict[tuple[str, str], list[Measured]] = {}
     for case in baseline.cases:
         groups.setdefault((case.testbed, case.system), []).append(case)
@@ -65,10 +65,10 @@ def totals_of_baseline(baseline: Snapshot) -> list[Total]:
         n_errors = sum(case.failed for case in cases)
         for metric in baseline.testbeds[testbed].metrics:
             mine = [case for case in cases if metric in case.scores]
-            told = [case.scores[metric] for case in mine]
+            values = [case.scores[metric] for case in mine]
             units = units_of([links_of(each.case, each.system, each.facets, each.cluster) for each in mine])
-            steady = all(value in (0.0, 1.0) for value in told)
-            binary = baseline.metrics.get(metric, MetricInfo()).binary and steady
-            mean = over_units(mean_of(told, binary=binary), units, told, binary=binary, low=0.0)
+            no_means = all(value in (0.0, 1.0) for value in values)
+            binary = baseline.metrics.get(metric, MetricInfo()).binary and no_means
+            mean = over_units(mean_of(values, binary=binary), units, values, binary=binary, low=0.0)
             totals.append(Total(testbed, system, metric, mean.value, mean.n, n_errors, mean.ci95))
     return totals

@@ -1,4 +1,4 @@
-"""Baseline gates that could never fail, because too few independent units can change."""
+"""Find baseline gates that can never fail, because too few independent units can change."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Cell = tuple[tuple[str, str], ...]
 def never_failing(plan: Plan) -> list[str]:
     """Return one sentence for each baseline gate that could not fail even if every unit got worse.
 
-    Of K units the smallest one-sided p-value is 2^-K. A gate over cells can fail if one of its cells can.
+    With K units the smallest one-sided p-value is 2^-K. A gate over cells can fail if one of its cells can.
     """
     if plan.updates or plan.shard is not None or plan.inconclusive == "fail":
         return []
     needed = math.ceil(-math.log2(plan.alpha) - 1e-9)
-    told = []
+    sentences = []
     for scope, gate, testbeds in _baseline_gates(plan):
         cells = _cells(plan, gate, testbeds)
         if not cells:
@@ -34,15 +34,15 @@ def never_failing(plan: Plan) -> list[str]:
             continue
         has = counted(n_cases, "case") + in_units(units.n if units.facet else None, units.facet)
         where = f"{has} in its largest cell" if len(cells) > 1 else has
-        told.append(
+        sentences.append(
             f"{scope}: {gate} can never fail: it has {where}, and at rag_alpha {plan.alpha:g} at least {needed} "
             "independent ones have to get worse"
         )
-    return told
+    return sentences
 
 
 def _baseline_gates(plan: Plan) -> Iterator[tuple[str, Gate, set[str]]]:
-    """Yield the scope, the gate and the testbeds of each gate on the baseline."""
+    """Yield (scope, gate, testbeds) for each baseline gate."""
     for nodeid, testbed in plan.testbeds.items():
         for gate in map(parse_gate, testbed.gates):
             if gate.baseline:
@@ -54,7 +54,7 @@ def _baseline_gates(plan: Plan) -> Iterator[tuple[str, Gate, set[str]]]:
 
 
 def _cells(plan: Plan, gate: Gate, testbeds: set[str]) -> list[tuple[Units, int]]:
-    """Return the units and the number of cases of each cell of a gate; each system has its own cells."""
+    """Return (units, number of cases) for each cell of a gate; each system has its own cells."""
     free = [name for name, value in gate.slice.items() if value == ANY]
     cells: dict[tuple[str, Cell], dict[tuple[Link, ...], None]] = {}
     for case, testbed, system, at in plan.cases.values():

@@ -1,4 +1,4 @@
-"""What a run decided, as the sentence that the reports begin with."""
+"""The verdict of a run: the sentence at the top of every report."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pytest_rageval.report.text.lines import counted
 __all__ = ["RunVerdict", "verdict_of"]
 
 GREEN = (0, 5)
-"""Exit statuses of pytest that fail nothing: all passed, or no test was collected."""
+"""Exit statuses of pytest that are no failure: all passed, or no test was collected."""
 
 
 class RunVerdict(NamedTuple):
-    """What a run decided: ``kind`` is "open" where nothing failed, and yet not every gate says that all is well."""
+    """The verdict of a run; ``kind`` is "open" if nothing failed but a gate is undecided."""
 
     kind: Literal["passed", "failed", "open"]
     text: str
@@ -33,19 +33,19 @@ def verdict_of(
     shard: str,
     exitstatus: int,
 ) -> RunVerdict:
-    """Return what gates and tests decided.
+    """Return the verdict of gates and tests.
 
     Args:
-        gates: how many are "passed", "failed" and "skipped".
-        inconclusive: how many of those that passed may hide a drop.
-        not_decided: how many of those that were skipped were, as only a part of their cases was selected.
-        not_comparable: how many of those that failed did, as the baseline holds too little to compare them with.
-        tests: how many failed; gates are none of them.
-        errors: how many cases ended in an error, for a run that does not tell its tests.
-        cases: how many ended in any way.
-        interrupted: whether the session was cut short by the user.
-        shard: what part of a run it is: "shard 1 of 3", or "".
-        exitstatus: pytest's, which a plugin or a file that could not be written makes a failure too.
+        gates: number of gates that are "passed", "failed" and "skipped".
+        inconclusive: passed gates that may hide a drop.
+        not_decided: skipped gates that have only part of their cases selected.
+        not_comparable: failed gates that have too few cases in the baseline to compare with.
+        tests: number of failed tests, without gates.
+        errors: number of cases that ended in an error, for a run without test results.
+        cases: number of cases that ended in any way.
+        interrupted: whether the user stopped the session.
+        shard: "shard 1 of 3", or "" for a whole run.
+        exitstatus: pytest's exit status; a plugin or a file that could not be written can make it a failure.
     """
     total = sum(gates.values())
     lacking = f" ({not_comparable} not comparable)" if not_comparable else ""

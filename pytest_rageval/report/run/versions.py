@@ -1,4 +1,4 @@
-"""The versions that decide what a run says."""
+"""The versions of Python and of the packages that decide scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PACKAGES = ("pytest-rageval", "pytest", "pytest-xdist", "bm25s", "rjieba")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages behind a run, by their names."""
+    """Return package -> version, with Python under "python"."""
     from importlib.metadata import version
 
     return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}

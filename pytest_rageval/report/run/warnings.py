@@ -1,4 +1,4 @@
-"""What a run warns of: one list for the summary and the page."""
+"""The warnings of a run, for the summary and the page."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from pytest_rageval.report.run.gate_results import ungated
 from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["warned"]
+__all__ = ["warnings_of"]
 
 
-def warned(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the warnings of a run: of its data, of gates that may hide a drop, and of testbeds that cannot fail.
+def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the warnings of a run: about its data, gates that may hide a drop, and testbeds that cannot fail.
 
     Args:
-        plan: what was to be run.
-        undecided: the gates that hold and may hide a drop, each as (scope, gate).
+        plan: the run's plan.
+        undecided: (scope, gate) of each gate that holds but may hide a drop.
     """
     notes = [f"{testbed.name}: {note}" for testbed in plan.testbeds.values() for note in testbed.notes]
     notes += plan.notes

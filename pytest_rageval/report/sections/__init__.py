@@ -1,1 +1,1 @@
-"""The sections of the summary: one file a section."""
+"""The sections of the summary: one module a section."""

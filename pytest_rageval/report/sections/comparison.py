@@ -1,4 +1,4 @@
-"""A run beside its baseline, as a section of the summary: what broke, what was mended, and which of it is no noise."""
+"""The comparison with the baseline in the summary: broken and fixed cases, changes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pytest_rageval.report.text.lines import Line, Style, counted, few_of, momen
 from pytest_rageval.report.text.tables import table
 
 __all__ = [
-    "ALL_NOISE", "NO_PAIR", "cases_text", "causes_text", "change_columns", "change_text",
-    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "sorts_of", "told_lines", "unchanged_text",
+    "ALL_NOISE", "NO_PAIR", "cases_by_kind", "cases_text", "causes_text", "change_columns", "change_text",
+    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "unchanged_text", "verdict_lines",
 ]  # fmt: skip
 
 NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
 ALL_NOISE = "no change that can be told from noise"
 UNCHANGED = "no score changed"
-NAMED = 10  # cases that are named of those that broke, or were mended
+NAMED = 10  # broken or fixed cases that are listed
 
 
 def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:
-    """Yield what was compared, the primary metrics and all that changed, and what broke and was mended.
+    """Yield what was compared, a table of the primary and all significantly changed metrics, and the changed cases.
 
-    ``failed`` tells that a gate on the baseline failed: then it is not said that all is noise, as a gate's test is of
-    one side and its own cells.
+    If a gate on the baseline ``failed``, the text does not say that there is only noise: a gate's test is one-sided
+    and has its own cells.
     """
     yield Line("")
     yield Line(ascii_safe(_head(comparison)))
@@ -39,20 +39,20 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
     if shown:
         yield from table(["", *(row_name(each, comparison) for each in shown)], change_columns(shown), width)
         yield Line("")
-    yield from told_lines(comparison, shown, alpha, failed=failed)
+    yield from verdict_lines(comparison, shown, alpha, failed=failed)
     if more := len(changed) - len(shown):
         them = "it" if more == 1 else "them"
         yield Line(f"{counted(more, 'metric')} more changed within noise; results.json has {them}")
 
 
 def change_text(each: Compared, comparison: Comparison) -> str:
-    """Return in words what became of a metric, over all cases or in a cell."""
+    """Return a sentence on the change of a metric, over all cases or in a cell."""
     cells = len(comparison.cells_of(each))
     return moved_text(row_name(each, comparison), each.slice, each.found.delta, each.p_holm, cells)
 
 
 def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm: float | None, cells: int) -> str:
-    """Return ``desk accuracy fell by 0.26, p 0.031``; of a place, one of so many cells, the correction is told."""
+    """Return ``desk accuracy fell by 0.26, p 0.031``; for a cell, with the correction over ``cells`` cells."""
     over = "" if delta is None else f" by {abs(delta):.3g}"
     verb = "fell" if (delta or 0) < 0 else "rose"
     where = f" in ({' x '.join(place.values())})" if place else ""
@@ -61,7 +61,7 @@ def moved_text(name: str, place: Mapping[str, str], delta: float | None, p_holm:
 
 
 def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
-    """Return what broke cases: ``retrieval 5, generation 2``, and how many causes are known by the answer alone."""
+    """Return ``retrieval 5, generation 2``, and how many of these causes are known by the answer alone."""
     parts = [f"{cause} {causes[cause]}" for cause in CAUSES if causes.get(cause)]
     if by_answer:
         parts.append("by answer" if by_answer == sum(causes.values()) else f"{by_answer} of them by answer")
@@ -69,7 +69,7 @@ def causes_text(causes: Mapping[Cause, int], by_answer: int = 0) -> str:
 
 
 def unchanged_text(unscored: Mapping[str, int]) -> str:
-    """Return that no score changed, and what is no longer scored: metric -> how many cases."""
+    """Return that no score changed; ``unscored`` is metric -> number of cases that lost their score."""
     if not unscored:
         return UNCHANGED
     lost = few_of(tuple(f"{metric} in {counted(n, 'case')}" for metric, n in unscored.items()), 3)
@@ -77,7 +77,7 @@ def unchanged_text(unscored: Mapping[str, int]) -> str:
 
 
 def p_text(p_value: float | None) -> str:
-    """Return ``p 0.041``, and of a small one ``p < 0.0001``."""
+    """Return ``p 0.041``, or ``p < 0.0001`` for a smaller one."""
     if p_value is None:
         return "no p"
     return f"p {p_value:.2g}" if p_value >= 0.0001 else "p < 0.0001"
@@ -87,24 +87,24 @@ def cases_text(comparison: Comparison) -> str:
     """Return how many cases were compared, and how many of each other kind were not."""
     pairing = comparison.pairing
     parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
-    parts += [f"{len(names)} {what}" for what, names in sorts_of(pairing).items() if names]
+    parts += [f"{len(names)} {what}" for what, names in cases_by_kind(pairing).items() if names]
     if comparison.whole and not comparison.same_fingerprint:
         parts.append("its data or settings were others")
     return ", ".join(parts)
 
 
-def sorts_of(pairing: Pairing) -> dict[str, tuple[str, ...]]:
-    """Return the names of the cases that are not, or not simply, compared, by what became of them."""
+def cases_by_kind(pairing: Pairing) -> dict[str, tuple[str, ...]]:
+    """Return kind -> names of the cases that were not simply compared."""
 
-    def later(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    def new_names(pairs: Sequence[Pair]) -> tuple[str, ...]:
         return tuple(pair.after.name for pair in pairs)
 
     return {
         "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
         "new": tuple(case.name for case in pairing.new),
         "gone": tuple(case.name for case in pairing.gone),
-        "changed": later(pairing.changed),
-        "not scored": later(pairing.failed),
+        "changed": new_names(pairing.changed),
+        "not scored": new_names(pairing.failed),
     }
 
 
@@ -114,14 +114,14 @@ def _head(comparison: Comparison) -> str:
 
 
 def change_columns(shown: Sequence[Compared]) -> list[list[str]]:
-    """Return the columns of a table of what was compared, one row each."""
-    several = any(each.n > each.found.n_pairs for each in shown)
+    """Return the columns of a table with one row for each comparison."""
+    has_repeats = any(each.n > each.found.n_pairs for each in shown)
     return [
         ["was", *(_share(each.found.baseline) for each in shown)],
         ["now", *(_share(each.found.value) for each in shown)],
         ["change [95 %]", *(_change(each) for each in shown)],
         ["n", *(str(each.n) for each in shown)],
-        *([["cases", *(str(each.found.n_pairs) for each in shown)]] if several else ()),
+        *([["cases", *(str(each.found.n_pairs) for each in shown)]] if has_repeats else ()),
         *([["units", *(str(each.found.n_units) for each in shown)]] if any(each.found.facet for each in shown) else ()),
         ["broke", *(str(len(each.broken)) for each in shown)],
         ["mended", *(str(len(each.fixed)) for each in shown)],
@@ -140,23 +140,23 @@ def _change(each: Compared) -> str:
     return change if ci95 is None else f"{change} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
 
 
-def told_lines(
+def verdict_lines(
     comparison: Comparison, shown: Sequence[Compared], alpha: float, *, failed: bool = False
 ) -> Iterator[Line]:
-    """Yield which cases broke and were mended by the primary metrics, why, and what of all that changed is no noise."""
+    """Yield broken and fixed cases by the primary metrics, their causes, and all significant changes."""
     for each in (each for each in shown if comparison.is_primary(each)):
         if each.broken:
             why = f" ({causes_text(each.causes, each.by_answer)})"
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
             yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
-    sure = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
-    for each in sure:
+    significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    for each in significant:
         text = change_text(each, comparison)
         if each.slice and each.broken:
             text += f"; broke: {causes_text(each.causes, each.by_answer)}"
         yield Line(ascii_safe(text), _style(each, comparison))
-    if not sure:
+    if not significant:
         some = any(each.broken or each.fixed for each in comparison.compared)
         if not (some and failed):
             yield Line(ALL_NOISE if some else unchanged_text(comparison.unscored))
@@ -167,12 +167,12 @@ def told_lines(
 
 
 def _least(comparison: Comparison) -> Iterator[Line]:
-    """Yield the smallest drops that could have been seen, of the primary metrics."""
+    """Yield the smallest detectable drops of the primary metrics."""
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     known = sorted((each.found.least_drop, row_name(each, comparison)) for each in primary if each.found.least_drop)
     if known:
-        told = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
-        yield Line(ascii_safe(f"the smallest drops that could have been seen: {told}"))
+        drops = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
+        yield Line(ascii_safe(f"the smallest drops that could have been seen: {drops}"))
 
 
 def _style(each: Compared, comparison: Comparison) -> Style:
@@ -182,16 +182,16 @@ def _style(each: Compared, comparison: Comparison) -> Style:
 
 
 def row_name(each: Compared, comparison: Comparison) -> str:
-    """Return the testbed and metric that were compared and, where there are several, the system."""
+    """Return the testbed and metric of a comparison, and the system if there are several."""
     several = len(comparison.after.systems) > 1
     return row_text(comparison.after.testbeds[each.testbed].name, each.metric, each.system if several else "")
 
 
 def row_text(testbed: str, metric: str, system: str) -> str:
-    """Return ``desk accuracy (careful)``, without a system for ""."""
+    """Return ``desk accuracy (careful)``; no parentheses if the system is ""."""
     return f"{testbed} {metric}" + (f" ({system})" if system else "")
 
 
 def _names(pairs: Sequence[Pair]) -> str:
-    """Return the ids of cases, each once under however many settings it stands."""
+    """Return the ids of cases; a case with several settings appears once."""
     return few_of(tuple(dict.fromkeys(pair.after.case for pair in pairs)), NAMED)

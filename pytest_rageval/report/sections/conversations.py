@@ -1,4 +1,4 @@
-"""What conversations tell, as a section of the summary."""
+"""Conversations in the summary."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ CONVERSATIONS = "conversations - mean of their means; whole: no turn misses; rou
 
 
 def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table with a row for each testbed and system that held conversations: as wholes, and round by round."""
-    found = run.dialogues()
-    if not found:
+    """Yield a table of conversations, as wholes and by round, with a row for each testbed and system."""
+    dialogues = run.dialogues()
+    if not dialogues:
         return
-    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
+    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in dialogues])
     yield Line("")
     yield Line(CONVERSATIONS)
-    yield from table(["testbed", *labels], dialogue_columns(found), width)
+    yield from table(["testbed", *labels], dialogue_columns(dialogues), width)
 
 
-def dialogue_columns(found: Sequence[Dialogues]) -> list[list[str]]:
-    """Return the columns of the table, each with its head, but for that of the labels."""
-    rounds = sorted({name for each in found for name, _ in each.rounds}, key=sort_key)
-    cells = [dict(each.rounds) for each in found]
+def dialogue_columns(dialogues: Sequence[Dialogues]) -> list[list[str]]:
+    """Return the columns of the table with their heads, without the column of labels."""
+    rounds = sorted({name for each in dialogues for name, _ in each.rounds}, key=sort_key)
+    cells = [dict(each.rounds) for each in dialogues]
     return [
-        ["metric", *(each.metric for each in found)],
-        ["dialogues", *(str(each.n) for each in found)],
-        ["mean", *(_share(each.mean) for each in found)],
-        ["whole", *(_whole(each) for each in found)],
+        ["metric", *(each.metric for each in dialogues)],
+        ["dialogues", *(str(each.n) for each in dialogues)],
+        ["mean", *(_share(each.mean) for each in dialogues)],
+        ["whole", *(_whole(each) for each in dialogues)],
         *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
     ]
 
 
-def _whole(told: Dialogues) -> str:
-    return _share(told.whole) if told.whole is None else f"{_share(told.whole)} of {told.n_complete}"
+def _whole(each: Dialogues) -> str:
+    return _share(each.whole) if each.whole is None else f"{_share(each.whole)} of {each.n_complete}"
 
 
 def _cell(cell: Cell | None) -> str:

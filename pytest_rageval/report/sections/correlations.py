@@ -1,4 +1,4 @@
-"""How far what was retrieved tells what was answered, as a section of the summary."""
+"""Correlations of retrieval metrics with answer metrics in the summary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.summary_data import is_worth_telling
+from pytest_rageval.report.run.summary_data import shows_correlations
 from pytest_rageval.report.text.lines import Line, interval
 from pytest_rageval.report.text.tables import MOST, table
 
@@ -17,22 +17,22 @@ WHY = {"too_few": "n < 3", "constant": "one is constant"}
 
 
 def correlation_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table of the correlations of each testbed that has an ``erag:`` metric, its baselines beside it."""
-    worth = {key for key, testbed in run.plan.testbeds.items() if is_worth_telling(testbed)}
-    every = [each for each in run.correlations() if each.testbed in worth] if worth else []
+    """Yield a table of the correlations of each testbed with an ``erag:`` metric."""
+    testbeds = {key for key, testbed in run.plan.testbeds.items() if shows_correlations(testbed)}
+    every = [each for each in run.correlations() if each.testbed in testbeds] if testbeds else []
     shown = every[:MOST]
     if not shown:
         return
     several = len({each.system for each in shown}) > 1
     names = [run.plan.testbeds[each.testbed].name for each in shown]
     labels = [f"{name} ({each.system})" if several else name for name, each in zip(names, shown, strict=True)]
-    found = [each.found for each in shown]
+    correlations = [each.correlation for each in shown]
     columns = [
         ["retrieval", *(each.retrieval for each in shown)],
         ["answer", *(each.downstream for each in shown)],
-        ["n", *(str(each.n) for each in found)],
-        ["tau-b", *("undefined" if e.tau_b is None else _told(e.tau_b, e.tau_b_ci95) for e in found)],
-        ["rho", *(WHY[e.reason or ""] if e.rho is None else _told(e.rho, e.rho_ci95) for e in found)],
+        ["n", *(str(each.n) for each in correlations)],
+        ["tau-b", *("undefined" if e.tau_b is None else _estimate(e.tau_b, e.tau_b_ci95) for e in correlations)],
+        ["rho", *(WHY[e.reason or ""] if e.rho is None else _estimate(e.rho, e.rho_ci95) for e in correlations)],
     ]
     yield Line("")
     yield Line("correlations of retrieval with answers - Kendall's tau-b, Spearman's rho [95 %]")
@@ -41,5 +41,5 @@ def correlation_lines(run: Run, width: int) -> Iterator[Line]:
         yield Line(f"... {len(every) - MOST} more in results.json")
 
 
-def _told(value: float, ci95: Interval | None) -> str:
+def _estimate(value: float, ci95: Interval | None) -> str:
     return f"{value:+.2f} {interval(ci95)}"

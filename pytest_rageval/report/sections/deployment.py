@@ -1,4 +1,4 @@
-"""What retrieval costs to run, as a section of the summary."""
+"""The cost of retrieval in the summary: time, memory and disk."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["deployment_lines"]
 
 
 def deployment_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table of the retrievers that tell of themselves, and one of the stages of systems that retrieve."""
+    """Yield a table of the retrievers that report facts, and one of the stages of systems that retrieve."""
     stages, queries = run.times()
     if run.retrievers:
         yield Line("")
         yield Line("retrievers - seconds; what the index takes on disk, and of a process' memory")
-        head, *columns = map(list, zip(*_weights(run.retrievers, queries), strict=True))  # a column each: they are few
+        head, *columns = map(list, zip(*_weights(run.retrievers, queries), strict=True))  # one column per retriever
         yield from table(head, columns, width)
     retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
     stages = [stage for stage in stages if stage.name in retrieving]
@@ -31,15 +31,15 @@ def deployment_lines(run: Run, width: int) -> Iterator[Line]:
 
 
 def _names(retrievers: list[Facts]) -> list[str]:
-    """Return what each is called; where several share a name, with the settings in which they differ."""
+    """Return the names of retrievers; retrievers with the same name get the settings in which they differ."""
     names = [retriever_of(facts) for facts in retrievers]
-    told = []
+    labels = []
     for name, facts in zip(names, retrievers, strict=True):
         others = [other for other, its in zip(retrievers, names, strict=True) if its == name]
         settings = settings_of(facts).items()
-        apart = [f"{key}={value}" for key, value in settings if any(other.get(key) != value for other in others)]
-        told.append(f"{name} ({', '.join(apart)})" if apart else name)
-    return told
+        distinct = [f"{key}={value}" for key, value in settings if any(other.get(key) != value for other in others)]
+        labels.append(f"{name} ({', '.join(distinct)})" if distinct else name)
+    return labels
 
 
 def _weights(retrievers: list[Facts], queries: dict[str, Stage]) -> list[list[str]]:
@@ -74,7 +74,7 @@ def _share(value: object) -> str:
 
 
 def _seconds(value: object) -> str:
-    """Return ``0.00012``: two digits that count, and never more than five behind the point."""
+    """Return ``0.00012``: two significant digits, and at most five decimals."""
     if not isinstance(value, int | float):
         return ABSENT
     return f"{value:.2f}" if value >= 0.1 else f"{value:.5f}".rstrip("0").rstrip(".") or "0"

@@ -1,4 +1,4 @@
-"""Gates in the summary, and a failed gate as the failure of a test."""
+"""Gates in the summary, and a failed gate as a test failure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pytest_rageval.analysis.worst_cases import Flaws
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.sections.comparison import causes_text, p_text
-from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrapped
+from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
 __all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
-NAMED = 10  # cases of each kind that a failed gate names
-INDENT = 12  # columns before a gate, and before what is said of it
-FEW = 3  # gates whose cases were all deselected, which are shown
-WIDTH = 80  # columns of a failure, which is written before anybody knows the terminal
+NAMED = 10  # cases of each kind that a failed gate lists
+INDENT = 12  # columns before the details of a gate
+FEW = 3  # deselected or partial gates that are listed; more are only counted
+WIDTH = 80  # columns of a failure; it is written before the terminal's width is known
 _PART = "not decided: only a part of their cases was selected"
-FACTS = 42  # columns that a gate's state, value, n and interval take
+FACTS = 42  # columns of a gate's state, value, n and interval
 
 
 def gate_failure(result: GateResult) -> str:
@@ -45,10 +45,10 @@ def gate_failure(result: GateResult) -> str:
         facts.append(cells_text(result))
     if result.small:
         facts.append(_small_text(result))
-    told = wrapped(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
+    lines = wrap(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
     if result.flaws is not None:
-        told = chain(told, wrapped(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
-    head += [line.text for line in told]
+        lines = chain(lines, wrap(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
+    head += [line.text for line in lines]
     if result.worst:
         head.append("  worst cases:")
         head.extend(f"    {number(value)}  {nodeid}" for nodeid, value in result.worst)
@@ -62,21 +62,21 @@ def cells_text(result: GateResult) -> str:
 
 
 def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:
-    """Yield the gates under their scopes; under one what it says against the baseline, and of its cases' repeats.
+    """Yield the gates by scope, each with its comparison with the baseline and the repeats of its cases.
 
-    Many whose cases were all deselected, or of which only a part was selected, are counted, unless ``every`` one is
-    wanted.
+    Gates without a selected case, or with only part of their cases, are counted if there are many, unless ``every``
+    gate is requested.
     """
     if not results:
         return
     yield Line("")
     yield Line("gates")
     shown = list(results)
-    for belongs, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_part, _PART)):
-        those = [result for result in shown if belongs(result)]
-        if not every and len(those) > FEW:
-            shown = [result for result in shown if not belongs(result)]
-            yield Line(f"  {len(those)} gates {what}", "yellow")
+    for is_kind, what in ((_is_deselected, "skipped: all their cases were deselected"), (_is_part, _PART)):
+        gates = [result for result in shown if is_kind(result)]
+        if not every and len(gates) > FEW:
+            shown = [result for result in shown if not is_kind(result)]
+            yield Line(f"  {len(gates)} gates {what}", "yellow")
     room = min(max((len(str(result.gate)) for result in shown), default=0), max(0, width - FACTS))
     scope = ""
     for result in shown:
@@ -84,7 +84,7 @@ def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False
             scope = result.scope
             yield Line(ascii_safe(f"  {scope}"))
         for line in _gate_lines(result, room):
-            yield from wrapped(line, width, between="  ", indent=INDENT)
+            yield from wrap(line, width, between="  ", indent=INDENT)
 
 
 def _is_deselected(result: GateResult) -> bool:
@@ -127,32 +127,33 @@ def _gate_text(result: GateResult, room: int) -> str:
     return f"    {result.status.upper()}  {result.gate!s:<{room}}  {'  '.join(facts)}"
 
 
-def _against(result: GateResult, told: Regression) -> list[str]:
-    """Return what a gate's pairs say against the baseline, those of the deciding cell where it has several."""
-    found = told.found
+def _against(result: GateResult, regression: Regression) -> list[str]:
+    """Return how a gate, or its deciding cell, compares with the baseline."""
+    paired = regression.found
     if result.not_comparable:
         return [ascii_safe(result.reason or "")]
-    if found.delta is None:
+    if paired.delta is None:
         return ["nothing to compare in the baseline"]
-    least = [f"could show {'no drop' if found.least_drop is None else f'{found.least_drop:.3g}'}"]
-    over = counted(found.n_pairs, "case") + in_units(found.n_units if found.facet else None, found.facet)
-    if not found.delta and not told.broken:
+    least = [f"could show {'no drop' if paired.least_drop is None else f'{paired.least_drop:.3g}'}"]
+    over = counted(paired.n_pairs, "case") + in_units(paired.n_units if paired.facet else None, paired.facet)
+    if not paired.delta and not regression.broken:
         return [f"as in the baseline over {over}", *least]
-    now = "" if number(found.value) == number(result.value) else f", now {number(found.value)}"
-    change = f"was {number(found.baseline)}{now}, {found.delta:+.3g} {interval(found.ci95)}"
+    now = "" if number(paired.value) == number(result.value) else f", now {number(paired.value)}"
+    change = f"was {number(paired.baseline)}{now}, {paired.delta:+.3g} {interval(paired.ci95)}"
     if result.status == "passed" and not result.undecided:
         return [f"{change} over {over}", *least]
-    corrected = f", corrected over {told.family} comparisons" if told.family > 1 else ""
-    return [change, f"one-sided {p_text(told.p_value)} over {over}{corrected}", *least]
+    corrected = f", corrected over {regression.family} comparisons" if regression.family > 1 else ""
+    return [change, f"one-sided {p_text(regression.p_value)} over {over}{corrected}", *least]
 
 
-def _broke(told: Regression) -> str:
-    """Return how many of the cases that became worse have each cause."""
-    return f"broke: {causes_text(causes_of(told.broken, told.of), n_by_answer(told.broken, told.of))}"
+def _broke(regression: Regression) -> str:
+    """Return the causes of the cases that became worse, with counts."""
+    pairs, of = regression.broken, regression.of
+    return f"broke: {causes_text(causes_of(pairs, of), n_by_answer(pairs, of))}"
 
 
 def _undecided_text(result: GateResult) -> str:
-    """Return which drops of a gate that holds are beyond its tolerance and cannot be told from noise, or ""."""
+    """Return which drops of a passed gate are inconclusive, or ""."""
     cells = result.undecided
     if not cells:
         return ""
@@ -167,12 +168,12 @@ def _undecided_text(result: GateResult) -> str:
 
 def _small_text(result: GateResult) -> str:
     """Return which cells were too small to judge, with their counts."""
-    named = few_of(tuple(f"{place_text(cell.slice)} {n_text(cell)}" for cell in result.small), 3)
-    return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({named})"
+    places = few_of(tuple(f"{place_text(cell.slice)} {n_text(cell)}" for cell in result.small), 3)
+    return f"{len(result.small)} of {len(result.cells)} cells not judged, n < {result.gate.min_n} ({places})"
 
 
 def n_text(result: GateResult) -> str:
-    """Return ``n 12``, for repeated cases ``n 36 of 12 cases``, and for dependent ones ``n 100 in 20 dialogues``."""
+    """Return ``n 12``, ``n 36 of 12 cases`` with repeats, or ``n 100 in 20 dialogues`` with dependent cases."""
     of = "" if result.n_cases is None else f" of {counted(result.n_cases, 'case')}"
     return f"n {result.n}{of}{in_units(result.n_units, result.unit)}"
 

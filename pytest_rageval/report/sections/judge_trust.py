@@ -1,4 +1,4 @@
-"""How far judges agree with people, as a section of the summary."""
+"""Agreement of judges with people in the summary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JUDGES = "judges against people"
 
 
 def trust_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table with a row for each judge that has to agree with people, and why scores were withheld."""
+    """Yield a table with a row for each judge with a required agreement, and why scores were withheld."""
     if not run.trusts:
         return
     yield Line("")
@@ -30,7 +30,7 @@ def trust_lines(run: Run, width: int) -> Iterator[Line]:
 
 
 def trust_columns(trusts: Sequence[Trust]) -> list[list[str]]:
-    """Return the columns of the table, each with its head, but for that of the judges."""
+    """Return the columns of the table with their heads, without the column of judges."""
     return [
         ["labelled", *(_counted(trust) for trust in trusts)],
         ["accuracy", *(_number(trust.accuracy) for trust in trusts)],
@@ -41,7 +41,7 @@ def trust_columns(trusts: Sequence[Trust]) -> list[list[str]]:
 
 
 def trust_texts(trust: Trust) -> tuple[list[str], list[str]]:
-    """Return which labels of a judge were not used, and why its scores do not count, where they do not."""
+    """Return which labels of a judge were not used, and why its scores do not count."""
     unused = [f"{trust.judge}: {counted(n, 'label')} not used, {why}" for why, n in trust.unused.items()]
     problem = [] if trust.problem is None else [trust.problem]
     return unused, [f"{trust.judge} is not trusted, its scores do not count: {why}" for why in problem]

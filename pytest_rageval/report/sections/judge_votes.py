@@ -1,4 +1,4 @@
-"""How far judges agree where several votes were asked for, as a section of the summary."""
+"""Agreement among the votes of judges in the summary."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["ballot_lines"]
 
 
 def ballot_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table with a row for each metric that several votes decided, and the columns that tell of any."""
-    found = run.ballots()
-    if not found:
+    """Yield a table with a row for each metric that several votes decided, without empty columns."""
+    ballots = run.ballots()
+    if not ballots:
         return
     columns = [
-        ["judges", *(str(len(each.models)) for each in found)],
-        ["votes", *(str(each.n_votes) for each in found)],
-        ["no label", *(str(each.n_unread or "–") for each in found)],
-        ["split", *(_told(each.split, each.n_answers) for each in found)],
-        ["two judges", *(_told(each.judges.share, each.judges.n) for each in found)],
-        ["asked again", *(_told(each.repeats.share, each.repeats.n) for each in found)],
-        ["swapped", *(_told(each.swapped.share, each.swapped.n) for each in found)],
+        ["judges", *(str(len(each.models)) for each in ballots)],
+        ["votes", *(str(each.n_votes) for each in ballots)],
+        ["no label", *(str(each.n_unread or "–") for each in ballots)],
+        ["split", *(_share(each.split, each.n_answers) for each in ballots)],
+        ["two judges", *(_share(each.judges.share, each.judges.n) for each in ballots)],
+        ["asked again", *(_share(each.repeats.share, each.repeats.n) for each in ballots)],
+        ["swapped", *(_share(each.swapped.share, each.swapped.n) for each in ballots)],
     ]
-    told = [column for column in columns if set(column[1:]) != {"–"}]
+    filled = [column for column in columns if set(column[1:]) != {"–"}]
     yield Line("")
     yield Line("judges - split: answers whose labels differ; then pairs of labels that agree")
-    yield from table(["metric", *(each.metric for each in found)], told, width)
+    yield from table(["metric", *(each.metric for each in ballots)], filled, width)
 
 
-def _told(share: float | None, n: int) -> str:
+def _share(share: float | None, n: int) -> str:
     return "–" if share is None else f"{share:.2f} of {n}"

@@ -1,4 +1,4 @@
-"""Matrices as tables, with what their cells show, their margins, and their rows' groups."""
+"""Matrices as tables, with legend, margins and groups of rows."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
 from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.text.heat import Infos, levels_of, marked
-from pytest_rageval.report.text.lines import Line, wrapped
+from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells
+from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
 __all__ = ["Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
-ALL = "all"  # the margin of sums
+ALL = "all"  # label of the margin of sums
 MICRO = "micro"
 MACRO = "macro"
 
 
 class Shown(NamedTuple):
-    """What stands in a table, and of a cell what it is worth."""
+    """The text of a table cell, and its value for the heat level."""
 
     text: str
     value: float | None = None
 
 
 def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:
-    """Yield the matrices; what a cell shows is said where it first is shown.
+    """Yield the matrices; each legend is printed once.
 
     Args:
         matrices: the matrices.
-        infos: what is known of their metrics.
+        infos: the properties of their metrics.
         width: columns of the terminal.
     """
-    said = set()
+    printed = set()
     for matrix in matrices:
         yield Line("")
-        shows = matrix_legend(matrix)
-        notes = [*([shows] if shows not in said else ()), *_missing(matrix)]
+        legend = matrix_legend(matrix)
+        notes = [*([legend] if legend not in printed else ()), *_missing(matrix)]
         title = ascii_safe(matrix_title(matrix)) + (f" - {'; '.join(notes)}" if notes else "")
-        yield from wrapped(Line(title), width, between=" - ")
-        said.add(shows)
+        yield from wrap(Line(title), width, between=" - ")
+        printed.add(legend)
         level, first = levels_of(matrix, infos), 1
         rows = [[None if level is None or c.value is None else level(c.value) for c in row] for row in _table(matrix)]
         for block in matrix_blocks(matrix, width):
             yield Line("")
-            yield from marked(block, rows[1:], first)
+            yield from mark_cells(block, rows[1:], first)
             first += len(block[1].split()) - 1
         sides = ((matrix.rows, "rows"), (matrix.cols, "columns"))
         if left_out := [f"{len(values) - MOST} more {side}" for values, side in sides if len(values) > MOST]:
@@ -55,10 +55,10 @@ def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterat
 
 
 def matrix_blocks(matrix: Matrix, width: int) -> list[list[str]]:
-    """Return the matrix as one table, or as several blocks of columns that keep within ``width``.
+    """Return the matrix as one table, or as several blocks of columns that fit ``width``.
 
-    The last columns and rows are the means of rows and columns: micro, over their cases, and macro, over their cells.
-    Sums have one margin, of all. Of more than `MOST` rows or columns the first are shown; results.json has them all.
+    The last columns and rows are the means of rows and columns: micro over their cases, macro over their cells.
+    Sums have one margin, ``all``. Only the first `MOST` rows and columns are shown; results.json has them all.
     """
     head, *columns = map(list, zip(*matrix_rows(matrix), strict=True))
     return blocks_of(head, columns, width)
@@ -84,7 +84,7 @@ def _table(matrix: Matrix) -> list[list[Shown]]:
 
 
 def _rows(matrix: Matrix) -> Iterator[tuple[str, Sequence[Cell | None], Cell]]:
-    """Yield the label, the cells and the margin of the rows shown, those of a group indented under the group's own."""
+    """Yield label, cells and margin of each visible row; rows of a group are indented under the group's own row."""
     starts, at = {}, 0
     for group in matrix.groups:
         starts[at] = group
@@ -110,13 +110,13 @@ def _macro(matrix: Matrix, value: float | None) -> Shown:
 
 
 def matrix_title(matrix: Matrix) -> str:
-    """Return what a matrix is of: ``accuracy by topic x task``, with its system where there are several."""
+    """Return ``accuracy by topic x task``, with the system if there are several."""
     system = matrix.system + (f" - {matrix.minus}" if matrix.minus else "")
     return f"{matrix.metric} by {matrix.row_facet} x {matrix.col_facet}" + (f" · {system}" if system else "")
 
 
 def _missing(matrix: Matrix) -> list[str]:
-    """Return what withholds a macro average."""
+    """Return why there is no macro average: the number of missing cells."""
     n, n_cells = matrix.n_missing, len(matrix.rows) * len(matrix.cols)
     return [f"{n} of {n_cells} cells missing"] if n and matrix.metric not in TOTALS and n_cells > 1 else []
 

@@ -1,4 +1,4 @@
-"""What repeats tell, as a section of the summary."""
+"""Repeats in the summary: their spread, and the cases that flip."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ REPEATS = "repeats - spread of the k runs' means; pass^k: all k runs pass; never
 """The heading of the section."""
 
 NAMED = 10
-"""Cases of a testbed that are named, as they flip."""
+"""Maximum number of flipping cases that are listed for a testbed."""
 
 
 def repeat_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table with a row for each testbed and system whose cases were repeated, and which cases flip."""
-    named = repeats_of(run)
-    if not named:
+    """Yield a table with a row for each testbed and system with repeated cases, and which cases flip."""
+    pairs = repeats_of(run)
+    if not pairs:
         return
-    labels, found = [label for label, _ in named], [each for _, each in named]
+    labels, repeats = [label for label, _ in pairs], [each for _, each in pairs]
     yield Line("")
     yield Line(REPEATS)
-    yield from table(["testbed", *labels], repeat_columns(found), width)
-    yield from (Line(ascii_safe(text)) for text in flip_texts(labels, found))
+    yield from table(["testbed", *labels], repeat_columns(repeats), width)
+    yield from (Line(ascii_safe(text)) for text in flip_texts(labels, repeats))
 
 
-def repeat_columns(found: Sequence[Repeats]) -> list[list[str]]:
-    """Return the columns of the table, each with its head, but for that of the labels."""
+def repeat_columns(repeats: Sequence[Repeats]) -> list[list[str]]:
+    """Return the columns of the table with their heads, without the column of labels."""
     return [
-        ["metric", *(each.metric for each in found)],
-        ["cases x k", *(f"{each.n_cases} x {each.k}" for each in found)],
-        ["mean", *(_share(each.mean) for each in found)],
-        ["spread", *("?" if each.spread is None else f"±{each.spread:.3f}" for each in found)],
-        ["pass@1", *(_share(each.pass_at_1) for each in found)],
-        ["pass^k", *(_share(each.pass_hat_k) for each in found)],
-        ["flip", *(str(len(each.flips)) for each in found)],
-        ["never", *(str(len(each.always_missed)) for each in found)],
+        ["metric", *(each.metric for each in repeats)],
+        ["cases x k", *(f"{each.n_cases} x {each.k}" for each in repeats)],
+        ["mean", *(_share(each.mean) for each in repeats)],
+        ["spread", *("?" if each.spread is None else f"±{each.spread:.3f}" for each in repeats)],
+        ["pass@1", *(_share(each.pass_at_1) for each in repeats)],
+        ["pass^k", *(_share(each.pass_hat_k) for each in repeats)],
+        ["flip", *(str(len(each.flips)) for each in repeats)],
+        ["never", *(str(len(each.always_missed)) for each in repeats)],
     ]
 
 
-def flip_texts(labels: Sequence[str], found: Sequence[Repeats]) -> Iterator[str]:
-    """Yield which cases flip, for each testbed and system that has such."""
-    for label, each in zip(labels, found, strict=True):
+def flip_texts(labels: Sequence[str], repeats: Sequence[Repeats]) -> Iterator[str]:
+    """Yield which cases flip, for each testbed and system with flipping cases."""
+    for label, each in zip(labels, repeats, strict=True):
         if each.flips:
             yield f"{label} flips: {few_of(each.flips, NAMED)}"
 
 
 def repeats_of(run: Run) -> list[tuple[str, Repeats]]:
-    """Return what repeats tell of each testbed and system whose cases were repeated, with its name."""
-    found = run.repeats()
-    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in found])
-    return list(zip(labels, found, strict=True))
+    """Return (label, repeats) for each testbed and system with repeated cases."""
+    repeats = run.repeats()
+    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in repeats])
+    return list(zip(labels, repeats, strict=True))
 
 
 def _share(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Warnings about systems whose model calls a budget or a gate on cost or tokens does not see."""
+"""Warn of systems whose model calls are invisible to a budget or a gate on cost or tokens."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pytest_rageval.report.text.lines import few_of
 __all__ = ["UNSEEN", "unseen_at_end", "unseen_at_start"]
 
 UNSEEN = "your system's calls are not seen"
-"""How each of these warnings begins."""
+"""Start of each of these warnings."""
 
 TO_SEE = "return an Answer with its usage (tokens and cost_usd), or ask the model of the fixture rag_llm"
 
 PARTS = {"cost_usd": "cost", "tokens": "tokens"}
-"""The pseudo-metrics of what calls take, and what an answer has to report for them."""
+"""Pseudo-metric of usage -> what an answer must report for it."""
 
 
 def unseen_at_start(plan: Plan, *, budget: bool) -> list[str]:
-    """Return what limits may not see, before anything runs: one sentence, or none."""
+    """Return one sentence on limits that may miss calls, before anything runs, or none."""
     gates = list(_cost_gates(plan))
     limits = (["the budget"] if budget else []) + list(dict.fromkeys(str(gate) for gate, _ in gates))
-    systems = dict.fromkeys(plan.unseen if budget else (system for _, found in gates for system in found))
+    systems = dict.fromkeys(plan.unseen if budget else (system for _, names in gates for system in names))
     if not systems:
         return []
     shown = few_of(tuple(plan.unseen[system] for system in systems), 3)
@@ -35,18 +35,18 @@ def unseen_at_start(plan: Plan, *, budget: bool) -> list[str]:
 
 
 def unseen_at_end(plan: Plan, outcomes: Iterable[Outcome], *, budget: bool) -> Iterator[str]:
-    """Yield for each unseen system under a limit how many of its answers report nothing, or how the budget bound it.
+    """Yield for each unseen system under a limit how many of its answers report no usage, or how the budget applied.
 
-    A replayed answer took no calls, so it is not counted.
+    A replayed answer made no calls, so it is not counted.
     """
-    asked = [outcome for outcome in answered(outcomes) if not is_replayed(outcome)]
+    live = [outcome for outcome in answered(outcomes) if not is_replayed(outcome)]
     metrics: dict[str, dict[str, None]] = {system: {"cost_usd": None} for system in plan.unseen if budget}
     for gate, systems in _cost_gates(plan):
         for system in systems:
             metrics.setdefault(system, {})[gate.metric] = None
-    for system, watched in metrics.items():
+    for system, required in metrics.items():
         shown = plan.unseen[system]
-        silent = " and ".join(_silent(watched, [outcome for outcome in asked if outcome.system == system], shown))
+        silent = " and ".join(_silent(required, [outcome for outcome in live if outcome.system == system], shown))
         if silent:
             unbound = ", so the budget did not bound them" if budget else ""
             yield f"{UNSEEN}: {silent}{unbound}; {TO_SEE}"
@@ -55,13 +55,13 @@ def unseen_at_end(plan: Plan, outcomes: Iterable[Outcome], *, budget: bool) -> I
 
 
 def _silent(metrics: Iterable[str], outcomes: Sequence[Outcome], system: str) -> Iterator[str]:
-    """Yield how many answers do not report what each metric needs."""
-    of_system = f" answers of {system}"
+    """Yield how many answers do not report the usage that each metric needs."""
+    suffix = f" answers of {system}"
     for metric in metrics:
         unknown = sum(used(metric, outcome) is None for outcome in outcomes)
         if unknown:
-            yield f"{unknown} of {len(outcomes)}{of_system} report no {PARTS[metric]}"
-            of_system = ""
+            yield f"{unknown} of {len(outcomes)}{suffix} report no {PARTS[metric]}"
+            suffix = ""
 
 
 def _cost_gates(plan: Plan) -> Iterator[tuple[Gate, list[str]]]:

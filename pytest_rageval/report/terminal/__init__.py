@@ -1,1 +1,1 @@
-"""What the terminal shows: the summary, the status line, comparisons and histories."""
+"""Print to the terminal: summary, status line, comparisons and histories."""

@@ -1,4 +1,4 @@
-"""Judges against people, as lines for a terminal and as JSON."""
+"""Show the agreement of judges with people, as lines for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ _COLUMNS = ("accuracy", "kappa", "kappa_quadratic", "alpha", "higher", "lower")
 _HEADS = ("accuracy", "kappa", "quadratic kappa", "alpha", "judge higher", "judge lower")
 
 
-def against_people_lines(told: AgainstPeople, width: int) -> Iterator[str]:
-    """Yield what labels tell of a run, for a terminal of ``width`` columns."""
-    yield from count_lines(told.matched)
-    yield from _notes(told)
+def against_people_lines(result: AgainstPeople, width: int) -> Iterator[str]:
+    """Yield the agreement of a run's metrics with people's labels, for a terminal of ``width`` columns."""
+    yield from count_lines(result.matched)
+    yield from _notes(result)
     yield ""
     yield "judge against people - value [95 % interval]"
-    rows = [row for judge in told.judges for row in _rows(judge, told.by)]
+    rows = [row for judge in result.judges for row in _rows(judge, result.by)]
     columns = [["n", *(str(each.n) for _, each in rows)], ["cases", *(str(each.n_cases) for _, each in rows)]]
     if any(each.n_units < each.n_cases for _, each in rows):
         columns.append(["units", *(str(each.n_units) for _, each in rows)])
-    two_levels = all(len(judge.agreement.levels) == 2 for judge in told.judges)
+    two_levels = all(len(judge.agreement.levels) == 2 for judge in result.judges)
     for key, head in zip(_COLUMNS, _HEADS, strict=True):
-        if not (two_levels and key == "kappa_quadratic"):  # which is kappa then
+        if not (two_levels and key == "kappa_quadratic"):  # equals kappa for two levels
             columns.append([head, *(_estimate(getattr(each, key)) for _, each in rows)])
-    for block in blocks_of([f"metric {told.by}".strip(), *(label for label, _ in rows)], columns, width):
+    for block in blocks_of([f"metric {result.by}".strip(), *(label for label, _ in rows)], columns, width):
         yield ""
         yield from block
-    for judge in told.judges:
+    for judge in result.judges:
         yield from _confusion(judge)
-    if told.means:
-        yield from _corrected(told.means, width)
+    if result.means:
+        yield from _corrected(result.means, width)
 
 
-def against_people_json(told: AgainstPeople) -> dict[str, Any]:
-    """Return what labels tell of a run as builtins."""
-    matched = told.matched
+def against_people_json(result: AgainstPeople) -> dict[str, Any]:
+    """Return the agreement of a run's metrics with people's labels as builtins."""
+    matched = result.matched
     return {
         "labels": {
             "answers": len(matched.answers),
@@ -58,7 +58,7 @@ def against_people_json(told: AgainstPeople) -> dict[str, Any]:
             "blank": [label.where for label in matched.blank],
             "unmatched": {why: [label.where for label in labels] for why, labels in matched.unmatched.items()},
         },
-        "people": None if told.people is None else {"alpha": told.people[0], "n": told.people[1]},
+        "people": None if result.people is None else {"alpha": result.people[0], "n": result.people[1]},
         "judges": [
             {
                 "metric": judge.metric,
@@ -66,11 +66,11 @@ def against_people_json(told: AgainstPeople) -> dict[str, Any]:
                 "snapped": judge.compared.snapped,
                 "unscored": dict(judge.unscored),
                 "agreement": asdict(judge.agreement),
-                "by": {told.by: {value: asdict(each) for value, each in judge.slices.items()}} if told.by else {},
+                "by": {result.by: {value: asdict(each) for value, each in judge.slices.items()}} if result.by else {},
             }
-            for judge in told.judges
+            for judge in result.judges
         ],
-        "means": [{"metric": each.metric, "system": each.system, **asdict(each.mean)} for each in told.means],
+        "means": [{"metric": each.metric, "system": each.system, **asdict(each.mean)} for each in result.means],
     }
 
 
@@ -87,47 +87,48 @@ def count_lines(matched: Matched) -> Iterator[str]:
         yield f"{counted(len(names), 'label')} not used, {why}: {few_of(names, FEW_NAMES)}"
 
 
-def _notes(told: AgainstPeople) -> Iterator[str]:
-    for judge in told.judges:
+def _notes(result: AgainstPeople) -> Iterator[str]:
+    for judge in result.judges:
         if judge.unscored:
             reasons = ", ".join(f"{n} {reason}" for reason, n in judge.unscored.items())
             yield f"{judge.metric}: {counted(sum(judge.unscored.values()), 'labelled answer')} unscored ({reasons})"
-    cut = {judge.metric: judge.compared.threshold for judge in told.judges if judge.compared.threshold is not None}
-    for threshold in sorted(set(cut.values())):
-        metrics = ", ".join(metric for metric, its in cut.items() if its == threshold)
+    compared = {judge.metric: judge.compared for judge in result.judges}
+    thresholds = {metric: each.threshold for metric, each in compared.items() if each.threshold is not None}
+    for threshold in sorted(set(thresholds.values())):
+        metrics = ", ".join(metric for metric, its in thresholds.items() if its == threshold)
         yield f"a score of at least {threshold:g} counts as 1, any other as 0: {metrics}"
-    snapped = [judge.metric for judge in told.judges if judge.compared.snapped]
+    snapped = [judge.metric for judge in result.judges if judge.compared.snapped]
     if snapped:
         yield f"a score counts as the nearest of people's values: {', '.join(snapped)}"
-    if told.people is not None:
-        yield f"people among themselves: alpha {number(told.people[0])} over {counted(told.people[1], 'answer')}"
+    if result.people is not None:
+        yield f"people among themselves: alpha {number(result.people[0])} over {counted(result.people[1], 'answer')}"
 
 
 def _rows(judge: JudgeOf, by: str) -> Iterator[tuple[str, Agreement]]:
     yield f"{judge.metric} all" if by else judge.metric, judge.agreement
-    for value, found in judge.slices.items():
-        yield f"{judge.metric} {value}", found
+    for value, agreement in judge.slices.items():
+        yield f"{judge.metric} {value}", agreement
 
 
-def _estimate(told: Estimate) -> str:
-    if told.value is None:
-        return _WHY.get(told.reason or "", "–")
-    return f"{told.value:.2f}" + ("" if told.ci95 is None else f" {interval(told.ci95)}")
+def _estimate(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return _WHY.get(estimate.reason or "", "–")
+    return f"{estimate.value:.2f}" + ("" if estimate.ci95 is None else f" {interval(estimate.ci95)}")
 
 
-def _mean(told: Mean) -> str:
-    return "–" if told.value is None else f"{told.value:.3f} {interval(told.ci95)}"
+def _mean(mean: Mean) -> str:
+    return "–" if mean.value is None else f"{mean.value:.3f} {interval(mean.ci95)}"
 
 
 def _confusion(judge: JudgeOf) -> Iterator[str]:
-    found = judge.agreement
-    if not found.n:
+    agreement = judge.agreement
+    if not agreement.n:
         return
-    levels = [facet_text(round(level, 3)) for level in found.levels]
+    levels = [facet_text(round(level, 3)) for level in agreement.levels]
     yield ""
     head = [f"people \\ {judge.metric}", *levels]
     yield from table_lines(
-        [head, *([level, *map(str, row)] for level, row in zip(levels, found.confusion, strict=True))]
+        [head, *([level, *map(str, row)] for level, row in zip(levels, agreement.confusion, strict=True))]
     )
 
 
@@ -149,7 +150,7 @@ def _corrected(means: Sequence[MeanOf], width: int) -> Iterator[str]:
 
 
 def _corrected_text(each: MeanOf) -> str:
-    told = each.mean
-    if told.value is None:
-        return _WHY.get(told.reason or "", "–")
-    return f"{told.value:.3f} {interval(told.ci95)}"
+    mean = each.mean
+    if mean.value is None:
+        return _WHY.get(mean.reason or "", "–")
+    return f"{mean.value:.3f} {interval(mean.ci95)}"

@@ -1,4 +1,4 @@
-"""The table of a dry run."""
+"""Print the table of a dry run: planned calls, tokens and cost."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["dry_run_lines"]
 _HEAD = ("testbed", "system", "asked", "model", "cases", "calls", "recorded", "prompt tokens", "reply tokens", "USD")
 
 
-def dry_run_lines(found: Sequence[Estimate], names: Mapping[str, str], own: Sequence[str] = ()) -> Iterator[str]:
-    """Yield what a session would ask and what that may cost.
+def dry_run_lines(estimates: Sequence[Estimate], names: Mapping[str, str], own: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the calls that a session would make and their estimated cost.
 
     Args:
-        found: the estimates, in the order they are shown.
+        estimates: the estimates, in display order.
         names: node id of a testbed -> its short name.
-        own: the systems whose model calls cannot be counted, as the user wrote them.
+        own: the user's systems whose model calls cannot be counted, as configured.
     """
-    rows = [_row(names[estimate.testbed], estimate) for estimate in found]
-    yield from table_lines([_HEAD, *rows, _total(found)], left=4)
+    rows = [_row(names[estimate.testbed], estimate) for estimate in estimates]
+    yield from table_lines([_HEAD, *rows, _total(estimates)], left=4)
     yield ""
     if own:
         which = "a dry run counts those of llm, closed_book and extractive, also with a rag_retriever of your own"
@@ -49,17 +49,17 @@ def _row(name: str, estimate: Estimate) -> tuple[str, ...]:
     )
 
 
-def _total(found: Sequence[Estimate]) -> tuple[str, ...]:
-    known = [estimate for estimate in found if estimate.calls is not None]
-    more = "" if len(known) == len(found) else "+?"
+def _total(estimates: Sequence[Estimate]) -> tuple[str, ...]:
+    known = [estimate for estimate in estimates if estimate.calls is not None]
+    more = "" if len(known) == len(estimates) else "+?"
     return (
         "all", "", "", "",
-        str(sum(estimate.cases for estimate in found if estimate.what == "answer")),
+        str(sum(estimate.cases for estimate in estimates if estimate.what == "answer")),
         _count(sum(e.calls or 0 for e in known), exact=all(e.counted for e in known)) + more,
-        f"{sum(estimate.recorded for estimate in found):,}",
+        f"{sum(estimate.recorded for estimate in estimates):,}",
         _count(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)) + more,
         _count(sum(e.completion_tokens for e in known), exact=all(e.bounded for e in known)) + more,
-        _dollars(found),
+        _dollars(estimates),
     )  # fmt: skip
 
 
@@ -67,10 +67,10 @@ def _count(count: int, *, exact: bool) -> str:
     return f"{count:,}" if exact else f"~{count:,}"
 
 
-def _dollars(found: Sequence[Estimate]) -> str:
-    """Return the sum; a part that is not known makes it unknown."""
-    costs = [None if estimate.calls is None else estimate.cost_usd for estimate in found]
+def _dollars(estimates: Sequence[Estimate]) -> str:
+    """Return the sum of the costs; it is unknown if any cost is."""
+    costs = [None if estimate.calls is None else estimate.cost_usd for estimate in estimates]
     if any(cost is None for cost in costs):
         return "?"
-    exact = all(estimate.exact and estimate.bounded for estimate in found)
+    exact = all(estimate.exact and estimate.bounded for estimate in estimates)
     return f"{'' if exact else '~'}{sum(cost or 0.0 for cost in costs):.4f}"

@@ -1,4 +1,4 @@
-"""A history for a terminal: a table for each series, with a line of sparks over it."""
+"""Print a history: a table for each series, with a sparkline above."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pytest_rageval.report.text.tables import ABSENT, blocks_of
 __all__ = ["history_lines"]
 
 COLUMNS = ("when", "value", "n", "95 %", "delta", "errors", "notes")
-SILENT = {"errors": "0", "notes": ""}  # columns that are left out where all their rows say this
+SILENT = {"errors": "0", "notes": ""}  # columns that are left out if all rows have this value
 
 LONGEST = {"run": 40, "commit": 12}
-"""Of a name: runs differ in their ends, and so much of a commit's hash is enough."""
+"""Characters of a name: long enough for the end of a run's name, and for a commit's hash."""
 
 
 def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str, width: int) -> Iterator[str]:
@@ -25,7 +25,7 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
 
     Args:
         series: at least one, each with at least one point.
-        unread: what could not be read.
+        unread: runs or commits that could not be read.
         label: "run" or "commit".
         width: columns of the terminal.
     """
@@ -36,8 +36,8 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
         yield f"{head}  {sparkline(whole[-room:])}"
         yield ""
         names, *columns = zip((label, *COLUMNS), *(_row(point, LONGEST[label]) for point in each.points), strict=True)
-        told = [column for column in columns if set(column[1:]) != {SILENT.get(column[0])}]
-        for block in blocks_of(names, told, width):
+        filled = [column for column in columns if set(column[1:]) != {SILENT.get(column[0])}]
+        for block in blocks_of(names, filled, width):
             yield from block
             yield ""
     for why, group in groupby(sorted(unread, key=lambda each: each.why), key=lambda each: each.why):

@@ -1,4 +1,4 @@
-"""Two runs side by side, as `rageval compare` prints them: what became of each case, every metric and its cells."""
+"""Print two runs side by side for `rageval compare`: cases, metrics and cells."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ from pytest_rageval.analysis.comparison import Compared, Comparison
 from pytest_rageval.analysis.measured import Snapshot
 from pytest_rageval.analysis.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.sections.comparison import cases_text, change_columns, p_text, row_name, sorts_of, told_lines
-from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrapped
+from pytest_rageval.report.sections.comparison import (
+    cases_by_kind,
+    cases_text,
+    change_columns,
+    p_text,
+    row_name,
+    verdict_lines,
+)
+from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrap
 from pytest_rageval.report.text.tables import MOST, table
 
 __all__ = ["compare_lines", "plan_lines"]
 
-NAMED = 10  # cases that are named of each sort
+NAMED = 10  # cases of each kind that are listed
 
 
 def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
-    """Yield both runs' heads, what became of each case, each metric over all cases, and the cells that changed."""
+    """Yield the heads of both runs, changes of the set of cases, each metric over all cases, and changed cells."""
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
     yield Line(cases_text(comparison))
-    for sort, names in sorts_of(comparison.pairing).items():
+    for kind, names in cases_by_kind(comparison.pairing).items():
         if names:
-            yield Line(ascii_safe(f"  {sort}: {few_of(names, NAMED)}"))
+            yield Line(ascii_safe(f"  {kind}: {few_of(names, NAMED)}"))
     overall = comparison.overall
     if not overall:
         yield Line("nothing to compare: no case stands in both with a score", "yellow")
@@ -33,12 +40,12 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
     for over in overall:
         yield from _cells(over, comparison, width)
     yield Line("")
-    for line in told_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
-        yield from wrapped(line, width)
+    for line in verdict_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
+        yield from wrap(line, width)
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
-    """Yield how many cases each primary metric needs to find a drop, and what these cases can find."""
+    """Yield how many cases each primary metric needs to detect a drop, and what the present cases can detect."""
     names = [row_name(each.compared, comparison) for each in plan]
     dependent = any(each.compared.found.facet for each in plan)
     columns = [
@@ -55,13 +62,13 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
 
 
 def _head(snapshot: Snapshot) -> str:
-    named = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
+    name = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
     cases = counted(len(snapshot.cases), "case")
-    return f"{named or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
+    return f"{name or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
 
 
 def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Iterator[Line]:
-    """Yield what was compared as tables, with all that is known of it; the first of ``names`` is their head."""
+    """Yield comparisons as tables with all their statistics; the first of ``names`` is the head."""
     tests = [
         ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
         ["q", *(number(each.q_value) for each in shown)],
@@ -72,7 +79,7 @@ def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Ite
 
 
 def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
-    """Yield the cells of a metric in which a case changed, and how many there are without one."""
+    """Yield the cells of a metric with a changed case, and the number of cells without one."""
     mine = comparison.cells_of(over)
     changed = [each for each in mine if each.broken or each.fixed]
     if not changed:
@@ -83,7 +90,7 @@ def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]
     axes = " x ".join(dict.fromkeys(axis for each in shown for axis in each.slice))
     yield from _changes([axes, *(" x ".join(each.slice.values()) for each in shown)], shown, width)
     if len(mine) > len(shown):
-        alike = len(mine) - len(changed)
-        rest = [f"{alike} without a change"] if alike else []
+        n_unchanged = len(mine) - len(changed)
+        rest = [f"{n_unchanged} without a change"] if n_unchanged else []
         rest += [f"{len(changed) - len(shown)} more with one"] if len(changed) > len(shown) else []
         yield Line(f"of {counted(len(mine), 'cell')} {', '.join(rest)}")

@@ -1,4 +1,4 @@
-"""How a session stands while it runs, as one line: how far, how good, how much."""
+"""The status line of a running session: progress, results, cost, time left."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.fit_text import cut, legible
 from pytest_rageval.report.text.lines import counted, dollars
 
-__all__ = ["Pace", "Standing", "UnderWay", "duration", "fitted", "in_all"]
+__all__ = ["Pace", "Progress", "UnderWay", "duration", "fit_parts", "in_all"]
 
 FEWEST = 4
-"""Cases that end between two moments before their pace tells anything."""
+"""Cases that must end between two moments before a pace can be estimated."""
 
 RECENT = 20
-"""Cases that the pace is taken of, if three waves are no more."""
+"""Number of latest cases that decide the pace, or three waves if that is more."""
 
 TOGETHER = 0.25
-"""Seconds within which cases end at one moment, as answers do that were awaited together."""
+"""Seconds within which cases count as ended at the same moment, as answers that were awaited together do."""
 
 
 class UnderWay(NamedTuple):
-    """What a process has under way that no report tells yet.
+    """The work of a process that is not yet reported.
 
     Attributes:
-        answered: how many cases were answered ahead of their tests.
-        in_flight: how many calls models are at work on.
-        cost: what is known of the price, in US dollars; None as long as nothing is.
+        answered: number of cases that were answered ahead of their tests.
+        in_flight: number of model calls without a reply.
+        cost: the known part of the price, in US dollars; None if nothing is known.
     """
 
     answered: int = 0
@@ -40,7 +40,7 @@ class UnderWay(NamedTuple):
 
 
 def in_all(several: Iterable[UnderWay]) -> UnderWay:
-    """Return what several processes have under way."""
+    """Return the sum over several processes."""
     rows = list(several)
     known = [row.cost for row in rows if row.cost is not None]
     counts = sum(row.answered for row in rows), sum(row.in_flight for row in rows)
@@ -48,25 +48,25 @@ def in_all(several: Iterable[UnderWay]) -> UnderWay:
 
 
 class Pace:
-    """How fast cases end of late; how long the first one takes is no part of it, as it may load what the others use."""
+    """How fast cases have ended lately. The first case does not count, because it may load what the others share."""
 
     def __init__(self) -> None:
         self._ended: deque[tuple[float, int]] = deque()
         self._wave = 0
 
     def left(self, elapsed: float, ended: int, total: int, at_once: int) -> float | None:
-        """Return the seconds that the rest takes; None as long as a full wave of what goes on at once has not ended.
+        """Return the estimated seconds for the rest; None until a full wave of parallel calls has ended.
 
         Args:
             elapsed: seconds since the first case began.
-            ended: how many cases have ended.
-            total: how many there are.
-            at_once: how many calls are under way; the most of them are a wave.
+            ended: number of cases that have ended.
+            total: number of cases.
+            at_once: number of calls in flight; their maximum is a wave.
         """
         moments, self._wave = self._ended, max(self._wave, at_once)
         if ended and (not moments or ended != moments[-1][1]):
-            begun = moments.pop()[0] if moments and elapsed - moments[-1][0] < TOGETHER else elapsed
-            moments.append((begun, ended))
+            moment = moments.pop()[0] if moments and elapsed - moments[-1][0] < TOGETHER else elapsed
+            moments.append((moment, ended))
         while len(moments) > 2 and ended - moments[1][1] >= max(RECENT, 3 * self._wave):
             moments.popleft()
         if not moments or ended - moments[0][1] < max(FEWEST, self._wave):
@@ -76,15 +76,15 @@ class Pace:
 
 
 @dataclass(slots=True)
-class Standing:
-    """What the outcomes of a session that still runs come to.
+class Progress:
+    """The intermediate results of a running session.
 
     Attributes:
-        plan: what is run.
-        done: how many cases have ended.
-        errors: how many of them in an error.
-        values: (metric, system) -> the sum of a primary metric's values, and how many there are.
-        cost: what is known of what models cost, in US dollars; None as long as nothing is.
+        plan: the session's plan.
+        done: number of cases that have ended.
+        errors: how many of them ended in an error.
+        values: (metric, system) -> sum and number of a primary metric's values.
+        cost: the known cost of models, in US dollars; None if nothing is known.
     """
 
     plan: Plan
@@ -95,7 +95,7 @@ class Standing:
     _pace: Pace = field(default_factory=Pace)
 
     def take(self, outcome: Outcome, earlier: Outcome | None = None) -> None:
-        """Count an outcome, in the place of an earlier one of the same case; what that cost is still spent."""
+        """Count an outcome and uncount an earlier one of the same case; the cost of both is spent."""
         if earlier is not None:
             self._count(earlier, -1)
         self._count(outcome, 1)
@@ -104,11 +104,11 @@ class Standing:
             self.cost = (self.cost or 0.0) + calls.cost_usd
 
     def parts(self, elapsed: float, under_way: UnderWay) -> list[str]:
-        """Return the parts of the line, the most wanted first, each with what parts it from the one before.
+        """Return the parts of the line, the most important first, each with its separator.
 
         Args:
             elapsed: seconds since the first case began.
-            under_way: what no outcome tells yet.
+            under_way: the work that no outcome reports yet.
         """
         total, cost = len(self.plan.cases), in_all((under_way, UnderWay(cost=self.cost))).cost
         answered = min(under_way.answered, total - self.done)
@@ -126,13 +126,13 @@ class Standing:
         return [ascii_safe(part) for part in (*parts, *self._means())]
 
     def _means(self) -> list[str]:
-        several, told, before = len({system for _, system in self.values}) > 1, [], ""
+        several, means, before = len({system for _, system in self.values}) > 1, [], ""
         for (metric, system), (sum_of, n) in sorted(self.values.items(), key=lambda item: item[0][0]):
             if n:
                 name = f" {system}" if several else ""
-                told.append(f"{',' if metric == before else f' · {metric}'}{name} {sum_of / n:.2f}")
+                means.append(f"{',' if metric == before else f' · {metric}'}{name} {sum_of / n:.2f}")
                 before = metric
-        return told
+        return means
 
     def _count(self, outcome: Outcome, by: int) -> None:
         self.done += by
@@ -147,8 +147,8 @@ class Standing:
             self.values[key] = sum_of + by * score.value, n + by
 
 
-def fitted(parts: Sequence[str], width: int, encoding: str | None) -> str:
-    """Return as many whole parts as fit in so many columns, and a mark where some do not; the first may be cut."""
+def fit_parts(parts: Sequence[str], width: int, encoding: str | None) -> str:
+    """Return as many whole parts as fit in ``width`` columns, with an ellipsis for the rest; the first may be cut."""
     from wcwidth import wcswidth
 
     shown = [legible(part, encoding) for part in parts]

@@ -1,4 +1,4 @@
-"""The summary after the session, as lines for a terminal."""
+"""Print the summary after the session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.run.warnings import warned
+from pytest_rageval.report.run.warnings import warnings_of
 from pytest_rageval.report.sections.comparison import comparison_lines
 from pytest_rageval.report.sections.conversations import dialogue_lines
 from pytest_rageval.report.sections.correlations import correlation_lines
@@ -22,30 +22,30 @@ from pytest_rageval.report.sections.matrices import matrix_lines
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
 from pytest_rageval.report.sections.repeats import repeat_lines
 from pytest_rageval.report.text.heat import worst_lines
-from pytest_rageval.report.text.lines import Line, counted, wrapped
+from pytest_rageval.report.text.lines import Line, counted, wrap
 from pytest_rageval.report.text.tables import curve_lines
 
 __all__ = ["counts_text", "summary_lines", "written_lines"]
 
 
 def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, curves, what else the run has to tell, gates, warnings.
+    """Yield the summary: counts, model calls, matrices, curves, further sections, gates, warnings.
 
     Args:
         run: the run, its gates evaluated.
-        choice: which matrix is wanted.
+        choice: the matrix to show.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and gates that hold, -2
-            all but failed gates.
+        verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and passed gates, -2
+            everything except failed gates.
     """
     for line in _sections(run, choice, width, verbosity):
-        yield from (line,) if line.marks else wrapped(line, width)
+        yield from (line,) if line.marks else wrap(line, width)
 
 
 def _sections(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
     if verbosity > -2:
         for line in _counts(run):
-            yield from wrapped(line, width, between=" · ")
+            yield from wrap(line, width, between=" · ")
         infos, matrices = run.plan.metrics, run.matrices(choice)
         yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, width)
         if verbosity > -1:
@@ -80,7 +80,7 @@ def _counts(run: Run) -> Iterator[Line]:
 
 
 def counts_text(run: Run) -> str:
-    """Return how many cases there were and how they ended, and under which systems."""
+    """Return how many cases there were, how they ended, and their systems."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
     n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
@@ -100,23 +100,23 @@ def counts_text(run: Run) -> str:
 
 
 def written_lines(paths: Sequence[Path], here: Path, width: int) -> Iterator[Line]:
-    """Yield where reports were written, seen from ``here`` where they are below it."""
+    """Yield the paths of written reports, relative to ``here`` if they are below it."""
     shown = [ascii_safe(str(path.relative_to(here) if path.is_relative_to(here) else path)) for path in paths]
-    together = f"written: {', '.join(shown)}"
-    if shown and len(together) <= width:
-        yield Line(together)
+    text = f"written: {', '.join(shown)}"
+    if shown and len(text) <= width:
+        yield Line(text)
     else:
         yield from (Line(f"written: {each}") for each in shown)
 
 
 def _curves(run: Run, width: int) -> Iterator[Line]:
-    found = run.curves()
-    several = len({system for _, system, _, _ in found}) > 1
-    for metric in dict.fromkeys(metric for _, _, metric, _ in found):
+    curves = run.curves()
+    several = len({system for _, system, _, _ in curves}) > 1
+    for metric in dict.fromkeys(metric for _, _, metric, _ in curves):
         binary = run.plan.metrics.get(metric, MetricInfo()).binary
         rows = [
             (f"{name} ({system})" if several else name, binary, group)
-            for name, system, its_metric, group in found
+            for name, system, its_metric, group in curves
             if its_metric == metric
         ]
         yield Line("")
@@ -126,7 +126,7 @@ def _curves(run: Run, width: int) -> Iterator[Line]:
 
 def _warnings(run: Run) -> Iterator[Line]:
     results = [gate.result for gate in run.gates]
-    notes = warned(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
+    notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     if notes:
         yield Line("")
     for note in notes:

@@ -1,1 +1,1 @@
-"""Text for people: lines, tables, colours, numbers."""
+"""Format text for people: lines, tables, colours, numbers."""

@@ -1,4 +1,4 @@
-"""Lines of the summary in colour, where the terminal has some."""
+"""Print lines of the summary in colour, if the terminal supports it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.fit_text import legible
 from pytest_rageval.report.text.lines import Line, Style
 
-__all__ = ["colours_of", "painted"]
+__all__ = ["colours_of", "paint"]
 
 _STYLES: Mapping[Style, str] = {"green": "32", "red": "31", "yellow": "33", "bold": "1"}
 
@@ -16,31 +16,31 @@ _HEAT = {
     16: ("30;43", "33", "", "36", "30;46"),
     256: ("30;48;5;214", "30;48;5;223", "", "30;48;5;153", "30;48;5;75"),
 }
-"""Colours -> the codes of each level, from orange, the worst, to blue: who cannot tell red from green can tell them."""
+"""Number of colours -> the code of each level, from orange, the worst, to blue: safe for the colour-blind."""
 
 
 def colours_of(environment: Mapping[str, str]) -> int:
-    """Return how many colours a terminal has, 16 or 256, by what the environment says of it."""
+    """Return how many colours a terminal has, 16 or 256, by its environment variables."""
     rich = "256color" in environment.get("TERM", "") or "COLORTERM" in environment or "WT_SESSION" in environment
     return 256 if rich else 16
 
 
-def painted(line: Line, colours: int, encoding: str | None) -> str:
-    """Return a line for a terminal.
+def paint(line: Line, colours: int, encoding: str | None) -> str:
+    """Return a line with the escape codes of its colours.
 
     Args:
         line: the line.
         colours: how many the terminal has: 0, 16 or 256.
-        encoding: what it writes in; None takes all.
+        encoding: the terminal's encoding; None can encode everything.
     """
     if not colours:
         return legible(ascii_safe(line.text), encoding)
-    text = "".join(_coded(legible(ascii_safe(part), encoding), code) for part, code in _parts(line, colours))
-    return _coded(text, _STYLES.get(line.style, ""))
+    text = "".join(_with_code(legible(ascii_safe(part), encoding), code) for part, code in _parts(line, colours))
+    return _with_code(text, _STYLES.get(line.style, ""))
 
 
 def _parts(line: Line, colours: int) -> Iterator[tuple[str, str]]:
-    """Yield the text in parts, each with the code of its colour."""
+    """Yield the text in parts, each with its colour code."""
     at = 0
     for mark in line.marks:
         yield line.text[at : mark.start], ""
@@ -49,5 +49,5 @@ def _parts(line: Line, colours: int) -> Iterator[tuple[str, str]]:
     yield line.text[at:], ""
 
 
-def _coded(text: str, code: str) -> str:
+def _with_code(text: str, code: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code and text else text

@@ -1,4 +1,4 @@
-"""Text for a terminal: no wider than that, and in characters that it knows."""
+"""Fit text to a terminal: its width and its encoding."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 __all__ = ["SPARKS", "cut", "legible", "sparkline"]
 
 SPARKS = "▁▂▃▄▅▆▇█"
-"""The levels of a spark, lowest first."""
+"""The levels of a sparkline, lowest first."""
 
 _PLAIN = str.maketrans(f"–·×…{SPARKS}", "--x._.:~=+*#")
-"""What stands for ours where a code page lacks them."""
+"""ASCII replacements of our own characters, for encodings that lack them."""
 
 
 def legible(text: str, encoding: str | None) -> str:
-    """Return a text that can be encoded: as it stands, or plain and with the rest of it escaped; None takes all."""
+    """Return a text that the encoding can encode: unchanged, or with replacements and escapes; None encodes all."""
     if encoding is None or text.isascii():
         return text
     try:
@@ -27,19 +27,19 @@ def legible(text: str, encoding: str | None) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return as much of a line as fits in so many columns."""
+    """Return as much of a line as fits in ``width`` columns."""
     from wcwidth import wcwidth
 
-    taken = 0
+    columns = 0
     for at, char in enumerate(text):
-        taken += max(0, wcwidth(char))
-        if taken > width:
+        columns += max(0, wcwidth(char))
+        if columns > width:
             return text[:at]
     return text
 
 
 def sparkline(values: Sequence[float | None], scale: tuple[float, float] | None = None) -> str:
-    """Return a character for each value, from the lowest to the highest of them or of ``scale``; a space for none."""
+    """Return a character for each value, scaled to the range of the values or to ``scale``; a space for None."""
     known = [value for value in values if value is not None]
     low, high = scale or (min(known, default=0.0), max(known, default=0.0))
     step = (high - low) / (len(SPARKS) - 1)

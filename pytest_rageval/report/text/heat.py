@@ -1,4 +1,4 @@
-"""How good each cell of a matrix is, as a level that can be shown as a colour, and which are the worst."""
+"""Rate the cells of a matrix from worst to best, as levels of a heat map, and list the worst."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.lines import Line, Mark, interval
 from pytest_rageval.report.text.tables import TOTALS, value_text
 
-__all__ = ["LEVELS", "levels_of", "marked", "worst_lines"]
+__all__ = ["LEVELS", "levels_of", "mark_cells", "worst_lines"]
 
 LEVELS = 5
-"""From 0, the worst, to 4."""
+"""Levels go from 0, the worst, to 4."""
 
-WORST = 5  # cells that are named, where there are twice as many or more
+WORST = 5  # cells that are listed, if there are at least twice as many
 
 Infos = Mapping[str, MetricInfo]
 
 
 def levels_of(matrix: Matrix, infos: Infos) -> Callable[[float], int] | None:
-    """Return what tells a value's level; None of a matrix whose values are neither good nor bad.
+    """Return a function from value to level; None for a matrix whose values are neither good nor bad.
 
-    Shares in 0..1 have the same levels in every matrix; other values go from the lowest to the highest of theirs, and
-    differences as far below 0 as above.
+    Shares in 0..1 have the same levels in every matrix. Other values are scaled between the lowest and the highest of
+    the matrix, and differences symmetrically around 0.
     """
     values = [cell.mean for row in matrix.cells for cell in row if cell is not None and cell.mean is not None]
     if matrix.metric == "n" or not values:
@@ -49,16 +49,16 @@ def levels_of(matrix: Matrix, infos: Infos) -> Callable[[float], int] | None:
     return level
 
 
-def marked(block: Sequence[str], rows: Sequence[Sequence[int | None]], first: int) -> Iterator[Line]:
+def mark_cells(block: Sequence[str], rows: Sequence[Sequence[int | None]], first: int) -> Iterator[Line]:
     """Yield the lines of a table with the levels of its cells.
 
     Args:
-        block: the table, its second line a rule of dashes over each column.
-        rows: the level of each cell of the whole table, or None, by rows that have the label first.
-        first: which of their columns is the first behind the label here.
+        block: the table; its second line has dashes under each column.
+        rows: the level of each cell of the whole table, or None; the first cell of a row is the label.
+        first: index into ``rows`` of this block's first column after the label.
     """
     yield from map(Line, block[:2])
-    spans = [(found.start(), found.end()) for found in re.finditer("-+", block[1])][1:]
+    spans = [(match.start(), match.end()) for match in re.finditer("-+", block[1])][1:]
     for text, levels in zip(block[2:], rows, strict=True):
         places = _places(text)
         marks = []
@@ -72,19 +72,19 @@ def marked(block: Sequence[str], rows: Sequence[Sequence[int | None]], first: in
 
 
 def worst_lines(matrices: Sequence[Matrix], infos: Infos) -> Iterator[Line]:
-    """Yield the five worst cells of the first metric, under all systems; small ones only where there are few others.
+    """Yield the five worst cells of the first metric, over all systems.
 
-    They are worse than all cases together. There are none of a metric that has fewer than ten cells: these are seen at
-    a glance.
+    Cells must be worse than the total. Cells with few cases are listed only if fewer than five others are worse.
+    Nothing is listed for a metric with fewer than ten cells: people see these at a glance.
     """
     metric = matrices[0].metric if matrices else ""
     shown = [matrix for matrix in matrices if matrix.metric == metric]
-    found = [each for matrix in shown for each in _cells(matrix)]
-    if metric in TOTALS or len(found) < 2 * WORST:
+    cells = [each for matrix in shown for each in _cells(matrix)]
+    if metric in TOTALS or len(cells) < 2 * WORST:
         return
     sign = 1 if _rises(metric, infos) else -1
     means = [matrix.total.mean for matrix in shown if matrix.total.mean is not None]
-    worse = [each for each in found if sign * each[1] < max(sign * mean for mean in means)]
+    worse = [each for each in cells if sign * each[1] < max(sign * mean for mean in means)]
     large = [each for each in worse if each[2].n >= FEW]
     worst = sorted(large if len(large) >= WORST else worse, key=lambda each: (sign * each[1], -each[2].n))[:WORST]
     if not worst:
@@ -104,12 +104,12 @@ def _cells(matrix: Matrix) -> Iterator[tuple[str, float, Cell]]:
 
 
 def _rises(metric: str, infos: Infos) -> bool:
-    """Return whether more of a metric is better."""
+    """Return whether a higher value of the metric is better."""
     return metric not in PSEUDO_METRICS and infos.get(metric, MetricInfo()).higher_is_better
 
 
 def _places(text: str) -> list[int]:
-    """Return the column that each character begins at, and the one behind the last."""
+    """Return the column of each character, and of the end."""
     from wcwidth import wcwidth
 
     places = [0]
@@ -119,5 +119,5 @@ def _places(text: str) -> list[int]:
 
 
 def _at(places: Sequence[int], column: int) -> int:
-    """Return which character begins at a column."""
+    """Return the index of the character at a column."""
     return next((at for at, place in enumerate(places) if place >= column), len(places) - 1)

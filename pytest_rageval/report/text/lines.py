@@ -1,4 +1,4 @@
-"""A line of the summary, and how the numbers in it are written."""
+"""A line of the summary, and the format of numbers in it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pytest_rageval.errors import ascii_safe
 
 __all__ = [
     "Line", "Mark", "Style", "counted", "dollars", "few_of", "in_units", "interval", "moment",
-    "number", "signed", "wrapped",
+    "number", "signed", "wrap",
 ]  # fmt: skip
 
 Style = Literal["", "green", "red", "yellow", "bold"]
 
 
 class Mark(NamedTuple):
-    """A part of a line, by its characters, that is shown as a level from 0, the worst, to 4."""
+    """A part of a line, as character positions, with a heat level from 0, the worst, to 4."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class Mark(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of text and how it, or parts of it in order, are shown where colour is wanted."""
+    """A line of text with its colour, and marks in order for parts with their own colour."""
 
     text: str
     style: Style = ""
@@ -38,7 +38,7 @@ def counted(n: int, what: str) -> str:
 
 
 def in_units(n: int | None, facet: str) -> str:
-    """Return `` in 20 dialogues``, or "" for None; a facet whose plural is not sure: `` in 20 units of category``."""
+    """Return `` in 20 dialogues``, "" for None, or `` in 20 units of category`` if the plural is not certain."""
     if n is None:
         return ""
     plain = facet.isascii() and facet.isalpha() and facet[-1] not in "hosxyz"
@@ -46,46 +46,46 @@ def in_units(n: int | None, facet: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a value to four digits, or a dash for none."""
+    """Return a value to four digits, or a dash for None."""
     return "–" if value is None else f"{value:.4g}"
 
 
 def interval(ci95: Interval | None) -> str:
-    """Return ``[0.71, 0.93]``, or a dash for none."""
+    """Return ``[0.71, 0.93]``, or a dash for None."""
     return "–" if ci95 is None else f"[{ci95[0]:.2f}, {ci95[1]:.2f}]"
 
 
 def signed(value: float | None) -> str:
-    """Return ``-0.03``, a difference to four digits, or a dash for none."""
+    """Return ``-0.03``, a difference to four digits, or a dash for None."""
     return "–" if value is None else f"{value:+.4g}" if value else "0"
 
 
 def moment(started: str) -> str:
-    """Return when something began, given in ISO 8601, to the minute."""
+    """Return an ISO 8601 time to the minute."""
     return started[:16].replace("T", " ")
 
 
 def dollars(value: float) -> str:
-    """Return ``$0.0123``; a price that is not zero never looks like it."""
+    """Return ``$0.0123``; a price above zero is never shown as zero."""
     if value == 0:
         return "$0"
     return f"${value:,.4f}" if value >= 0.0001 else "<$0.0001"
 
 
 def few_of(names: tuple[str, ...], most: int) -> str:
-    """Return the first names and how many more there are, or ``none``."""
+    """Return the first ``most`` names and how many more there are, or ``none``."""
     more = f", ... {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}" if names else "none"
 
 
-def wrapped(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:
-    """Yield a line in as many as it takes within a width; no piece of it is cut.
+def wrap(line: Line, width: int, *, between: str = " ", indent: int = 2) -> Iterator[Line]:
+    """Wrap a line to a width without cutting a piece.
 
     Args:
         line: the line, without marks.
         width: columns of the terminal.
-        between: what stands between the pieces; one that alone is too wide is wrapped at its spaces.
-        indent: columns that the lines after the first stand to the right.
+        between: separator of the pieces; a piece that is too wide alone is wrapped at its spaces.
+        indent: indent of the lines after the first.
     """
     from wcwidth import wcswidth
 
@@ -103,4 +103,4 @@ def wrapped(line: Line, width: int, *, between: str = " ", indent: int = 2) -> I
 
 
 def _words(line: Line, width: int, between: str, indent: int) -> Iterator[Line]:
-    yield from (line,) if between == " " else wrapped(line, width, indent=indent)
+    yield from (line,) if between == " " else wrap(line, width, indent=indent)

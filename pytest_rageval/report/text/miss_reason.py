@@ -1,4 +1,4 @@
-"""Why a case missed, slot by slot, for a failing ``rag.check``."""
+"""Explain why a case missed, slot by slot, for a failing ``rag.check``."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ LONGEST = 400  # characters of an answer that are shown
 
 
 def explain_check(gate: Gate, score: Score, case: Case, answer: Answer, *, texts: bool = True) -> str:
-    """Return the failed check with question, answer and what matched in each slot; without texts, the check alone."""
+    """Return the failed check with question, answer and the match of each slot; without texts, the check alone."""
     value = gate.missed_by(score.value) if score.value is not None else f"unscored ({score.reason})"
-    lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_shown(case.id)}"]
+    lines = [f"check {gate} failed: {gate.metric} is {value}", f"  case      {_excerpt(case.id)}"]
     if not texts:
         return "\n".join(lines)
     lines += [
-        f"  question  {_shown(case.instance.question)}",
-        f"  answer    {_shown(answer.text)}",
+        f"  question  {_excerpt(case.instance.question)}",
+        f"  answer    {_excerpt(answer.text)}",
     ]
     hits = answer_hits(case.instance, answer.text)
     for number, (aliases, hit) in enumerate(zip(case.instance.gold, hits, strict=True), 1):
-        wanted = " | ".join(_shown(alias) for alias in aliases)
-        sign, what = ("-", "not found") if hit is None else ("+", f"matched {_shown(hit)}")
-        lines.append(f"{sign} slot {number}    {wanted}: {what}")
+        expected = " | ".join(_excerpt(alias) for alias in aliases)
+        sign, what = ("-", "not found") if hit is None else ("+", f"matched {_excerpt(hit)}")
+        lines.append(f"{sign} slot {number}    {expected}: {what}")
     return "\n".join(lines)
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     safe = ascii_safe(text)
     return safe if len(safe) <= LONGEST else f"{safe[:LONGEST]}… ({len(safe):,} characters)"

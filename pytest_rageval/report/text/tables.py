@@ -1,4 +1,4 @@
-"""Text tables that keep within a terminal's width, their cells, and curves."""
+"""Text tables that fit a terminal's width, their cells, and noise curves."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = [
 
 ABSENT = "–"
 INDENT = "\ue000"
-"""Shown as a space at the beginning of a label, where a table would strip one."""
+"""A space at the start of a label, as a character that `tabulate` does not strip; printed as a space."""
 
 TOTALS = ("cost_usd", "tokens", "n")
-"""The pseudo-metrics that are sums."""
+"""Pseudo-metrics that are sums."""
 
-MOST = 100  # rows and columns that a terminal is given
+MOST = 100  # rows and columns shown in a terminal
 
 
 def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: str, width: int) -> Iterator[Line]:
-    """Yield a metric at each noise rate, one row a testbed, with the change from first to last and a spark.
+    """Yield a table of a metric at each noise rate, one row per testbed, with the total change and a sparkline.
 
     Args:
-        curves: (label, whether the metric is a rate, outcomes) of each testbed.
+        curves: (label, whether the metric is a rate, outcomes) for each testbed.
         metric: the metric.
         width: columns of the terminal.
     """
@@ -44,36 +44,36 @@ def curve_lines(curves: Sequence[tuple[str, bool, Sequence[Outcome]]], metric: s
 
 
 def blocks_of(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """Return tables of as many columns as fit, each with the head; a block holds at least one column."""
+    """Split a table into tables that fit the width, each with the head and at least one column."""
     blocks: list[list[str]] = []
     at = 0
     while at < len(columns):
-        fitting, taken = _table([head, columns[at]]), 1
-        while at + taken < len(columns):
-            wider = _table([head, *columns[at : at + taken + 1]])
+        fitting, n_columns = _table([head, columns[at]]), 1
+        while at + n_columns < len(columns):
+            wider = _table([head, *columns[at : at + n_columns + 1]])
             if _width(wider) > width:
                 break
-            fitting, taken = wider, taken + 1
+            fitting, n_columns = wider, n_columns + 1
         blocks.append(fitting)
-        at += taken
+        at += n_columns
     return blocks
 
 
-def labels_of(named: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the label of each (testbed, system): the testbed's name and, where there are several, the system."""
-    several = len({system for _, system in named}) > 1
-    return [f"{name} ({system})" if several else name for name, system in named]
+def labels_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the label of each (testbed, system): the testbed, followed by the system if there are several."""
+    several = len({system for _, system in pairs}) > 1
+    return [f"{name} ({system})" if several else name for name, system in pairs]
 
 
 def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
-    """Yield tables of as many columns as fit, each with the head and behind an empty line."""
+    """Yield a table, split to fit the width, with an empty line before each part."""
     for block in blocks_of(head, columns, width):
         yield Line("")
         yield from map(Line, block)
 
 
 def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return rows (the first is the head) as aligned lines; the first ``left`` columns to the left."""
+    """Return rows (the first is the head) as aligned lines; the first ``left`` columns are aligned left."""
     from tabulate import tabulate
 
     safe = [
@@ -96,7 +96,7 @@ def _drop(cells: Sequence[Cell | None]) -> str:
 
 
 def _spark(cells: Sequence[Cell | None]) -> str:
-    """Return a row as a spark; shares in 0..1 have one scale, so that rows can be compared."""
+    """Return a sparkline of a row; shares in 0..1 use the same scale, which makes rows comparable."""
     means = [None if cell is None else cell.mean for cell in cells]
     shares = all(mean is None or 0 <= mean <= 1 for mean in means)
     return sparkline(means, (0.0, 1.0) if shares else None).ljust(len(means)).replace(" ", "·")
@@ -113,22 +113,22 @@ def _width(lines: Sequence[str]) -> int:
 
 
 def cell_text(cell: Cell | None, metric: str, *, signed: bool = False) -> str:
-    """Return ``0.91 (20)``; ``*`` marks few cases, ``+2`` counts unscored ones, ``–`` is no case at all.
+    """Return ``0.91 (20)``; ``*`` marks few cases, ``+2`` counts unscored cases, ``–`` means no case.
 
-    A signed one is a difference, ``+0.12 (20)!``, whose interval leaves out 0.
+    A signed cell is a difference, ``+0.12 (20)!``; ``!`` marks an interval without 0.
     """
     if cell is None:
         return ABSENT
     value = "?" if cell.mean is None else value_text(cell.mean, metric, signed=signed)
     n = cell.n if cell.n_cases is None else cell.n_cases
     few = "*" if n < FEW and metric not in TOTALS else ""
-    apart = "!" if signed and cell.ci95 is not None and not cell.ci95[0] <= 0 <= cell.ci95[1] else ""
+    significant = "!" if signed and cell.ci95 is not None and not cell.ci95[0] <= 0 <= cell.ci95[1] else ""
     unscored = f"+{cell.n_unscored}" if cell.n_unscored else ""
-    return f"{value} ({cell.n}{unscored}){few}{apart}"
+    return f"{value} ({cell.n}{unscored}){few}{significant}"
 
 
 def value_text(value: float, metric: str, *, signed: bool = False) -> str:
-    """Return a value as it stands in a table, with its sign where it is a difference."""
+    """Return a value as tables show it; a difference has its sign."""
     if metric == "cost_usd":
         return dollars(value)
     if metric in TOTALS:

@@ -208,7 +208,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[float]:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(status_line, "time", SimpleNamespace(monotonic=lambda: clock.now))
     line._screen = SimpleNamespace(show=lambda text: found.append(clock.now), is_shown=True)  # type: ignore[assignment]
-    line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
+    line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     for clock.now in times:
         line._draw()
@@ -244,7 +244,7 @@ def test_what_cannot_be_drawn_ends_the_line_alone(
 
     here.stash[RECORDER] = SimpleNamespace(take_fault=found.append)
     line._screen = SimpleNamespace(show=fails, erase=lambda: None, close=lambda: closed.append(True))  # type: ignore[assignment]
-    line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
+    line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     line.tick()
     line.tick()
@@ -256,7 +256,7 @@ def test_only_the_thread_of_the_tests_draws() -> None:
     line = StatusLine(config())
     shown: list[object] = []
     line._screen = SimpleNamespace(show=shown.append)  # type: ignore[assignment]
-    line._standing = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
+    line._progress = SimpleNamespace(parts=lambda *_: [""])  # type: ignore[assignment]
     line._began = 0.0
     other = threading.Thread(target=line.tick)
     other.start()
@@ -274,5 +274,5 @@ def test_without_a_case_nothing_is_drawn() -> None:
     next(wrapped)
     with pytest.raises(StopIteration):
         next(wrapped)
-    assert line._standing is None
+    assert line._progress is None
     assert RECORDER not in here.stash

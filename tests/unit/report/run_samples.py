@@ -20,7 +20,7 @@ MARK = "§"  # stands in every text
 
 
 def plan() -> Plan:
-    """Return what was to be run; the last case of the noise testbed never does."""
+    """Return a plan; the last case of the noise testbed never runs."""
     facets = [
         {"topic": "A", "task": "qa", "noise_rate": "0"},
         {"topic": "A", "task": "qa", "noise_rate": "0.4"},
@@ -78,14 +78,14 @@ def instance(name: str) -> Instance:
 
 
 def take(run: Run, *outcomes: Outcome) -> Run:
-    """Return the run with these outcomes taken, as they come from the processes that ran them."""
+    """Add outcomes to a run, encoded as they arrive from other processes."""
     for each in outcomes:
         run.take(encode_outcome(each), encode_instance(instance(each.case_id)))
     return run
 
 
 def finished_run(*, texts: bool = True) -> Run:
-    """Return a run in which all but one case ended, in another order than planned."""
+    """Return a run with all but one case ended, in another order than planned."""
     return take(
         Run(STARTED, plan(), texts=texts),
         outcome(PLAIN, "q3", token_f1=Score(0.5)),

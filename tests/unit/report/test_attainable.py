@@ -1,4 +1,4 @@
-"""Which baseline gates could never fail."""
+"""Baseline gates that can never fail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def planned(
     return Plan({TESTBED: testbed}, cases, facets, session_gates=session)
 
 
-def test_four_cases_can_never_fail_a_gate_and_five_can() -> None:
+def test_a_gate_needs_five_cases_to_fail() -> None:
     [sentence] = never_failing(planned([{}] * 4, "accuracy >= baseline", "accuracy >= 0.5"))
     assert sentence == (
         "test_a: accuracy >= baseline can never fail: it has 4 cases, and at rag_alpha 0.05 at least 5 independent "
@@ -30,7 +30,7 @@ def test_four_cases_can_never_fail_a_gate_and_five_can() -> None:
     assert never_failing(planned([{}] * 5, "accuracy >= baseline")) == []
 
 
-def test_the_cases_of_four_dialogues_or_documents_are_too_few() -> None:
+def test_four_dialogues_or_documents_are_too_few() -> None:
     turns = [{"dialogue": str(at % 4), "document": str(at % 2)} for at in range(40)]
     [sentence] = never_failing(planned(turns, "accuracy >= baseline - 0.02"))
     assert "it has 40 cases in 4 dialogues, and" in sentence
@@ -47,11 +47,11 @@ def test_a_gate_over_cells_can_fail_if_one_of_them_can() -> None:
     assert "it has 2 cases, and" in sentence
 
 
-def test_systems_are_not_added_up() -> None:
+def test_each_system_needs_enough_cases() -> None:
     assert len(never_failing(planned([{"system": system} for system in "aabbcc"], "accuracy >= baseline"))) == 1
 
 
-def test_gates_of_the_session_are_told_too() -> None:
+def test_session_gates_are_reported_too() -> None:
     [sentence] = never_failing(planned([{}] * 3, session=("accuracy >= baseline",)))
     assert sentence.startswith("session: accuracy >= baseline can never fail: it has 3 cases")
     assert never_failing(planned([{}] * 3, session=("other >= baseline",))) == []
@@ -60,7 +60,7 @@ def test_gates_of_the_session_are_told_too() -> None:
 @pytest.mark.parametrize(
     "change", [{"updates": True}, {"inconclusive": "fail"}, {"alpha": 0.1}, {"shard": Shard(1, 2, 8, "", ())}]
 )
-def test_other_levels_and_runs_that_decide_nothing_are_left_alone(change: dict[str, Any]) -> None:
+def test_other_levels_and_undecided_runs_warn_of_nothing(change: dict[str, Any]) -> None:
     plan = planned([{}] * 4, "accuracy >= baseline")
     for name, value in change.items():
         setattr(plan, name, value)

@@ -1,4 +1,4 @@
-"""A run as GitLab's code-quality report: an entry each for what failed, is in error or broke, without texts."""
+"""GitLab's Code Quality report: entries for failed gates, errors and broken cases, without texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def entries_of(results: Results) -> list[dict[str, Any]]:
     return made
 
 
-def test_what_failed_broke_or_is_in_error_is_an_entry(museum: Results) -> None:
+def test_failures_broken_cases_and_errors_are_entries(museum: Results) -> None:
     entries = entries_of(museum)
     kinds = [(entry["check_name"], entry["severity"]) for entry in entries]
     assert kinds == [("rag-gate", "major")] * 4 + [("rag-error", "major")] + [("rag-broken", "minor")] * 6
@@ -42,20 +42,20 @@ def test_what_failed_broke_or_is_in_error_is_an_entry(museum: Results) -> None:
     assert len({entry["fingerprint"] for entry in entries}) == len(entries)
 
 
-def test_a_fingerprint_tells_what_it_is_of_and_not_its_values(museum: Results) -> None:
+def test_a_fingerprint_identifies_the_problem_without_its_values(museum: Results) -> None:
     before = {entry["description"]: entry["fingerprint"] for entry in entries_of(museum)}
     for outcome in museum["outcomes"]:
         outcome["scores"] = {}
         outcome |= {"status": "error", "error": "no such model", "error_type": "not_found"}
     after = {entry["description"]: entry["fingerprint"] for entry in entries_of(museum)}
     gate = "gate accuracy[noise_rate=0.8] >= 0.5 of test_noise failed"
-    [(told, known)] = [(told, mark) for told, mark in before.items() if told.startswith(gate)]
+    [(then, known)] = [(then, mark) for then, mark in before.items() if then.startswith(gate)]
     [(now, same)] = [(now, mark) for now, mark in after.items() if now.startswith(gate)]
-    assert (told != now, known == same) == (True, True)
+    assert (then != now, known == same) == (True, True)
     assert "no such model" not in json.dumps(sorted(after))
 
 
-def test_a_gate_of_the_session_stands_at_the_first_testbed_and_a_run_that_holds_has_no_entry(museum: Results) -> None:
+def test_a_session_gate_is_placed_at_the_first_testbed_and_a_passed_run_has_no_entry(museum: Results) -> None:
     for outcome in museum["outcomes"]:
         outcome["scores"]["accuracy"] = {"value": 1.0}
     museum["outcomes"] = [outcome for outcome in museum["outcomes"] if outcome["status"] == "scored"]
@@ -66,7 +66,7 @@ def test_a_gate_of_the_session_stands_at_the_first_testbed_and_a_run_that_holds_
     assert entry["description"].startswith("gate error_rate < 0 of session failed")
 
 
-def test_the_command_writes_it(museum: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_the_report(museum: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "r.json").write_text(json.dumps(museum), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert main(["show", "r.json", "--codequality", "codequality.json"]) == 0

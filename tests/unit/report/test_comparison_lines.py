@@ -1,4 +1,4 @@
-"""A run beside its baseline reads well: within the width, each case once, and nothing that a part cannot know."""
+"""The comparison section: it fits the width, lists each case once, and judges whole runs only."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pytest_rageval.analysis.comparison import compare
 from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.report.sections.comparison import comparison_lines
-from pytest_rageval.report.text.lines import wrapped
+from pytest_rageval.report.text.lines import wrap
 
 SETTINGS = ("0.2", "0.4", "0.6")
 
 
 def snapshot_of(value: float, fingerprint: str = "sha256:1", evidence: float = 1.0) -> Snapshot:
-    """Return a run of twelve cases at three noise rates, all of one value by two metrics."""
+    """Return a run of twelve cases at three noise rates; two metrics have the same value in all."""
     cases = [
         Measured("t.py::test_q", f"question-number-{number}", "desk", {"noise_rate": rate}, f"{number} {rate}")
         for number in range(12)
@@ -37,17 +37,17 @@ def snapshot_of(value: float, fingerprint: str = "sha256:1", evidence: float = 1
 
 
 def text_of(after: Snapshot, *, whole: bool = True, width: int = 80) -> str:
-    found = compare(snapshot_of(1.0), after, alpha=0.05, whole=whole)
-    return "\n".join(part.text for line in comparison_lines(found, width, 0.05) for part in wrapped(line, width))
+    comparison = compare(snapshot_of(1.0), after, alpha=0.05, whole=whole)
+    return "\n".join(part.text for line in comparison_lines(comparison, width, 0.05) for part in wrap(line, width))
 
 
-def test_a_run_that_is_as_its_baseline_says_so_in_a_few_lines() -> None:
+def test_an_unchanged_run_takes_a_few_lines() -> None:
     text = text_of(snapshot_of(1.0)).strip()
     assert text.startswith("against rag-baseline.json, of 2026-11-21 16:20: 36 cases compared\nno score changed\n")
     assert len(text.splitlines()) <= 4
 
 
-def test_scores_that_the_later_run_lacks_are_not_called_unchanged() -> None:
+def test_lost_scores_are_not_called_unchanged() -> None:
     after = snapshot_of(1.0)
     first, second, *rest = after.cases
     cases = (*(replace(case, scores={"accuracy": 1.0}) for case in (first, second)), *rest)
@@ -60,7 +60,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, text_of(snapshot_of(0.0), width=width).splitlines())) <= width
 
 
-def test_a_broken_case_is_named_once_and_by_the_primary_metric_alone() -> None:
+def test_a_broken_case_is_listed_once_and_for_the_primary_metric_only() -> None:
     text = text_of(snapshot_of(0.0))
     assert text.count("question-number-3,") == 1
     assert "test_q slot_recall: broke" not in text
@@ -68,11 +68,11 @@ def test_a_broken_case_is_named_once_and_by_the_primary_metric_alone() -> None:
 
 
 @pytest.mark.parametrize(("evidence", "cause"), [(0.0, "retrieval"), (1.0, "generation"), (0.5, "both")])
-def test_what_broke_cases_is_told(evidence: float, cause: str) -> None:
+def test_the_cause_of_broken_cases_is_shown(evidence: float, cause: str) -> None:
     assert f"({cause} 36)" in text_of(snapshot_of(0.0, evidence=evidence))
 
 
-def test_other_data_or_settings_are_told_of_a_whole_run_and_of_no_part() -> None:
+def test_different_data_or_settings_are_reported_for_a_whole_run_only() -> None:
     others = snapshot_of(1.0, fingerprint="sha256:2")
     assert "its data or settings were others" in text_of(others, width=200)
     assert "its data or settings" not in text_of(others, whole=False, width=200)

@@ -1,4 +1,4 @@
-"""What the page tells of a baseline: of old results too, by the primary metrics, and of gates over the pairs."""
+"""The page's comparison with a baseline, for old results too."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def museum(fixtures_dir: Path) -> Results:
 
 
 def compared(results: Results) -> dict[str, Any]:
-    found = comparison_of(results, {})
-    assert found is not None
-    return found
+    result = comparison_of(results, {})
+    assert result is not None
+    return result
 
 
-def test_results_that_do_not_count_scores_are_those_of_a_score_a_case(museum: Results) -> None:
-    wanted = [row["n"] for row in compared(museum)["whole"]]
+def test_results_without_score_counts_have_one_score_per_case(museum: Results) -> None:
+    expected = [row["n"] for row in compared(museum)["whole"]]
     for each in museum["comparison"]["comparisons"]:
         if each["n"] == each["n_pairs"]:
             del each["n"]
-    assert [row["n"] for row in compared(museum)["whole"]] == wanted
-    assert wanted == ["23", "23", "22", "22", "9 (3 cases)", "9 (3 cases)"]
+    assert [row["n"] for row in compared(museum)["whole"]] == expected
+    assert expected == ["23", "23", "22", "22", "9 (3 cases)", "9 (3 cases)"]
     Draft202012Validator(schema()).validate(museum)
 
 
 @pytest.mark.parametrize(
-    ("change", "wanted"),
+    ("change", "expected"),
     [
         (lambda results: None, True),
         (lambda results: results["comparison"]["baseline"].update(same_fingerprint=True), False),
@@ -55,49 +55,49 @@ def test_results_that_do_not_count_scores_are_those_of_a_score_a_case(museum: Re
         (lambda results: results["baseline"]["testbeds"].update({"t.py::u": {"name": "u", "metrics": ["n"]}}), False),
     ],
 )
-def test_other_data_or_settings_are_told_of_a_whole_run(
-    museum: Results, change: Callable[[Results], None], wanted: bool
+def test_different_data_or_settings_are_reported_for_a_whole_run(
+    museum: Results, change: Callable[[Results], None], expected: bool
 ) -> None:
     museum["comparison"]["baseline"]["same_fingerprint"] = False
     change(museum)
-    assert (OTHERS in "".join(html_of(museum))) == wanted
+    assert (OTHERS in "".join(html_of(museum))) == expected
 
 
-def test_cases_that_broke_or_were_mended_are_those_of_the_primary_metrics(museum: Results) -> None:
+def test_broken_and_fixed_cases_are_those_of_the_primary_metrics(museum: Results) -> None:
     rows = museum["comparison"]["comparisons"]
     accuracy, overlap = (next(row for row in rows if row["metric"] == name) for name in ("accuracy", "token_f1"))
     overlap |= {"broken": [], "fixed": accuracy["broken"]}
-    found = compared(museum)
-    assert (found["broken"]["n"], found["fixed"]["n"]) == (len(accuracy["broken"]), 0)
-    assert {metric for _, metric in found["broken"]["cases"]} == {"accuracy"}
+    result = compared(museum)
+    assert (result["broken"]["n"], result["fixed"]["n"]) == (len(accuracy["broken"]), 0)
+    assert {metric for _, metric in result["broken"]["cases"]} == {"accuracy"}
 
 
-def test_each_case_has_the_cause_that_the_comparison_counts(museum: Results) -> None:
+def test_each_case_has_the_cause_from_the_comparison(museum: Results) -> None:
     accuracy = museum["comparison"]["comparisons"][0]
-    found = paired_of(museum)
-    assert found is not None
-    assert [found.causes[nodeid] for nodeid in accuracy["broken"]] == ["generation"] * accuracy["causes"]["generation"]
+    result = paired_of(museum)
+    assert result is not None
+    assert [result.causes[nodeid] for nodeid in accuracy["broken"]] == ["generation"] * accuracy["causes"]["generation"]
     museum["plan"]["metrics"]["accuracy"]["of"] = "retrieval"
-    found = paired_of(museum)
-    assert found is not None
-    assert {found.causes[nodeid] for nodeid in accuracy["broken"]} == {"retrieval"}
+    result = paired_of(museum)
+    assert result is not None
+    assert {result.causes[nodeid] for nodeid in accuracy["broken"]} == {"retrieval"}
 
 
-@pytest.mark.parametrize(("value", "wanted"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
-def test_a_gate_tells_its_value_over_the_pairs_where_it_is_another(
-    museum: Results, value: float | None, wanted: str
+@pytest.mark.parametrize(("value", "expected"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
+def test_a_gate_shows_its_value_over_the_pairs_if_it_differs(
+    museum: Results, value: float | None, expected: str
 ) -> None:
     regression = next(gate for gate in museum["gates"] if gate["verdict"])
     museum["gates"] = [regression | {"value": value, "baseline": 0.9286, "delta": -0.008}]
     (row,) = gates_of(museum)
-    assert row["now"] == wanted
+    assert row["now"] == expected
     page = "".join(html_of(museum))
-    assert ("0.9286, now 0.9206, -0.008" in page) == bool(wanted)
+    assert ("0.9286, now 0.9206, -0.008" in page) == bool(expected)
     (bare,) = gates_of({"gates": [regression | {"delta": None, "n_pairs": 0}]})
     assert bare["now"] == ""
 
 
-def test_a_gate_that_may_hide_a_drop_is_not_said_to_have_passed(museum: Results) -> None:
+def test_a_gate_that_may_hide_a_drop_is_not_shown_as_passed(museum: Results) -> None:
     regression = next(gate for gate in museum["gates"] if gate["verdict"])
     sure, unsure = (cell | {"status": "passed", "verdict": None} for cell in regression["cells"])
     unsure["verdict"] = "inconclusive"

@@ -1,4 +1,4 @@
-"""Which cases and answers of an earlier run stand beside those of a later one."""
+"""Pairs of cases and answers of an earlier run and a later one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ T = "t.py::t"
 
 
 def outcome(name: str, text: str | None = "then", data: str = "", **facets: str) -> dict[str, Any]:
-    told = {"testbed": T, "case_id": name, "system": "mine", "facets": {"system": "mine", **facets}, "data": data}
+    fields = {"testbed": T, "case_id": name, "system": "mine", "facets": {"system": "mine", **facets}, "data": data}
     answered = {"status": "error" if text is None else "scored", "answer": None if text is None else {"text": text}}
     setting = "".join(f"-{key}={value}" for key, value in facets.items())
-    return {"nodeid": f"{T}[{name}{setting}]", **told, **answered}
+    return {"nodeid": f"{T}[{name}{setting}]", **fields, **answered}
 
 
 def before(name: str, value: float | None, data: str = "", **facets: str) -> dict[str, Any]:
     scores = {} if value is None else {"accuracy": value}
-    told = {"testbed": T, "case": name, "system": "mine", "scores": scores, "facets": facets, "data": data}
-    return {**told, "evidence": None, "said": [], "failed": value is None}
+    fields = {"testbed": T, "case": name, "system": "mine", "scores": scores, "facets": facets, "data": data}
+    return {**fields, "evidence": None, "said": [], "failed": value is None}
 
 
 def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more: Any) -> dict[str, Any]:
@@ -41,13 +41,13 @@ def compared(*outcomes: dict[str, Any], cases: Any = (), run: str = "r1", **more
 
 
 def paired(results: dict[str, Any]) -> BaselineCases:
-    found = paired_of(results)
-    assert found is not None
-    return found
+    result = paired_of(results)
+    assert result is not None
+    return result
 
 
-def test_cases_are_paired_as_the_comparison_pairs_them() -> None:
-    given = compared(
+def test_the_page_pairs_cases_like_the_comparison() -> None:
+    results = compared(
         outcome("q1", repeat="1"),
         outcome("q1", repeat="2", knew="true"),
         outcome("q2", noise_rate="0.4"),
@@ -63,11 +63,11 @@ def test_cases_are_paired_as_the_comparison_pairs_them() -> None:
             before("q5", 1.0),
         ],
     )
-    found = paired(given)
-    scores = {node: case.scores["accuracy"] for node, case in found.scored.items()}
-    first, again, noisy, _, renamed, _, failed = (each["nodeid"] for each in given["outcomes"])
+    result = paired(results)
+    scores = {node: case.scores["accuracy"] for node, case in result.scored.items()}
+    first, again, noisy, _, renamed, _, failed = (each["nodeid"] for each in results["outcomes"])
     assert scores == {first: 0.25, again: 0.25, noisy: 0.5, renamed: 0.75}
-    assert found.known.keys() - found.scored.keys() == {failed}
+    assert result.known.keys() - result.scored.keys() == {failed}
 
 
 def test_results_without_a_comparison_have_no_pairs() -> None:
@@ -81,14 +81,14 @@ def test_the_answer_of_the_same_case_in_the_same_setting_and_repeat() -> None:
         outcome("q3"),
         outcome("new", data="a" * 16),
     ]
-    given = compared(*now, cases=[before("q1", 1.0), before("q3", None), before("old", 1.0, data="a" * 16)])
+    results = compared(*now, cases=[before("q1", 1.0), before("q3", None), before("old", 1.0, data="a" * 16)])
     then = [
         outcome("q1", "once", repeat="1"),
         outcome("q1", "twice", repeat="2"),
         outcome("q3", None),
         outcome("old", "by its old name"),
     ]
-    earlier = Earlier(then, paired(given))
+    earlier = Earlier(then, paired(results))
     assert [earlier.of(each) for each in now] == [
         {"text": "twice", "status": "scored"},
         None,
@@ -98,20 +98,20 @@ def test_the_answer_of_the_same_case_in_the_same_setting_and_repeat() -> None:
     assert earlier.of(outcome("q9")) is None
 
 
-def test_the_run_of_the_baseline_is_read_where_it_is_kept(tmp_path: Path) -> None:
+def test_the_baseline_run_is_read_if_it_is_available(tmp_path: Path) -> None:
     (tmp_path / "r1").mkdir()
     stored = tmp_path / "r1" / "results.json"
     stored.write_text(json.dumps({"outcomes": [outcome("q1")]}))
-    given = compared(outcome("q1", "now"), cases=[before("q1", 1.0)])
-    found = read_earlier(tmp_path, given, paired(given))
-    assert found is not None
-    assert found.of(outcome("q1")) == {"text": "then", "status": "scored"}
+    results = compared(outcome("q1", "now"), cases=[before("q1", 1.0)])
+    result = read_earlier(tmp_path, results, paired(results))
+    assert result is not None
+    assert result.of(outcome("q1")) == {"text": "then", "status": "scored"}
     gone = compared(outcome("q1"), cases=[before("q1", 1.0)], run="gone")
     assert read_earlier(tmp_path, gone, paired(gone)) is None
-    bare = {**given, "instances": {"q1": {"passages": {}}}}  # texts are left out
+    bare = {**results, "instances": {"q1": {"passages": {}}}}  # texts are left out
     assert read_earlier(tmp_path, bare, paired(bare)) is None
     stored.write_text("{}")
-    assert read_earlier(tmp_path, given, paired(given)) is None
+    assert read_earlier(tmp_path, results, paired(results)) is None
 
 
 @pytest.mark.parametrize("name", ["", "../r1", "/r1", "."])
@@ -120,5 +120,5 @@ def test_only_a_run_of_the_project_is_read(tmp_path: Path, name: str) -> None:
         folder.mkdir(exist_ok=True)
         (folder / "results.json").write_text(json.dumps({"outcomes": [outcome("q1")]}))
     (tmp_path / "runs").mkdir()
-    given = compared(outcome("q1"), cases=[before("q1", 1.0)], run=name)
-    assert read_earlier(tmp_path / "runs", given, paired(given)) is None
+    results = compared(outcome("q1"), cases=[before("q1", 1.0)], run=name)
+    assert read_earlier(tmp_path / "runs", results, paired(results)) is None

@@ -1,4 +1,4 @@
-"""The page before any browser sees it: what it holds, and that none of it is more than text."""
+"""The page as text: its data are complete and inert."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def results(*outcomes: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def parcels(page: str) -> dict[str, Any]:
-    found = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', page)
-    return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in found}
+    result = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', page)
+    return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in result}
 
 
 def test_every_outcome_and_instance_is_in_its_parcel() -> None:
@@ -75,14 +75,14 @@ def test_every_outcome_and_instance_is_in_its_parcel() -> None:
     assert held["answers"] == [f"answer {o['case_id']}" for o in outcomes]
 
 
-def test_results_that_are_held_as_text_and_those_read_from_a_file_give_the_same_page() -> None:
+def test_results_in_memory_and_from_a_file_give_the_same_page() -> None:
     read = results(outcome("q1"), outcome("q2", None, topic="Ferries"))
     held = {**read, "outcomes": [*map(to_json, read["outcomes"])]}
     held["instances"] = {name: to_json(each) for name, each in read["instances"].items()}
     assert "".join(html_of(held)) == "".join(html_of(read))
 
 
-def test_the_policy_lets_run_what_stands_in_the_page_and_nothing_else() -> None:
+def test_the_policy_allows_only_the_page_s_own_script_and_style() -> None:
     page = "".join(html_of(results(outcome("q1"))))
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
@@ -97,17 +97,17 @@ def test_the_policy_lets_run_what_stands_in_the_page_and_nothing_else() -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", script)
 
 
-def test_every_colour_that_is_used_is_there_in_both_schemes() -> None:
+def test_every_colour_is_defined_in_both_schemes() -> None:
     (style,) = re.findall(r"<style>(.*?)</style>", "".join(html_of(results())), re.DOTALL)
     colours = dict(re.findall(r"(--[\w-]+): (light-dark\(#\w+, #\w+\));", style))
     assert set(re.findall(r"var\((--[\w-]+)\)", style)) | {"--s7"} == colours.keys()
 
 
-def test_columns_have_one_entry_an_outcome() -> None:
-    given = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
-    given["outcomes"][1] |= {"answer": None, "status": "error", "error": "no line", "error_type": "DeskClosed"}
-    given["run"]["failed"] = [given["outcomes"][2]["nodeid"], "test_desk.py::test_plain"]
-    columns, searched = columns_of(given, None)
+def test_columns_have_one_entry_per_outcome() -> None:
+    content = results(outcome("q1", 1.0, topic="Ferries"), outcome("q2", None, task="qa"), outcome("q1", 0.0, "other"))
+    content["outcomes"][1] |= {"answer": None, "status": "error", "error": "no line", "error_type": "DeskClosed"}
+    content["run"]["failed"] = [content["outcomes"][2]["nodeid"], "test_desk.py::test_plain"]
+    columns, searched = columns_of(content, None)
     assert columns["facets"]["topic"] == {"values": ["Ferries"], "codes": [0, -1, -1]}
     assert columns["facets"]["task"] == {"values": ["qa"], "codes": [-1, 0, -1]}
     assert columns["case"] == {"values": ["q1", "q2"], "codes": [0, 1, 0]}
@@ -121,13 +121,13 @@ def test_columns_have_one_entry_an_outcome() -> None:
     assert searched == ["answer q1", "DeskClosed\nno line", "answer q1"]
 
 
-def test_a_case_that_has_no_instance_comes_after_those_that_have_one() -> None:
+def test_cases_without_an_instance_come_last() -> None:
     columns, _ = columns_of(results(outcome("lost"), instances={"q1": {"passages": {}}}), None)
     assert columns["case"] == {"values": ["q1", "lost"], "codes": [1]}
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("plain", "plain"),
         ("<b> & \"'", "&lt;b&gt; &amp; &#34;&#39;"),
@@ -138,21 +138,21 @@ def test_a_case_that_has_no_instance_comes_after_those_that_have_one() -> None:
         ("é 渡轮 \n\t", "é 渡轮 \n\t"),
     ],
 )
-def test_what_is_not_seen_is_shown_by_its_name(text: str, wanted: str) -> None:
-    assert shown(text) == f'<bdi class="data">{wanted}</bdi>'
+def test_invisible_characters_are_shown_by_name(text: str, expected: str) -> None:
+    assert shown(text) == f'<bdi class="data">{expected}</bdi>'
 
 
 def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     nothing = dict.fromkeys(("baseline", "p_value", "verdict", "reason", "value", "ci95"))
-    told = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
+    fields = {"expr": "n > 0", "scope": "\ud800", "slice": {}, "status": "failed", "n": 0, "n_errors": 0, "cells": []}
     worst = [{"nodeid": "\ud800", "value": None}]
     one = outcome("q1") | {"nodeid": "\ud800"}
-    page = "".join(html_of(results(one, gates=[{**nothing, **told, "worst": worst}])))
+    page = "".join(html_of(results(one, gates=[{**nothing, **fields, "worst": worst}])))
     assert '<a href="#case=%EF%BF%BD"><bdi class="data"><span class="unseen">U+D800</span></bdi></a>' in page
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
 
 
-def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() -> None:
+def test_a_cell_is_significant_by_its_corrected_test_and_not_by_its_interval() -> None:
     none = dict.fromkeys(("baseline", "value", "least_drop", "q_value"))
     each: dict[str, Any] = {
         **none,
@@ -167,13 +167,13 @@ def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() ->
     cells = [each | {"slice": {"topic": topic}, "p_holm": p} for topic, p in (("A", 0.01), ("B", 0.06), ("C", None))]
     cases = dict.fromkeys(("new", "gone", "changed", "renamed", "errors"), ()) | {"compared": 12, "answers_changed": 0}
     same = {"same_fingerprint": True}
-    found = comparison_of(results(comparison={"baseline": same, "cases": cases, "comparisons": cells}), {})
-    assert found is not None
-    assert [(cell["where"], cell["sure"], cell["n"]) for cell in found["cells"]] == [("topic=A", True, "12 (4 cases)")]
+    result = comparison_of(results(comparison={"baseline": same, "cases": cases, "comparisons": cells}), {})
+    assert result is not None
+    assert [(cell["where"], cell["sure"], cell["n"]) for cell in result["cells"]] == [("topic=A", True, "12 (4 cases)")]
 
 
 @pytest.mark.parametrize(
-    ("told", "wanted"),
+    ("fields", "expected"),
     [
         ({}, (None, None)),
         ({"attempts": 0, "replayed": 0}, (None, None)),
@@ -182,10 +182,10 @@ def test_a_cell_is_told_apart_by_its_corrected_test_and_not_by_its_interval() ->
         ({"replayed": 80}, ("80 (80 replayed)", "unknown")),
     ],
 )
-def test_calls_stand_among_the_figures_where_something_is_known_of_them(
-    told: dict[str, int], wanted: tuple[str | None, str | None]
+def test_calls_are_among_the_figures_if_their_usage_is_known(
+    fields: dict[str, int], expected: tuple[str | None, str | None]
 ) -> None:
-    usage = dict.fromkeys(CALLS) | {"calls": 80} | told
+    usage = dict.fromkeys(CALLS) | {"calls": 80} | fields
     tiles = dict(tiles_of(results(outcome("a"), usage=usage), {"scored": 1}, 1))
     calls = [f"{n}{what.removeprefix('model calls')}" for what, n in tiles.items() if what.startswith("model calls")]
-    assert (next(iter(calls), None), tiles.get("cost")) == wanted
+    assert (next(iter(calls), None), tiles.get("cost")) == expected

@@ -1,4 +1,4 @@
-"""What the page says first: which gates do not hold, what broke, what failed; and what it shares with the summary."""
+"""The page's first sentences: undecided gates, broken cases, failures; their words match the summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def museum(fixtures_dir: Path) -> dict[str, Any]:
     return loaded
 
 
-def said(results: dict[str, Any]) -> list[Sentence]:
+def sentences(results: dict[str, Any]) -> list[Sentence]:
     columns, _ = columns_of(results, None)
     return sentences_of(results, columns, Cases(columns))
 
@@ -40,9 +40,9 @@ def summary_of(results: dict[str, Any]) -> list[str]:
     return [line.text for line in summary_lines(run, choice, 300, 0)]
 
 
-def test_what_decided_is_said_in_the_words_of_the_summary(museum: dict[str, Any]) -> None:
-    told = [text_of(sentence) for sentence in said(museum)]
-    assert told == [
+def test_sentences_use_the_words_of_the_summary(museum: dict[str, Any]) -> None:
+    texts = [text_of(sentence) for sentence in sentences(museum)]
+    assert texts == [
         "accuracy >= 0.7 of desk failed: accuracy is 0.4783 at system=careful",
         "accuracy[topic=*, min_n=2] >= 0.3 of desk failed: accuracy is 0.1667 at topic=Loans, system=careful",
         "accuracy >= baseline - 0.02 of desk failed: accuracy changed by -0.2609 against the baseline, one-sided "
@@ -54,21 +54,21 @@ def test_what_decided_is_said_in_the_words_of_the_summary(museum: dict[str, Any]
         "1 case ended in an error: 1 rate_limited",
     ]
     summary = summary_of(museum)
-    for change in told[4:6]:
+    for change in texts[4:6]:
         assert change.partition(";")[0] in summary
 
 
-def test_sentences_lead_to_gates_cases_and_lists(museum: dict[str, Any]) -> None:
-    links = [[piece.to for piece in sentence if piece.to] for sentence in said(museum)]
+def test_sentences_link_to_gates_cases_and_lists(museum: dict[str, Any]) -> None:
+    links = [[piece.to for piece in sentence if piece.to] for sentence in sentences(museum)]
     broken = [in_address(f"{DESK}[{case}-careful]") for case in ("ex10", "ex11", "ex30")]
     assert links[:4] == [["gate-0"], ["gate-1"], ["gate-2"], ["gates"]]
     assert links[4] == [*broken, "broken-cases"]
     assert links[6:] == [[in_address(f"{DESK}[lo31-quick]")], ["cases"]]
 
 
-def test_nothing_leads_to_a_test_that_is_no_case(museum: dict[str, Any]) -> None:
+def test_only_cases_are_linked(museum: dict[str, Any]) -> None:
     museum["run"]["failed"] = [f"{DESK}[lo31-quick]", "test_q.py::test_plain"]
-    (sentence,) = [each for each in said(museum) if text_of(each).startswith("2 tests failed")]
+    (sentence,) = [each for each in sentences(museum) if text_of(each).startswith("2 tests failed")]
     assert text_of(sentence) == "2 tests failed: desk[lo31-quick], test_plain"
     assert [piece.to for piece in sentence if piece.text == "test_plain"] == [""]
     columns, _ = columns_of(museum, None)
@@ -76,50 +76,50 @@ def test_nothing_leads_to_a_test_that_is_no_case(museum: dict[str, Any]) -> None
     assert (first[0], second[0]) == ("test_q.py::test_plain", f"{DESK}[lo31-quick]")
 
 
-def test_changes_within_noise_are_called_so_unless_a_gate_says_otherwise(museum: dict[str, Any]) -> None:
+def test_changes_within_noise_are_called_noise_unless_a_gate_failed(museum: dict[str, Any]) -> None:
     for each in museum["comparison"]["comparisons"]:
         each["p_holm"] = 0.4
-    told = [text_of(sentence) for sentence in said(museum)]
-    assert told[4] == "desk accuracy (careful): broke ex10, ex11, ex30 and 3 more (generation 6)"
-    assert not any("noise" in text for text in told)
+    texts = [text_of(sentence) for sentence in sentences(museum)]
+    assert texts[4] == "desk accuracy (careful): broke ex10, ex11, ex30 and 3 more (generation 6)"
+    assert not any("noise" in text for text in texts)
     museum["gates"] = [gate for gate in museum["gates"] if not gate["verdict"]]
-    assert "against the baseline: no change that can be told from noise" in map(text_of, said(museum))
+    assert "against the baseline: no change that can be told from noise" in map(text_of, sentences(museum))
     for each in museum["comparison"]["comparisons"]:
         each |= {"broken": [], "fixed": [], "delta": 0.0}
-    assert "against the baseline: no score changed" in map(text_of, said(museum))
+    assert "against the baseline: no score changed" in map(text_of, sentences(museum))
     museum["comparison"]["cases"]["unscored"] = {"R@5": 3, "accuracy": 1}
     lost = "no score changed where both runs have one; no longer scored: R@5 in 3 cases, accuracy in 1 case"
-    assert f"against the baseline: {lost}" in map(text_of, said(museum))
+    assert f"against the baseline: {lost}" in map(text_of, sentences(museum))
     museum["comparison"]["comparisons"] = []
-    told = [text_of(sentence) for sentence in said(museum)]
-    assert "nothing to compare: no case of this run is in the baseline with a score" in told
+    texts = [text_of(sentence) for sentence in sentences(museum)]
+    assert "nothing to compare: no case of this run is in the baseline with a score" in texts
 
 
-def test_a_cell_tells_of_its_correction_after_what_is_over_all_cases(museum: dict[str, Any]) -> None:
+def test_cells_come_after_overall_changes_with_their_correction(museum: dict[str, Any]) -> None:
     rows = museum["comparison"]["comparisons"]
     cell = next(each for each in rows if each["slice"] and each["broken"])
     cells = sum(bool(each["slice"]) for each in rows if each["system"] == "careful" and each["testbed"] == DESK)
     cell["p_holm"] = 0.02
-    told = [text_of(sentence) for sentence in said(museum)]
+    texts = [text_of(sentence) for sentence in sentences(museum)]
     place = " x ".join(cell["slice"].values())
-    assert told[6] == (
+    assert texts[6] == (
         f"desk accuracy (careful) in ({place}) fell by 0.5, p 0.02 after correction over {cells} cells; "
         "broke ex30 (generation 1)"
     )
 
 
-def test_gates_that_failed_come_first_then_those_that_do_not_tell(museum: dict[str, Any]) -> None:
+def test_failed_gates_come_first_then_undecided_ones(museum: dict[str, Any]) -> None:
     passed = museum["gates"][-1]
     skipped = passed | {"expr": "n > 1", "status": "skipped", "reason": "x" * 500}
     museum["gates"] = [skipped, passed, passed | {"verdict": "inconclusive", "cells": []}, museum["gates"][0]]
-    told = [text_of(sentence) for sentence in said(museum)]
-    assert told[0].startswith("accuracy >= 0.7 of desk failed")
-    assert told[1] == "error_rate <= 10% of the session is inconclusive: too few cases to tell a drop from noise"
-    assert told[2].startswith("n > 1 of the session was not judged: xxx")
-    assert len(told[2]) < 260
+    texts = [text_of(sentence) for sentence in sentences(museum)]
+    assert texts[0].startswith("accuracy >= 0.7 of desk failed")
+    assert texts[1] == "error_rate <= 10% of the session is inconclusive: too few cases to tell a drop from noise"
+    assert texts[2].startswith("n > 1 of the session was not judged: xxx")
+    assert len(texts[2]) < 260
 
 
-def test_the_page_warns_of_all_that_the_summary_warns_of(museum: dict[str, Any]) -> None:
+def test_the_page_has_all_warnings_of_the_summary(museum: dict[str, Any]) -> None:
     museum["testbeds"][DESK] |= {"gates": [], "notes": ["2 records have no gold answer"]}
     warnings = [line.removeprefix("warning: ") for line in summary_of(museum) if line.startswith("warning: ")]
     assert "desk: 2 records have no gold answer" in warnings
@@ -134,7 +134,7 @@ def test_the_page_warns_of_all_that_the_summary_warns_of(museum: dict[str, Any])
     assert note not in notes_of(museum)
 
 
-def test_repeats_conversations_and_judges_stand_in_tables() -> None:
+def test_repeats_conversations_and_judges_have_tables() -> None:
     one = {"testbed": "t", "system": "mine", "metric": "accuracy"}
     repeats = {
         **one, "k": 3, "n_cases": 6, "n_complete": 6, "mean": 0.5, "spread": 0.0412, "pass_at_1": 0.5,

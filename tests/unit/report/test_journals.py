@@ -35,7 +35,7 @@ def test_each_call_is_read_with_its_state_and_its_answer(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("cut", [1, 5, 30])
-def test_a_line_that_a_kill_cut_short_is_a_call_that_still_runs(tmp_path: Path, cut: int) -> None:
+def test_a_line_cut_short_by_a_kill_is_a_running_call(tmp_path: Path, cut: int) -> None:
     path = journal_path(tmp_path, "main")
     journal = Journal(path)
     journal.end(journal.start("t", "system"), encode_whole_answer(Answer("Zürich\n")), PAID)
@@ -52,14 +52,14 @@ def test_a_malformed_line_is_left_out(tmp_path: Path, line: str) -> None:
     assert [call.state for call in read_journal(path)] == ["running"]
 
 
-def test_secrets_are_masked_and_texts_left_out_where_reports_have_none(
+def test_secrets_are_masked_and_texts_left_out_if_reports_have_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DESK_KEY", 'sk-"quoted"-0123456789')
-    said = encode_whole_answer(Answer('the key is sk-"quoted"-0123456789, at https://me:pw@desk/'))
+    answer = encode_whole_answer(Answer('the key is sk-"quoted"-0123456789, at https://me:pw@desk/'))
     for name, texts in (("main", True), ("gw0", False)):
         journal = Journal(journal_path(tmp_path, name), texts=texts)
-        journal.end(journal.start("t", "system"), said, PAID)
+        journal.end(journal.start("t", "system"), answer, PAID)
     masked, silent = journal_path(tmp_path, "main").read_text(), journal_path(tmp_path, "gw0").read_text()
     assert "the key is <DESK_KEY>, at https://<masked>@desk/" in masked
     assert "sk-" not in masked
@@ -82,7 +82,7 @@ def test_a_call_that_raises_is_written_as_failed_and_one_that_is_interrupted_as_
     assert [call.state for call in read_journal(path)] == ["failed", "cancelled"]
 
 
-def test_what_cannot_be_written_is_one_fault_and_no_error(tmp_path: Path) -> None:
+def test_a_failed_write_is_one_fault_and_no_error(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "missing" / "journal-main.jsonl")
     journal.start("t", "system")
     journal.start("t", "system")
@@ -92,7 +92,7 @@ def test_what_cannot_be_written_is_one_fault_and_no_error(tmp_path: Path) -> Non
     Journal().start("t", "system")
 
 
-def test_a_whole_answer_is_what_it_was() -> None:
+def test_a_whole_answer_round_trips() -> None:
     items = (ScoredPassage("d1", 1.0, "text", span=(3, 7)), ScoredPassage("d2", None, page="p1"))
     answer = Answer("", Ranking(items), abstained=True, generated=False)
     assert decode_whole_answer(encode_whole_answer(answer)) == answer

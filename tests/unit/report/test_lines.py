@@ -1,4 +1,4 @@
-"""Lines that keep within a width."""
+"""Lines wrapped to a width."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from pytest_rageval.report.text.lines import Line, wrapped
+from pytest_rageval.report.text.lines import Line, wrap
 
 FACTS = "    FAILED  accuracy[topic=*] >= 0.3  0.1667  n 6  [0.03, 0.56]  worst at topic=Loans, system=careful"
 
 
 def texts(text: str, width: int, between: str = " ", indent: int = 2) -> list[str]:
-    return [line.text for line in wrapped(Line(text, "red"), width, between=between, indent=indent)]
+    return [line.text for line in wrap(Line(text, "red"), width, between=between, indent=indent)]
 
 
 @given(st.lists(st.text("ab=系统", min_size=1, max_size=9), min_size=1, max_size=30), st.integers(14, 60))
 def test_no_word_is_lost_and_no_line_is_too_wide(words: list[str], width: int) -> None:
     wide = [word for word in words if wcswidth(word) > width - 2]
-    found = texts(" ".join(words), width)
-    assert " ".join(found).split() == words
-    assert wide or all(wcswidth(line) <= width for line in found)
-    assert all(line.startswith("  ") for line in found[1:])
+    lines = texts(" ".join(words), width)
+    assert " ".join(lines).split() == words
+    assert wide or all(wcswidth(line) <= width for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:])
 
 
-def test_a_line_that_fits_is_left_as_it_is() -> None:
+def test_a_line_that_fits_is_unchanged() -> None:
     assert texts(FACTS, 200, "  ") == [FACTS]
     assert texts("", 80) == [""]
-    assert list(wrapped(Line("a", "red"), 80)) == [Line("a", "red")]
+    assert list(wrap(Line("a", "red"), 80)) == [Line("a", "red")]
 
 
-def test_pieces_stay_together_where_they_can() -> None:
+def test_pieces_stay_together_if_they_fit() -> None:
     assert texts(FACTS, 80, "  ", 12) == [
         "    FAILED  accuracy[topic=*] >= 0.3  0.1667  n 6  [0.03, 0.56]",
         "            worst at topic=Loans, system=careful",

@@ -1,4 +1,4 @@
-"""A run as GitHub's Markdown: it renders as meant whatever the data say, and keeps within what a comment takes."""
+"""A run as GitHub's Markdown: it renders any data as text and fits a comment."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ HOSTILE = [
     "[^1]", "[x]: https://evil.example", "!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "&12", "0123abc", "f" * 40,
     "C0FFEE1", "[vulnerability:7]", "100% & more!",
 ]  # fmt: skip
-"""What a name, an error or an answer may hold."""
+"""Hostile texts of names, errors and answers."""
 
 OURS = re.compile(r"</?code>|<span>|</span>|&#?\w+;")
 
 
 def rendered(text: str) -> list[Any]:
-    """Return the tokens of a text as GitHub parses it."""
+    """Return the tokens of a text like GitHub's parser."""
     return MarkdownIt("gfm-like").enable(["table", "strikethrough", "linkify"]).parse(text)
 
 
 def tables(text: str) -> list[list[list[str]]]:
-    """Return the tables of a text as rows of what their cells show, the head first."""
-    found: list[list[list[str]]] = []
+    """Return the tables of a text as rows of visible cell texts, the head first."""
+    result: list[list[list[str]]] = []
     tokens = rendered(text)
     for token, following in pairwise(tokens):
         if token.type == "table_open":
-            found.append([])
+            result.append([])
         elif token.type == "tr_open":
-            found[-1].append([])
+            result[-1].append([])
         elif token.type in ("th_open", "td_open"):
-            found[-1][-1].append(shown(following))
-    return found
+            result[-1][-1].append(shown(following))
+    return result
 
 
 def shown(token: Any) -> str:
-    """Return what an inline token shows; nothing in it may be other than text, code and what we add."""
+    """Return the visible text of an inline token; it may only contain text, code and our own markup."""
     parts = []
     for child in token.children or []:
         if child.type == "html_inline":
@@ -66,14 +66,14 @@ def shown(token: Any) -> str:
     return "".join(parts)
 
 
-def apart(text: str) -> str:
-    """Return what is shown without the spaces of no width that keep it from being linked."""
+def without_breaks(text: str) -> str:
+    """Return a visible text without the zero-width spaces that prevent links."""
     return text.replace("\u200b", "")
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("made", [plain, code])
-def test_any_text_is_shown_as_it_stands_in_its_own_cell(text: str, made: Any) -> None:
+def test_any_text_is_shown_unchanged_in_its_own_cell(text: str, made: Any) -> None:
     part = Part(text, [["name", "n"], [made(text), "1"], ["after", "2"]], folded=False, numbers=range(1, 2))
     markdown = parts_within([part], 5_000)
     [table] = tables(markdown)
@@ -81,9 +81,9 @@ def test_any_text_is_shown_as_it_stands_in_its_own_cell(text: str, made: Any) ->
     assert table[2] == ["after", "2"]
     seen = text if text.isprintable() else text.encode("unicode_escape").decode()
     if text.isprintable():
-        assert apart(table[1][0]).strip() == seen.strip()
+        assert without_breaks(table[1][0]).strip() == seen.strip()
     else:
-        assert apart(table[1][0]).isprintable()
+        assert without_breaks(table[1][0]).isprintable()
     types = {token.type for token in rendered(markdown)}
     made_of = ("heading", "table", "thead", "tbody", "tr", "th", "td")
     assert types <= {"inline", *(f"{name}_{end}" for name in made_of for end in ("open", "close"))}
@@ -101,8 +101,8 @@ def test_any_title_of_a_folded_table_is_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("made", [plain, code])
-def test_nothing_of_a_text_is_a_mention_or_a_reference(made: Any) -> None:
-    """GitHub looks for them in what is rendered, outside of code."""
+def test_no_text_becomes_a_mention_or_a_reference(made: Any) -> None:
+    """GitHub looks for them in rendered text outside of code."""
     for text in ("@someone", "a @org/team", "#12", "owner/repo#6", "GH-7", ":tada:", "me@example.org"):
         inlines = [token for token in rendered(made(text)) if token.type == "inline"]
         outside = "".join(c.content for t in inlines for c in t.children or [] if c.type in ("text", "text_special"))
@@ -110,8 +110,8 @@ def test_nothing_of_a_text_is_a_mention_or_a_reference(made: Any) -> None:
 
 
 @pytest.mark.parametrize("made", [plain, code])
-def test_nothing_of_a_text_is_a_reference_on_gitlab(made: Any) -> None:
-    """GitLab knows merge requests, milestones, labels, epics and commits; what stands in a sentence is left alone."""
+def test_no_text_becomes_a_reference_on_gitlab(made: Any) -> None:
+    """GitLab links merge requests, milestones, labels, epics and commits; ordinary words must not change."""
     texts = ("!123", "a/b!7", "%5", '%"v 1"', "~bug", '~"a b"', "a&12", "0123abc", "f" * 40, "in C0FFEE1.", "[epic:7]")
     for text in texts:
         inlines = [token for token in rendered(f"| {made(f'{text} |')} |") if token.type == "inline"]
@@ -126,7 +126,7 @@ def test_a_long_text_is_cut() -> None:
 
 
 def many(n: int, name: str = "topic", *, error: str = "") -> Run:
-    """Return a run of as many topics as cases; with an ``error`` they all end in it."""
+    """Return a run with one case per topic; with an ``error`` all cases end in it."""
     run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), n)}))
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
     for at in range(n):
@@ -140,7 +140,7 @@ def many(n: int, name: str = "topic", *, error: str = "") -> Run:
 
 
 @pytest.mark.parametrize("name", ["topic", "基金与衍生品", "🙂" * 20, "|" * 50, "@#:"], ids=ascii)
-def test_it_keeps_within_a_comment_and_counts_what_was_cut(name: str) -> None:
+def test_the_text_fits_a_comment_and_counts_what_was_cut(name: str) -> None:
     run = many(1_500, name, error=f"{name} broke" * 10)
     text = markdown_of(run, MatrixChoice())
     assert MOST - 2_000 < len(text) <= MOST
@@ -152,7 +152,7 @@ def test_it_keeps_within_a_comment_and_counts_what_was_cut(name: str) -> None:
 
 
 @pytest.mark.parametrize("n", [12, 13, 2_000])
-def test_gates_that_failed_are_open_and_starve_no_other_table(n: int) -> None:
+def test_failed_gates_are_unfolded_and_leave_room_for_other_tables(n: int) -> None:
     run = many(8)
     failing = [f"accuracy >= 0.{at:04}" for at in range(6_000, 6_000 + n - 2)]
     run.plan.testbeds[PLAIN] = replace(
@@ -173,7 +173,7 @@ def test_gates_that_failed_are_open_and_starve_no_other_table(n: int) -> None:
         assert (titles[:2], len(opened)) == ([("", "Gates (2000)"), ("1970 more gates", "")], 31)
 
 
-def test_what_broke_starves_neither_what_was_mended_nor_errors_nor_the_matrix() -> None:
+def test_broken_cases_leave_room_for_fixed_cases_errors_and_the_matrix() -> None:
     before, after = many(0), many(0)
     for at in range(1_000):
         was, lost = float(at % 5 > 0), at % 50 == 7
@@ -193,7 +193,7 @@ def test_what_broke_starves_neither_what_was_mended_nor_errors_nor_the_matrix() 
     assert MOST - 2_000 < len(text) <= MOST
 
 
-def test_the_first_matrix_is_there_whatever_the_number_of_systems_and_errors() -> None:
+def test_the_first_matrix_is_shown_despite_many_systems_and_errors() -> None:
     run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.5",), 600)}))
     run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
     for system in map(str, range(60)):
@@ -205,14 +205,14 @@ def test_the_first_matrix_is_there_whatever_the_number_of_systems_and_errors() -
             take(run, made)
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
-    found = tables(text)
-    assert [table[0][0] for table in found[:3]] == ["", "case", "topic \\ ability"]
-    assert len(found[2]) == 13
+    result = tables(text)
+    assert [table[0][0] for table in result[:3]] == ["", "case", "topic \\ ability"]
+    assert len(result[2]) == 13
     assert re.search(r"^\d+ more tables with \d+ rows did not fit here\.$", text, re.MULTILINE)
     assert len(text) <= MOST
 
 
-def test_what_repeats_tell_is_there_and_n_counts_cases() -> None:
+def test_repeats_are_shown_and_n_counts_cases() -> None:
     run = many(0)
     for name, values in {"good": (1.0, 1.0), "flaky": (1.0, 0.0), "bad": (0.0, 0.0)}.items():
         for repeat, value in enumerate(values, 1):
@@ -229,7 +229,7 @@ def test_what_repeats_tell_is_there_and_n_counts_cases() -> None:
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_a_gate_tells_the_words_of_its_judge_only_where_texts_are_told(texts: bool) -> None:
+def test_a_gate_quotes_its_judge_only_with_texts(texts: bool) -> None:
     run = Run(STARTED, Plan(testbeds={PLAIN: TestbedPlan(PLAIN, "plain", ("polite",), ("polite[topic=*] >= 0.5",), 1)}),
               texts=texts)  # fmt: skip
     run.plan.metrics = {"polite": MetricInfo(binary=True, judge="polite")}
@@ -243,7 +243,7 @@ def test_a_gate_tells_the_words_of_its_judge_only_where_texts_are_told(texts: bo
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_whatever_names_and_errors_hold_each_table_has_its_rows_and_cells(text: str) -> None:
+def test_tables_keep_their_rows_and_cells_with_hostile_names_and_errors(text: str) -> None:
     run = many(3, text)
     take(run, Outcome(f"{PLAIN}[{text}]", text, PLAIN, {"topic": text, "task": text}, text, "error", None, {}, (),
                       text, text))  # fmt: skip
@@ -251,10 +251,10 @@ def test_whatever_names_and_errors_hold_each_table_has_its_rows_and_cells(text: 
     run.evaluate_gates()
     markdown = markdown_of(run, MatrixChoice())
     assert markdown.endswith(f"\n\n{MARKER}\n")
-    found = tables(markdown)
-    assert [table[0][1] for table in found[:2]] == ["gate", "error"]
-    assert [len(table) for table in found[:3]] == [2, 2, 6]
-    assert all(len(row) == len(table[0]) for table in found for row in table)
+    result = tables(markdown)
+    assert [table[0][1] for table in result[:2]] == ["gate", "error"]
+    assert [len(table) for table in result[:3]] == [2, 2, 6]
+    assert all(len(row) == len(table[0]) for table in result for row in table)
     for token in rendered(markdown):
         if token.type == "html_block":
             assert re.fullmatch(rf"<details><summary>.*</summary>\n|</details>\n|{MARKER}\n", token.content)
@@ -262,14 +262,14 @@ def test_whatever_names_and_errors_hold_each_table_has_its_rows_and_cells(text: 
             shown(token)
 
 
-def test_a_table_of_which_nothing_fits_is_counted() -> None:
+def test_a_table_without_room_for_a_row_is_counted() -> None:
     part = Part("t", [["a"], ["x" * 500], ["y"]], folded=True, numbers=range(0))
     assert parts_within([part, part], 600) == "\n2 more tables with 4 rows did not fit here.\n"
     assert "did not fit" not in parts_within([part, part], 5_000)
 
 
 def judged(*, texts: bool = True) -> Run:
-    """Return a run in which all cases ended, one of them in an error, and a gate failed."""
+    """Return a run with all cases ended, one error and one failed gate."""
     run = take(finished_run(texts=texts), outcome(NOISE, "q2", accuracy=Score(0.0)))
     del run.plan.cases[f"{NOISE}[late]"]
     run.evaluate_gates()
@@ -307,19 +307,19 @@ def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_texts_are_left_out_where_reports_hold_none(texts: bool) -> None:
+def test_texts_are_left_out_if_reports_have_none(texts: bool) -> None:
     text = markdown_of(judged(texts=texts), MatrixChoice())
     assert (MARK in text) is texts
     assert "system_error" in text.replace("\\", "")
 
 
-def test_everything_that_errs_is_told() -> None:
+def test_every_error_is_listed() -> None:
     text = markdown_of(many(3, error="no such model"), MatrixChoice())
     assert "3 cases: 0 scored, 3 errors" in text
     assert "no such model" in text
-    assert "? (0+1)" in apart(text).replace("\\", "")
+    assert "? (0+1)" in without_breaks(text).replace("\\", "")
 
 
-def test_an_outcome_of_another_plan_is_no_trouble() -> None:
+def test_an_outcome_outside_the_plan_is_accepted() -> None:
     run = take(Run(STARTED, Plan()), outcome(NOISE, "q2", accuracy=Score(1.0)))
     assert first_line(run) == "## ✅ RAG tests: nothing failed, and there is no gate"

@@ -1,4 +1,4 @@
-"""What MLflow is told of a run: one run a system, under names that it takes."""
+"""MLflow runs of a results.json: one per system, with valid names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
 TAKEN = re.compile(r"[/\w.\- ]{1,250}")
-"""Names that MLflow takes on every system, as its messages say them."""
+"""Names that MLflow accepts on every platform, according to its messages."""
 
 
 def runs(run: Run, choice: MatrixChoice | None = None) -> list[SystemRun]:
@@ -32,12 +32,12 @@ def takes(name: str) -> bool:
     return bool(TAKEN.fullmatch(name)) and posixpath.normpath(name) == name and not name.startswith(("/", ".."))
 
 
-def test_a_system_has_its_means_and_on_how_many_they_are() -> None:
+def test_a_system_has_its_means_and_their_numbers_of_cases() -> None:
     (mine,) = runs(finished_run())
     assert mine.name == "mine"
     apart = ("cells/", "testbeds/", "scored/testbeds/", "gates/")
-    told = {name: value for name, value in mine.metrics.items() if not name.startswith(apart)}
-    assert told == {
+    values = {name: value for name, value in mine.metrics.items() if not name.startswith(apart)}
+    assert values == {
         "accuracy": 1.0,
         "scored/accuracy": 1.0,
         "unscored/accuracy": 1.0,
@@ -64,12 +64,12 @@ def test_each_cell_of_a_matrix_is_a_metric() -> None:
     }
 
 
-def test_testbeds_and_noise_rates_are_told_apart() -> None:
+def test_testbeds_and_noise_rates_have_their_own_names() -> None:
     done = finished_run()
     late = replace(outcome(NOISE, "q2", accuracy=Score(0.0)), nodeid=f"{NOISE}[q4]", facets={"noise_rate": "0.4"})
     (mine,) = runs(take(done, late))
-    told = {name: value for name, value in mine.metrics.items() if "testbeds/" in name}
-    assert told == {
+    values = {name: value for name, value in mine.metrics.items() if "testbeds/" in name}
+    assert values == {
         "testbeds/test_noise/accuracy": 0.5,
         "scored/testbeds/test_noise/accuracy": 2.0,
         "testbeds/test_noise/noise_rate.0/accuracy": 1.0,
@@ -79,12 +79,12 @@ def test_testbeds_and_noise_rates_are_told_apart() -> None:
     }
 
 
-def test_a_gate_tells_each_system_what_it_found_there() -> None:
+def test_a_gate_has_a_value_for_each_system() -> None:
     done = Run(STARTED, replace(plan(), cases={}, testbeds={PLAIN: plan().testbeds[PLAIN]}))
     for system, topic, value in (("mine", "A", 0.5), ("mine", "B", 0.25), ("theirs", "A", 1.0)):
-        said = outcome(PLAIN, "q3", token_f1=Score(value))
+        answer = outcome(PLAIN, "q3", token_f1=Score(value))
         facets = {"topic": topic, "system": system}
-        take(done, replace(said, nodeid=f"{PLAIN}[{topic}-{system}]", system=system, facets=facets))
+        take(done, replace(answer, nodeid=f"{PLAIN}[{topic}-{system}]", system=system, facets=facets))
     done.plan.session_gates = ("token_f1 >= 0.1", "token_f1[topic=*] >= 10%", "token_f1[system=mine] < 2")
     gates = [{name: value for name, value in each.metrics.items() if "gates/" in name} for each in runs(done)]
     assert gates == [
@@ -125,7 +125,7 @@ def test_settings_are_params_and_the_run_is_in_the_tags() -> None:
     assert mine.tags["rag.gates"] == "3 skipped"
 
 
-def test_what_each_testbed_asks_is_in_the_params() -> None:
+def test_the_settings_of_each_testbed_are_params() -> None:
     done = finished_run()
     (mine,) = runs(done)
     assert mine.params["test_noise.dataset"] == "jsonl:noise.jsonl"
@@ -148,7 +148,7 @@ def test_long_settings_that_differ_at_their_end_differ_in_mlflow() -> None:
     assert params[0] != params[1]
 
 
-def test_a_run_of_a_part_says_so() -> None:
+def test_a_partial_run_is_tagged() -> None:
     done = finished_run()
     done.plan.part, done.plan.narrowed = "3 cases left out", True
     (mine,) = runs(done)
@@ -157,7 +157,7 @@ def test_a_run_of_a_part_says_so() -> None:
     assert "rag.narrowed" not in runs(done)[0].tags
 
 
-def test_a_run_of_nothing_is_no_run() -> None:
+def test_an_empty_run_is_not_sent() -> None:
     assert runs(Run(STARTED)) == []
 
 
@@ -178,26 +178,26 @@ def test_a_run_of_nothing_is_no_run() -> None:
         ("准确率", "准确率"),
     ],
 )
-def test_names_are_ralles_where_they_mean_the_same(metric: str, name: str) -> None:
+def test_metrics_equal_to_ralles_have_ralles_names(metric: str, name: str) -> None:
     assert metric_name(metric) == name
 
 
-def test_precision_of_pages_is_ralles_where_there_are_two() -> None:
+def test_page_precision_has_ralles_name_if_there_are_two() -> None:
     both = {"Rprec", "page_Rprec"}
     assert (metric_name("page_Rprec", both), metric_name("Rprec", both)) == ("Rprec", "passage_Rprec")
 
 
-def test_kilts_own_values_have_ralles_names_beside_ours() -> None:
+def test_kilts_own_values_have_ralles_names_if_ours_are_there_too() -> None:
     both = {"exact_match", "kilt_em_compat", "token_f1"}
     assert [metric_name(each, both) for each in sorted(both)] == ["exact_match", "em", "f1"]
 
 
-def test_recall_of_pages_is_ralles_where_there_are_two() -> None:
+def test_page_recall_has_ralles_name_if_there_are_two() -> None:
     assert metric_name("R@5", {"R@5"}) == "recall_at_5"
     assert (metric_name("R@5", {"R@5", "page_R@5"}), metric_name("R@10", {"page_R@5"})) == ("R_at_5", "recall_at_10")
 
 
-def test_a_metric_that_bears_ralles_name_keeps_both_apart() -> None:
+def test_a_metric_with_ralles_name_stays_distinct_from_ours() -> None:
     done = finished_run()
     done.plan.testbeds[PLAIN] = replace(done.plan.testbeds[PLAIN], metrics=("token_f1", "f1"))
     done.plan.metrics["f1"] = plan().metrics["token_f1"]
@@ -208,7 +208,7 @@ def test_a_metric_that_bears_ralles_name_keeps_both_apart() -> None:
 
 @settings(deadline=None)  # the first one imports
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=4, unique=True))
-def test_whatever_facets_are_called_the_names_are_taken_and_distinct(topics: list[str]) -> None:
+def test_mlflow_accepts_the_names_of_any_facets_and_they_are_distinct(topics: list[str]) -> None:
     done: Any = finished_run()
     for number, topic in enumerate(topics):
         facets = {"topic": topic, "task": "../" * number or "."}

@@ -1,4 +1,4 @@
-"""Runs of MLflow in a real folder and a real database, and what is left behind where there is no store."""
+"""MLflow runs in a real folder and a real database, and the failures of stores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def results() -> dict[str, Any]:
 
 @pytest.fixture
 def quick_database() -> Iterator[None]:
-    """SQLite without waiting for the disk: MLflow's tables take some hundred transactions."""
+    """Turn off SQLite's disk syncs: MLflow's tables take about a hundred transactions."""
     sqlalchemy = pytest.importorskip("sqlalchemy")
 
     def hurry(connection: Any, _: object) -> None:
@@ -51,7 +51,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stored(uri: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Path]]:
-    """Return the runs that a store has of the experiment, and the folders of their artifacts."""
+    """Return the experiment's runs in a store, with the folders of their artifacts."""
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
@@ -62,8 +62,8 @@ def stored(uri: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Path]]:
         client = MlflowClient(tracking_uri=uri)
         experiment = client.get_experiment_by_name("mine")
         assert experiment is not None
-        found = client.search_runs([experiment.experiment_id])
-        return [(run, Path(run.info.artifact_uri.removeprefix("file://"))) for run in found]
+        runs = client.search_runs([experiment.experiment_id])
+        return [(run, Path(run.info.artifact_uri.removeprefix("file://"))) for run in runs]
 
 
 @needs_mlflow
@@ -76,7 +76,7 @@ def test_a_store_has_all_that_was_sent(
     page.write_text("<p>")
     before = dict(os.environ)
     assert send(results, uri, "mine", page=page) == []
-    assert send(results, uri, "mine") == ["mine"]  # which is there already
+    assert send(results, uri, "mine") == ["mine"]  # already stored
     assert dict(os.environ) == before
     ((run, artifacts),) = stored(uri, monkeypatch)
     assert (artifacts / "report.html").read_text() == "<p>"
@@ -91,9 +91,7 @@ def test_a_store_has_all_that_was_sent(
 
 
 @needs_mlflow
-def test_where_nobody_has_drawn_the_page_it_is_drawn(
-    here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_page_is_drawn(here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jinja2", reason="jinja2, of the extra html, is not installed")
     send(results, "drawn-here", "mine")
     ((_, artifacts),) = stored("drawn-here", monkeypatch)
@@ -106,7 +104,7 @@ def test_where_nobody_has_drawn_the_page_it_is_drawn(
 
 
 @needs_mlflow
-def test_what_failed_half_way_is_told_and_sent_again(
+def test_a_run_that_failed_half_way_is_reported_and_sent_again(
     here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingError, match=r"took no run of MLflow: .*no-page"):
@@ -117,7 +115,7 @@ def test_what_failed_half_way_is_told_and_sent_again(
 
 @needs_mlflow
 @pytest.mark.usefixtures("here")
-def test_many_settings_are_taken(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_settings_are_stored(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     results["run"]["settings"] = {f"rag_setting_{number}": "x" for number in range(250)}
     send(results, "many-here", "mine")
     ((run, _),) = stored("many-here", monkeypatch)
@@ -125,7 +123,7 @@ def test_many_settings_are_taken(results: dict[str, Any], monkeypatch: pytest.Mo
 
 
 @needs_mlflow
-def test_a_database_that_cannot_be_opened_is_told_at_once(
+def test_a_database_that_cannot_be_opened_is_reported_at_once(
     here: Path, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def fall_asleep(seconds: float) -> None:
@@ -148,7 +146,7 @@ def test_a_shard_is_not_sent(results: dict[str, Any]) -> None:
 
 
 @needs_mlflow
-def test_a_server_that_is_not_there_is_told_in_one_sentence(
+def test_an_unreachable_server_is_reported_in_one_sentence(
     results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
@@ -160,14 +158,14 @@ def test_a_server_that_is_not_there_is_told_in_one_sentence(
     assert dict(os.environ) == before
 
 
-def test_without_mlflow_the_extra_is_named(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_mlflow_the_message_names_the_extra(results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'pytest-rageval\[mlflow\]'"):
         send(results, "mlruns-here", "mine")
 
 
-def test_the_experiment_is_the_projects_unless_mlflow_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_may_name_the_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLFLOW_EXPERIMENT_NAME", raising=False)
     assert experiment_of(tmp_path / "desk") == "desk"
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "all desks")

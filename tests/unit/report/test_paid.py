@@ -1,4 +1,4 @@
-"""What a run paid for that no test reported: rows to take over, and the cost."""
+"""Paid calls without a reported case: rows to take over, and their cost."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ CASE = Case("q1", Instance("q1", "Which city?", (("Paris",),), ()), None, {})
 
 
 class Desk:
-    """A model that counts; it hangs on what it is told to."""
+    """A model that counts its calls and hangs on given texts."""
 
     def __init__(self, hangs: str = "") -> None:
-        self.asked = 0
+        self.n_calls = 0
         self.hangs = hangs
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-        self.asked += 1
+        self.n_calls += 1
         if messages[0]["content"] == self.hangs:
             await asyncio.sleep(60)
-        return Completion(f"reply {self.asked}", Usage(10, 5, 0.5), "stop")
+        return Completion(f"reply {self.n_calls}", Usage(10, 5, 0.5), "stop")
 
 
 def client_of(desk: Desk, kind: str = "model") -> Client:
@@ -59,7 +59,7 @@ def ask(client: Client, *texts: str) -> Coroutine[Any, Any, Answer]:
 
 
 def run(journal: Journal, client: Client, *texts: str, nodeid: str = "t[q1]", cut_s: float = 5.0) -> Meter:
-    """Ask a system that asks a model these texts on behalf of a case, and cut it after a while."""
+    """Run a system that sends these texts to a model for a case, and cut it off after a while."""
 
     async def system(query: Query) -> Answer:
         return await ask(client, *texts)
@@ -84,13 +84,13 @@ def journal(folder: Path, paid: Paid | None = None, name: str = "main") -> Journ
     return Journal(journal_path(folder, name), EarlierCalls(() if paid is None else paid.rows))
 
 
-def test_an_answer_that_came_is_taken_over_and_charged(folder: Path) -> None:
+def test_an_answer_is_taken_over_and_charged(folder: Path) -> None:
     run(journal(folder), client_of(Desk()), "one", "two")
     paid = paid_of(folder, ())
     assert paid.calls == PRICE + PRICE  # the replies are counted with the answer, once
     again = Desk()
-    taken = run(journal(folder, paid, "next"), client_of(again), "one", "two")
-    assert (again.asked, taken.calls) == (0, PRICE + PRICE)
+    meter = run(journal(folder, paid, "next"), client_of(again), "one", "two")
+    assert (again.n_calls, meter.calls) == (0, PRICE + PRICE)
 
 
 def test_an_answer_is_taken_over_once(folder: Path) -> None:
@@ -98,10 +98,10 @@ def test_an_answer_is_taken_over_once(folder: Path) -> None:
     again, later = Desk(), journal(folder, paid_of(folder, ()), "next")
     for _ in range(2):
         run(later, client_of(again), "one")
-    assert again.asked == 1
+    assert again.n_calls == 1
 
 
-def test_of_a_system_that_was_cut_the_replies_are_taken_over(folder: Path) -> None:
+def test_replies_of_a_cut_system_call_are_taken_over(folder: Path) -> None:
     cut = run(journal(folder), client_of(Desk(hangs="two")), "one", "two", cut_s=0.2)
     assert cut.calls.exact.cost_usd is None
     assert (cut.calls.cost_usd, cut.calls.on_their_way) == (0.5, 1)
@@ -109,10 +109,10 @@ def test_of_a_system_that_was_cut_the_replies_are_taken_over(folder: Path) -> No
     assert (paid.calls.cost_usd, paid.calls.on_their_way) == (0.5, 1)
     again = Desk()
     run(journal(folder, paid, "next"), client_of(again), "one", "two")
-    assert again.asked == 1
+    assert again.n_calls == 1
 
 
-def test_a_reply_of_a_system_that_was_killed_is_taken_over(folder: Path) -> None:
+def test_a_reply_of_a_killed_system_call_is_taken_over(folder: Path) -> None:
     path = journal_path(folder, "main")
     run(journal(folder), client_of(Desk(hangs="two")), "one", "two", cut_s=0.2)
     lines = path.read_text().splitlines(keepends=True)
@@ -120,12 +120,12 @@ def test_a_reply_of_a_system_that_was_killed_is_taken_over(folder: Path) -> None
     paid = paid_of(folder, ())
     assert (paid.calls.cost_usd, paid.on_their_way) == (0.5, 1)
     again = Desk()
-    taken = run(journal(folder, paid, "next"), client_of(again), "one", "two")
-    assert (again.asked, taken.calls) == (1, PRICE + PRICE)
-    assert taken.replayed  # nobody knows how long it would have taken
+    meter = run(journal(folder, paid, "next"), client_of(again), "one", "two")
+    assert (again.n_calls, meter.calls) == (1, PRICE + PRICE)
+    assert meter.replayed  # its latency is unknown
 
 
-def test_what_a_test_reported_is_not_taken_over(folder: Path) -> None:
+def test_a_reported_answer_is_not_taken_over(folder: Path) -> None:
     run(journal(folder), client_of(Desk()), "one")
     assert paid_of(folder, {"t[q1]"}) == Paid()
     earlier = paid_of(folder, ())
@@ -133,11 +133,11 @@ def test_what_a_test_reported_is_not_taken_over(folder: Path) -> None:
     assert paid_since(earlier, Paid(on_their_way=2), {"t[q2]"}).calls == PRICE + Calls(on_their_way=2)
 
 
-def test_an_answer_that_cases_share_is_taken_over_by_any_and_charged_by_one(folder: Path) -> None:
-    asked: list[str] = []
+def test_a_shared_answer_is_taken_over_by_any_case_and_charged_once(folder: Path) -> None:
+    questions: list[str] = []
 
     async def system(query: Query) -> Answer:
-        asked.append(query.question)
+        questions.append(query.question)
         return Answer("Paris", usage=Usage(10, 5, 0.5))
 
     def shared(log: Journal, nodeid: str) -> Meter:
@@ -152,9 +152,9 @@ def test_an_answer_that_cases_share_is_taken_over_by_any_and_charged_by_one(fold
 
     shared(journal(folder), "t[q1]")
     for reported, charged in (((), PRICE), ({"t[q1]"}, Calls())):
-        taken = shared(journal(folder, paid_of(folder, reported), "next"), "t[q2]")
-        assert taken.calls == charged
-    assert asked == ["Which city?"]
+        meter = shared(journal(folder, paid_of(folder, reported), "next"), "t[q2]")
+        assert meter.calls == charged
+    assert questions == ["Which city?"]
 
 
 def test_a_process_that_died_is_counted_from_its_journal(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What JUnit files tell: stable names, no property without a value, nothing that XML cannot hold."""
+"""Properties of JUnit files: stable names, no empty values, valid XML."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.report.export.junit_properties import case_properties, gate_properties, run_properties
-from pytest_rageval.report.files.results_json import described, encode_gate
+from pytest_rageval.report.files.results_json import encode_gate, encode_run
 
 
-def told(each: Outcome, *unweighed: str, texts: bool = True) -> dict[str, str]:
+def properties_of(each: Outcome, *unweighed: str, texts: bool = True) -> dict[str, str]:
     return dict(case_properties(each, unweighed, texts=texts))
 
 
-def test_a_case_tells_its_facets_scores_and_usage() -> None:
-    assert told(outcome(NOISE, "q1", accuracy=Score(1 / 3))) == {
+def test_a_case_has_its_facets_scores_and_usage() -> None:
+    assert properties_of(outcome(NOISE, "q1", accuracy=Score(1 / 3))) == {
         "rag.case": "q1",
         "rag.status": "scored",
         "rag.facet.topic": "A",
@@ -33,13 +33,13 @@ def test_a_case_tells_its_facets_scores_and_usage() -> None:
     }
 
 
-def test_what_is_unknown_has_no_property() -> None:
+def test_unknown_values_have_no_property() -> None:
     scored = outcome(PLAIN, "q3", token_f1=Score(0.0))
     assert scored.answer is not None
-    unknown = told(replace(scored, answer=replace(scored.answer, usage=Usage(prompt_tokens=0))))
+    unknown = properties_of(replace(scored, answer=replace(scored.answer, usage=Usage(prompt_tokens=0))))
     assert {name for name in unknown if name.startswith("rag.usage.")} == {"rag.usage.prompt_tokens"}
     assert (unknown["rag.usage.prompt_tokens"], unknown["rag.score.token_f1"]) == ("0", "0.0")  # zero is a value
-    lost = told(
+    lost = properties_of(
         replace(scored, status="error", answer=None, scores={}, error="worker gone", error_type="worker_crashed")
     )
     assert (lost["rag.status"], lost["rag.error_type"]) == ("error", "worker_crashed")
@@ -48,32 +48,32 @@ def test_what_is_unknown_has_no_property() -> None:
 
 def test_an_unscored_metric_has_its_reason_instead() -> None:
     unscored = outcome(PLAIN, "q3", polite=Score(reason="parse_error: it said <b>hm</b>"))
-    assert told(unscored)["rag.unscored.polite"] == "parse_error: it said <b>hm</b>"
-    assert told(unscored, texts=False)["rag.unscored.polite"] == "parse_error"
-    assert "rag.score.polite" not in told(unscored)
+    assert properties_of(unscored)["rag.unscored.polite"] == "parse_error: it said <b>hm</b>"
+    assert properties_of(unscored, texts=False)["rag.unscored.polite"] == "parse_error"
+    assert "rag.score.polite" not in properties_of(unscored)
 
 
-def test_a_judge_that_is_yet_to_be_weighed_tells_no_score() -> None:
+def test_a_judge_that_is_not_weighed_yet_has_no_score() -> None:
     judged: dict[str, Any] = {
         "polite": Score(1.0, verdict=Verdict("yes")),
         "exact": Score(1.0, verdict=Verdict("yes", by="rule")),
     }
-    properties = told(outcome(PLAIN, "q3", **judged), "polite", "exact")
+    properties = properties_of(outcome(PLAIN, "q3", **judged), "polite", "exact")
     assert properties["rag.unscored.polite"] == "judge_not_weighed_yet"
     assert "rag.score.polite" not in properties
     assert properties["rag.score.exact"] == "1.0"
 
 
-def test_what_xml_cannot_hold_is_shown() -> None:
+def test_characters_invalid_in_xml_are_escaped() -> None:
     hostile = replace(
         outcome(PLAIN, "q3"), facets={"to\x00pic\ud800": "a\x1b[31m\ufffe\u202e]]>&", "title": "基金 <b>"}
     )
-    properties = told(hostile)
+    properties = properties_of(hostile)
     assert properties["rag.facet.to\\x00pic\\ud800"] == "a\\x1b[31m\\ufffe\\u202e]]>&"
     assert properties["rag.facet.title"] == "基金 <b>"
 
 
-def test_a_gate_tells_value_bound_and_n() -> None:
+def test_a_gate_has_value_bound_and_n() -> None:
     done = finished_run()
     done.evaluate_gates()
     known = {"value": 0.5, "n": 1, "n_errors": 0, "ci95": [0.25, 0.75], "slice": {"topic": "A"}, "p_value": 0.25}
@@ -95,8 +95,8 @@ def test_a_gate_tells_value_bound_and_n() -> None:
     assert "rag.gate.value" not in dict(gate_properties(failed, ">= 0.9"))
 
 
-def test_the_session_tells_what_it_was() -> None:
-    properties = dict(run_properties(described(finished_run(), "r1", FINISHED), ["mine", "theirs"]))
+def test_the_session_has_its_properties() -> None:
+    properties = dict(run_properties(encode_run(finished_run(), "r1", FINISHED), ["mine", "theirs"]))
     assert properties["rag.run"] == "r1"
     assert properties["rag.systems"] == "mine, theirs"
     assert properties["rag.fingerprint"] == "sha256:0"

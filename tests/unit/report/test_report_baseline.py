@@ -1,4 +1,4 @@
-"""The committed baseline: what is written is read, and what cannot be read is one sentence."""
+"""The committed baseline round-trips, and errors are one sentence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def written(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_written_is_read(written: Path) -> None:
+def test_a_baseline_round_trips(written: Path) -> None:
     assert read_baseline(written) == replace(SNAPSHOT, path="rag-baseline.json")
 
 
@@ -51,7 +51,7 @@ def test_the_cluster_of_a_testbed_is_written_and_read(tmp_path: Path) -> None:
     assert (read.testbeds, read.cases) == (testbeds, cases)
 
 
-def test_it_has_a_line_for_each_case_and_the_same_bytes_again(written: Path) -> None:
+def test_each_case_is_a_line_and_the_bytes_are_reproducible(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     lines = text.splitlines()
     first, last = next(at for at, line in enumerate(lines) if "q1" in line), len(lines) - 2
@@ -92,7 +92,7 @@ def test_a_run_without_cases_is_written_and_read(tmp_path: Path) -> None:
     assert read_baseline(tmp_path / "b.json") == replace(empty, path="b.json")
 
 
-def test_it_is_written_at_once_or_not_at_all(written: Path) -> None:
+def test_a_baseline_is_written_atomically(written: Path) -> None:
     before = written.read_bytes()
     broken = replace(SNAPSHOT, cases=(replace(CASES[0], scores={"accuracy": float("nan")}),))
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -144,7 +144,7 @@ def doubled(text: str) -> str:
         (doubled, f": this is no baseline (the case 'q1' of {TESTBED} stands twice in it); {AGAIN}"),
     ],
 )  # fmt: skip
-def test_what_is_no_baseline_is_said_in_one_sentence(written: Path, change: Callable[[str], str], problem: str) -> None:
+def test_an_invalid_baseline_is_one_sentence(written: Path, change: Callable[[str], str], problem: str) -> None:
     text = written.read_text(encoding="utf-8")
     written.write_text(change(text), encoding="utf-8")
     assert change(text) != text
@@ -155,25 +155,25 @@ def test_what_is_no_baseline_is_said_in_one_sentence(written: Path, change: Call
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_no_text_is_said_in_one_sentence(written: Path) -> None:
+def test_a_binary_file_is_reported_in_one_sentence(written: Path) -> None:
     written.write_bytes(b'{"schema": \xff')
     with pytest.raises(DataError, match="a baseline is UTF-8 text, and byte 11 is not"):
         read_baseline(written)
 
 
-def test_a_file_that_cannot_be_read_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=r"the baseline .* cannot be read: "):
         read_baseline(tmp_path)
 
 
-def test_an_editor_s_byte_order_mark_and_line_ends_do_no_harm(written: Path) -> None:
+def test_a_byte_order_mark_and_crlf_are_accepted(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     written.write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
     assert read_baseline(written).cases == CASES
 
 
 @pytest.mark.parametrize("text", ["# My notes\n", '{"id": "q1"}\n', '{\n"schema": 1,\n"outcomes": [\n]\n}\n', "\xff"])
-def test_what_is_something_else_is_not_replaced(text: str, tmp_path: Path) -> None:
+def test_another_file_is_not_overwritten(text: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(
@@ -183,7 +183,7 @@ def test_what_is_something_else_is_not_replaced(text: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["", '{\n"schema": 1,\n<<<<<<< HEAD\n"fingerprint": "a",\n', '{"schema": 0}'])
-def test_what_was_a_baseline_may_be_written_anew(text: str, tmp_path: Path) -> None:
+def test_a_broken_baseline_may_be_overwritten(text: str, tmp_path: Path) -> None:
     path = tmp_path / "rag-baseline.json"
     path.write_text(text, encoding="utf-8")
     refuse_to_replace(path)

@@ -1,4 +1,4 @@
-"""What retrieval takes, in the summary and in results.json."""
+"""The cost of retrieval in the summary and in results.json."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_usual_tables_are_one_block_of_80_columns() -> None:
     ]  # fmt: skip
 
 
-def test_retrievers_of_one_name_are_told_apart_and_their_queries_given_to_neither() -> None:
+def test_retrievers_with_one_name_differ_by_settings_and_have_no_query_times() -> None:
     other = {**BM25, "k1": 0.9, "b": 0.4}
     run = run_of({**BM25, "k1": 1.2, "b": 0.4}, other)
     text = text_of(run)
@@ -93,11 +93,11 @@ def test_retrievers_of_one_name_are_told_apart_and_their_queries_given_to_neithe
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_no_folder_of_a_machine_is_told(texts: bool) -> None:
+def test_no_folder_of_the_machine_is_shown(texts: bool) -> None:
     model = Path.home() / "models" / "minilm"
-    named = {"dense.model": "org/minilm", "passage_prefix": "passage: "}
-    [told] = results(run_of({**HNSW, "model": str(model), **named}, texts=texts))["deployment"]["retrievers"]
-    assert told["facts"] == {**HNSW, "model": "minilm", **named}
+    prefixes = {"dense.model": "org/minilm", "passage_prefix": "passage: "}
+    [retriever] = results(run_of({**HNSW, "model": str(model), **prefixes}, texts=texts))["deployment"]["retrievers"]
+    assert retriever["facts"] == {**HNSW, "model": "minilm", **prefixes}
 
 
 @pytest.mark.parametrize("width", [30, 40, 60])
@@ -113,20 +113,20 @@ def test_a_quiet_summary_leaves_them_out() -> None:
 
 @pytest.mark.parametrize("texts", [True, False])
 @pytest.mark.parametrize("facts", [(), (BM25, HNSW)])
-def test_a_run_that_is_read_again_tells_the_same(facts: tuple[dict[str, Any], ...], texts: bool) -> None:
+def test_a_stored_run_shows_the_same(facts: tuple[dict[str, Any], ...], texts: bool) -> None:
     run = run_of(*facts, texts=texts)
     again, _ = read_again(results(run))
     assert "stages -" in text_of(run)
     assert text_of(again) == text_of(run)
 
 
-def test_nothing_is_told_where_nothing_retrieves() -> None:
+def test_without_retrieval_there_is_no_section() -> None:
     for run in (run_of(kinds=("generate",)), run_of(kinds=())):
         assert "stages -" not in text_of(run)
         assert "deployment" not in results(run)
 
 
-def test_results_hold_the_facts_and_the_times() -> None:
+def test_results_have_the_facts_and_the_times() -> None:
     times = {"n": 3, "p50_s": 0.002, "p95_s": pytest.approx(0.0029)}
     assert results(run_of(BM25))["deployment"] == {
         "retrievers": [{"name": "bm25", "facts": BM25, "queries": times}],

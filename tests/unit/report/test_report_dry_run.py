@@ -12,9 +12,9 @@ HEAD = "testbed system asked model cases calls recorded prompt tokens reply toke
 NAMES = {"t.py::one": "one"}
 
 
-def cells(*found: Estimate) -> list[list[str]]:
-    """Return the rows of the table, the total last, each as its cells."""
-    head, rule, *rows = list(dry_run_lines(found, NAMES))[:-3]
+def cells(*estimates: Estimate) -> list[list[str]]:
+    """Return the cells of the table by row, the total last."""
+    head, rule, *rows = list(dry_run_lines(estimates, NAMES))[:-3]
     assert " ".join(head.split()) == HEAD
     starts = [match.start() for match in re.finditer(r"-+", rule)] + [len(rule)]
     return [[row[a:b].strip() for a, b in pairwise(starts)] for row in rows]
@@ -25,25 +25,25 @@ def estimate(what: str = "answer", calls: int | None = 2, recorded: int = 0, **m
     return Estimate("t.py::one", "llm", what, "openai/m", 2, calls, recorded, **fields)  # type: ignore[arg-type]
 
 
-def test_what_is_counted_stands_as_it_is_and_is_summed() -> None:
+def test_exact_counts_are_shown_and_summed() -> None:
     row, total = cells(estimate())
     assert row == ["one", "llm", "answer", "openai/m", "2", "2", "0", "1,234", "20", "0.5000"]
     assert total == ["all", "", "", "", "2", "2", "0", "1,234", "20", "0.5000"]
 
 
-def test_cases_are_counted_once_however_much_is_asked_of_them() -> None:
+def test_cases_are_counted_once_despite_several_calls() -> None:
     *_, total = cells(estimate(), estimate("tone"))
     assert total == ["all", "", "", "", "2", "4", "0", "2,468", "40", "1.0000"]
 
 
-def test_an_estimate_is_marked_and_makes_the_sum_one() -> None:
+def test_an_estimate_is_marked_and_so_is_its_sum() -> None:
     exact, vague, total = cells(estimate(), estimate("tone", exact=False))
     assert (exact[7:], vague[7:]) == (["1,234", "20", "0.5000"], ["~1,234", "20", "~0.5000"])
     assert total[7:] == ["~2,468", "40", "~1.0000"]
     assert cells(estimate(bounded=False))[0][7:] == ["1,234", "~20", "~0.5000"]
 
 
-def test_what_is_not_known_is_a_question_mark() -> None:
+def test_unknown_counts_are_question_marks() -> None:
     known, unknown, total = cells(estimate(), estimate("tone", None))
     assert unknown[5:] == ["?", "0", "?", "?", "?"]
     assert known[5:] == ["2", "0", "1,234", "20", "0.5000"]
@@ -55,18 +55,18 @@ def test_an_unknown_price_makes_the_sum_unknown() -> None:
     assert (row[9], priced[9], total[9]) == ("?", "0.5000", "?")
 
 
-def test_what_is_replayed_sends_nothing() -> None:
+def test_replayed_calls_send_nothing() -> None:
     row, total = cells(estimate(recorded=2, prompt_tokens=0, completion_tokens=0, cost_usd=0.0))
     assert row[5:] == ["2", "2", "", "", "0.0000"]
     assert total[5:] == ["2", "2", "0", "0", "0.0000"]
 
 
-def test_a_system_that_asks_no_model_has_none() -> None:
+def test_a_system_without_a_model_has_a_dash() -> None:
     row, _ = cells(Estimate("t.py::one", "extractive", "answer", "", 3))
     assert row == ["one", "extractive", "answer", "–", "3", "0", "0", "", "", "0.0000"]
 
 
-def test_it_says_what_the_signs_mean_and_that_nothing_was_asked() -> None:
+def test_the_end_explains_the_signs_and_that_nothing_was_sent() -> None:
     *_, blank, legend, last = dry_run_lines([estimate()], NAMES)
     assert (blank, last) == ("", "Nothing was asked.")
     assert legend.startswith("~ estimated; else reply tokens and USD are the most they may be; ?")

@@ -14,7 +14,7 @@ def explained(answer: str, score: Score, question: str = "Where and when?") -> l
     return explain_check(GATE, score, Case("q1", instance, None, {}), Answer(answer)).splitlines()
 
 
-def test_a_failed_check_shows_what_each_slot_wanted_and_found() -> None:
+def test_a_failed_check_shows_expected_and_matched_text_of_each_slot() -> None:
     assert explained("In the capital, in 1890.", Score(0.25)) == [
         "check accuracy >= 0.5 failed: accuracy is 0.25",
         "  case      q1",
@@ -25,7 +25,7 @@ def test_a_failed_check_shows_what_each_slot_wanted_and_found() -> None:
     ]
 
 
-def test_a_score_without_a_value_says_why() -> None:
+def test_an_unscored_check_shows_the_reason() -> None:
     assert explained("", Score(reason="parse_error"))[0] == (
         "check accuracy >= 0.5 failed: accuracy is unscored (parse_error)"
     )

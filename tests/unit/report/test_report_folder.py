@@ -36,7 +36,7 @@ def test_git_sees_nothing_of_the_folder(folder: RunFolder, tmp_path: Path) -> No
     assert subprocess.run(status, check=True, capture_output=True, text=True).stdout == ""
 
 
-def test_what_a_user_wrote_into_gitignore_stays(tmp_path: Path) -> None:
+def test_the_user_s_gitignore_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / ".rageval").mkdir()
     (tmp_path / ".rageval" / ".gitignore").write_text("runs/\n")
     RunFolder(tmp_path, STARTED).finish({})
@@ -93,7 +93,7 @@ def test_a_file_where_the_folder_belongs_is_an_os_error(tmp_path: Path) -> None:
     assert (tmp_path / ".rageval").read_text() == "mine"
 
 
-def test_a_note_of_recordings_is_whole_or_not_there(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_of_recordings_is_written_atomically(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, text: str, **_: object) -> None:
         path.write_bytes(text[: len(text) // 2].encode())
         raise OSError(28, "No space left on device")
@@ -104,7 +104,7 @@ def test_a_note_of_recordings_is_whole_or_not_there(folder: RunFolder, monkeypat
     assert sorted(os.listdir(folder.path)) == [
         "ended.jsonl",
         "outcomes.jsonl",
-    ]  # half of it would have the other recordings pruned
+    ]  # half a list would prune used recordings
     folder.close()
 
 
@@ -118,7 +118,7 @@ RESULTS = {
 }
 
 
-def test_what_is_written_is_json_with_a_line_an_entry(tmp_path: Path) -> None:
+def test_results_are_json_with_one_line_per_entry(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "r.json"
     write_atomically(path, RESULTS)
     text = path.read_text(encoding="utf-8")
@@ -129,7 +129,7 @@ def test_what_is_written_is_json_with_a_line_an_entry(tmp_path: Path) -> None:
     assert text.endswith("}\n")
 
 
-def test_what_was_there_is_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text("x" * 100_000)
     write_atomically(path, {"schema": 1})
@@ -138,7 +138,7 @@ def test_what_was_there_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [{"a": object()}, {"a": float("nan")}, {"a": {"b": "\ud83d"}}])
-def test_a_failure_leaves_what_was_there_and_nothing_else(tmp_path: Path, bad: dict[str, object]) -> None:
+def test_a_failure_leaves_the_existing_file_and_nothing_else(tmp_path: Path, bad: dict[str, object]) -> None:
     path = tmp_path / "r.json"
     path.write_text("before")
     with pytest.raises((TypeError, ValueError)):

@@ -1,4 +1,4 @@
-"""The gates of simulated sessions, decided as those of a run of pytest."""
+"""The gates of simulated sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.regression import AlphaPer
 from pytest_rageval.model.outcome import Outcome, Score
-from pytest_rageval.report.run.gate_results import evaluated
+from pytest_rageval.report.run.gate_results import evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 
@@ -18,7 +18,7 @@ GATES, CASES, SESSIONS = 10, 30, 20
 
 
 def plan_of(per: AlphaPer) -> Plan:
-    """Return a session in which each gate has a testbed."""
+    """Return a session with one testbed per gate."""
     nodes = [f"test_it.py::test_{at}" for at in range(GATES)]
     testbeds = {node: TestbedPlan(node, node[12:], ("accuracy",), ("accuracy >= baseline",)) for node in nodes}
     return Plan(testbeds=testbeds, metrics={"accuracy": MetricInfo(binary=True)}, alpha_per=per)
@@ -39,7 +39,7 @@ def red(seed: int, per: AlphaPer, *, broken: bool = False) -> bool:
     if broken:
         now[:CASES] = [replace(outcome, scores={"accuracy": Score(0.0)}) for outcome in now[:CASES]]
     baseline, after = (snapshot_of_outcomes(plan, run, set(), "2026-01-02T03:04:05+00:00") for run in (before, now))
-    results = evaluated(plan, now, Counter(), against(baseline, after, plan, (), ()), interrupted=False)
+    results = evaluate(plan, now, Counter(), against(baseline, after, plan, (), ()), interrupted=False)
     return any(gate.result.status == "failed" for gate in results)
 
 
@@ -50,5 +50,5 @@ def test_an_unchanged_system_seldom_turns_a_session_of_ten_gates_red() -> None:
     assert alone >= 0.15 * SESSIONS
 
 
-def test_a_plain_loss_turns_a_session_of_ten_gates_red() -> None:
+def test_a_clear_loss_turns_a_session_of_ten_gates_red() -> None:
     assert all(red(seed, "session", broken=True) for seed in range(5))

@@ -1,4 +1,4 @@
-"""What a terminal and Markdown show of runs of every kind; ``RAGEVAL_RENEW=1`` writes the files anew."""
+"""The terminal and Markdown output of runs of every kind; ``RAGEVAL_RENEW=1`` rewrites the files."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from pytest_rageval.report.files.results_json import results_of, schema
 from pytest_rageval.report.html.headline import conclusion_of
 from pytest_rageval.report.run.json_text import plain
 from pytest_rageval.report.terminal.summary import summary_lines
-from pytest_rageval.report.text.colours import painted
+from pytest_rageval.report.text.colours import paint
 from pytest_rageval.report.text.lines import Line
 
 Results = dict[str, Any]
 
 ESCAPE = "␛"
-"""Stands for the control character in the files."""
+"""Replaces the control character in the files."""
 
 
 def museum(fixtures_dir: Path) -> Results:
@@ -34,8 +34,8 @@ def museum(fixtures_dir: Path) -> Results:
     return read
 
 
-def kept(results: Results, keep: Callable[[Results], bool]) -> Results:
-    """Return a run of some of its outcomes, without a baseline."""
+def filtered(results: Results, keep: Callable[[Results], bool]) -> Results:
+    """Return a run with some of the outcomes and no baseline."""
     results["outcomes"] = [each for each in results["outcomes"] if keep(each)]
     ids = {each["case_id"] for each in results["outcomes"]}
     results["instances"] = {name: each for name, each in results["instances"].items() if name in ids}
@@ -59,7 +59,7 @@ def without_baseline(results: Results) -> Results:
 def errors(results: Results) -> Results:
     for each in results["outcomes"]:
         each |= {"status": "error", "answer": None, "scores": {}, "error": "no such model", "error_type": "not_found"}
-    return kept(results, lambda each: True)
+    return filtered(results, lambda each: True)
 
 
 def interrupted(results: Results) -> Results:
@@ -78,7 +78,7 @@ def five_systems(results: Results) -> Results:
             each |= {"nodeid": f"{each['nodeid'][:-1]}{number}]", "system": system}
             each["facets"] |= {"system": system}
             results["outcomes"].append(each)
-    return kept(results, lambda each: True)
+    return filtered(results, lambda each: True)
 
 
 def same(results: Results) -> Results:
@@ -87,10 +87,10 @@ def same(results: Results) -> Results:
 
 RUNS: dict[str, Callable[[Results], Results]] = {
     "two-systems": same,
-    "one-system": lambda results: kept(results, lambda each: each["system"] == "quick"),
+    "one-system": lambda results: filtered(results, lambda each: each["system"] == "quick"),
     "five-systems": five_systems,
-    "one-case": lambda results: kept(results, lambda each: each is results["outcomes"][0]),
-    "empty": lambda results: kept(results, lambda each: False),
+    "one-case": lambda results: filtered(results, lambda each: each is results["outcomes"][0]),
+    "empty": lambda results: filtered(results, lambda each: False),
     "all-errors": errors,
     "interrupted": interrupted,
 }
@@ -101,7 +101,7 @@ def lines_of(results: Results, width: int = 80) -> list[Line]:
     return list(summary_lines(run, choice, width, 0))
 
 
-def compared(path: Path, text: str) -> None:
+def check(path: Path, text: str) -> None:
     if os.environ.get("RAGEVAL_RENEW"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
@@ -113,25 +113,25 @@ def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
     Draft202012Validator(schema()).validate(results)
     run, choice = run_of(results)
     folder = fixtures_dir / "reports"
-    compared(folder / f"{name}.txt", "".join(f"{painted(line, 0, None)}\n" for line in lines_of(results)))
+    check(folder / f"{name}.txt", "".join(f"{paint(line, 0, None)}\n" for line in lines_of(results)))
     text = markdown_of(run, choice)
-    compared(folder / f"{name}.md", text)
+    check(folder / f"{name}.md", text)
     n_errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
-    told = conclusion_of(plain(results_of(run, "r", run.started, choice)), n_errors)
-    assert text.partition("\n")[0].partition("tests: ")[2] == told.text.lower()
+    verdict = conclusion_of(plain(results_of(run, "r", run.started, choice)), n_errors)
+    assert text.partition("\n")[0].partition("tests: ")[2] == verdict.text.lower()
 
 
 def test_colours_are_shown_as_before_and_values_always_as_text(fixtures_dir: Path) -> None:
     lines = lines_of(museum(fixtures_dir))
     for colours in (16, 256):
-        text = "".join(f"{painted(line, colours, None)}\n" for line in lines)
-        compared(fixtures_dir / "reports" / f"two-systems-{colours}.txt", text.replace("\x1b", ESCAPE))
+        text = "".join(f"{paint(line, colours, None)}\n" for line in lines)
+        check(fixtures_dir / "reports" / f"two-systems-{colours}.txt", text.replace("\x1b", ESCAPE))
     assert any(line.marks for line in lines)
     for line in lines:
         assert all(line.text[mark.start : mark.end].strip("?–") for mark in line.marks)
 
 
-def test_workers_end_in_any_order_and_the_report_is_the_same(fixtures_dir: Path) -> None:
+def test_the_report_does_not_depend_on_the_order_of_workers(fixtures_dir: Path) -> None:
     results = museum(fixtures_dir)
     run, choice = run_of(results)
     planned = dict(run.plan.cases)
@@ -153,6 +153,6 @@ def test_lines_keep_within_the_terminal(name: str, width: int, fixtures_dir: Pat
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "gbk", "utf-8"])
 @pytest.mark.parametrize("colours", [0, 16, 256])
-def test_any_code_page_can_show_it(encoding: str, colours: int, fixtures_dir: Path) -> None:
+def test_any_code_page_can_show_the_summary(encoding: str, colours: int, fixtures_dir: Path) -> None:
     for line in lines_of(museum(fixtures_dir)):
-        painted(line, colours, encoding).encode(encoding)
+        paint(line, colours, encoding).encode(encoding)

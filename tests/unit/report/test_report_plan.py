@@ -27,13 +27,13 @@ plans = st.builds(
 
 
 @given(plans)
-def test_a_plan_comes_back_from_its_text_as_itself(plan: Plan) -> None:
+def test_a_plan_round_trips(plan: Plan) -> None:
     text = plan.dumps()
     assert Plan.loads(text) == plan
     assert Plan.loads(text).dumps() == text
 
 
-def test_a_plan_with_everything_comes_back_with_its_order_and_types() -> None:
+def test_a_full_plan_keeps_its_order_and_types() -> None:
     planned = plan()
     read = Plan.loads(planned.dumps())
     assert read == planned

@@ -1,4 +1,4 @@
-"""Which runs stay when old ones are removed."""
+"""Pruning of old runs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.report.files.pruning import Going, Keep, keep_of, prune
+from pytest_rageval.report.files.pruning import FolderLock, Keep, keep_of, prune
 from pytest_rageval.report.files.run_folder import run_age
 
-HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import Going;"
-HOLD += "going = Going(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
+HOLD = "import sys; from pathlib import Path; from pytest_rageval.report.files.pruning import FolderLock;"
+HOLD += "going = FolderLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """Return a folder of twelve runs; each second started two."""
+    """Return a folder of twelve runs; two started in each second."""
     runs = tmp_path / ".rageval" / "runs"
     for second in range(6):
         for name in (f"20260101T00000{second}", f"20260101T00000{second}-2"):
@@ -27,14 +27,14 @@ def runs(tmp_path: Path) -> Path:
     return runs
 
 
-def left(runs: Path) -> list[str]:
+def remaining(runs: Path) -> list[str]:
     return [path.name for path in sorted(runs.iterdir(), key=run_age)]
 
 
 def test_the_newest_stay(runs: Path) -> None:
-    before = left(runs)
+    before = remaining(runs)
     assert prune(runs, Keep(5)) == before[:-5]
-    assert left(runs) == before[-5:] == ["20260101T000003-2", *before[-4:]]
+    assert remaining(runs) == before[-5:] == ["20260101T000003-2", *before[-4:]]
     assert prune(runs, Keep(5)) == []
     assert os.listdir(runs.parent) == ["runs"]
 
@@ -43,53 +43,53 @@ def test_numbered_runs_of_one_second_are_in_order(runs: Path) -> None:
     for number in range(3, 12):
         (runs / f"20260101T000005-{number}").mkdir()
     prune(runs, Keep(3))
-    assert left(runs) == ["20260101T000005-9", "20260101T000005-10", "20260101T000005-11"]
+    assert remaining(runs) == ["20260101T000005-9", "20260101T000005-10", "20260101T000005-11"]
 
 
-def test_what_is_spared_and_what_is_no_run_stays(runs: Path) -> None:
+def test_spared_runs_and_other_folders_stay(runs: Path) -> None:
     (runs / "mine").mkdir()
     (runs / "20260101T000000.zip").write_text("packed")
     prune(runs, Keep(1), spared=["20260101T000001"])
     assert sorted(os.listdir(runs)) == ["20260101T000000.zip", "20260101T000001", "20260101T000005-2", "mine"]
 
 
-def test_a_run_that_goes_on_stays_until_it_ends(runs: Path) -> None:
-    going = Going(runs / "20260101T000000")
+def test_an_active_run_stays_until_it_ends(runs: Path) -> None:
+    going = FolderLock(runs / "20260101T000000")
     prune(runs, Keep(1))
-    assert left(runs) == ["20260101T000000", "20260101T000005-2"]
+    assert remaining(runs) == ["20260101T000000", "20260101T000005-2"]
     going.end()
     assert os.listdir(runs / "20260101T000000") == ["outcomes.jsonl"]
     assert prune(runs, Keep(1)) == ["20260101T000000"]
 
 
-def test_a_run_of_another_process_stays_until_that_is_killed(runs: Path) -> None:
+def test_an_active_run_of_another_process_stays_until_that_is_killed(runs: Path) -> None:
     oldest = runs / "20260101T000000"
     command = [sys.executable, "-c", HOLD, str(oldest)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
         prune(runs, Keep(3))
-        assert left(runs) == [oldest.name, "20260101T000004-2", "20260101T000005", "20260101T000005-2"]
+        assert remaining(runs) == [oldest.name, "20260101T000004-2", "20260101T000005", "20260101T000005-2"]
         process.kill()
-    assert prune(runs, Keep(4)) == []  # killed, it is a run as any other, which may be resumed
+    assert prune(runs, Keep(4)) == []  # a killed run counts like any other, and may be resumed
     assert prune(runs, Keep(3)) == [oldest.name]
 
 
-def test_what_another_pruning_left_is_removed(runs: Path) -> None:
+def test_leftovers_of_another_pruning_are_removed(runs: Path) -> None:
     (runs / "20260101T000000").rename(runs.parent / "removed-20260101T000000")
     assert prune(runs, Keep(11)) == []
     assert os.listdir(runs.parent) == ["runs"]
 
 
 def test_older_runs_are_removed_until_the_rest_is_small_enough(runs: Path) -> None:
-    before = left(runs)
+    before = remaining(runs)
     for name in before:
         (runs / name / "results.json").write_text("x" * 997)  # 1,000 bytes a run
     assert prune(runs, Keep(8, 5000)) == before[:-5]
     assert prune(runs, Keep(None, 4999)) == before[-5:-4]
     assert prune(runs, Keep(3, 10**9)) == before[-4:-3]
     assert prune(runs, Keep(3, 1)) == before[-3:-1]
-    assert left(runs) == before[-1:]
+    assert remaining(runs) == before[-1:]
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_older_runs_are_removed_until_the_rest_is_small_enough(runs: Path) -> No
         ("3 , 10 KB", Keep(3, 10_000)),
     ],
 )
-def test_what_is_kept_is_read(text: str, keep: Keep) -> None:
+def test_the_setting_is_parsed(text: str, keep: Keep) -> None:
     assert keep_of(text) == keep
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2 GB", "50, 2", "50 2 GB", "50, GB", "50, -1 GB"])
-def test_what_keeps_nothing_certain_is_refused(text: str) -> None:
+def test_a_malformed_setting_is_rejected(text: str) -> None:
     assert keep_of(text) is None

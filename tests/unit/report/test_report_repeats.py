@@ -72,12 +72,12 @@ def test_a_narrow_terminal_gets_the_same_section_in_blocks() -> None:
     assert any("pass^k" in line for line in section)
 
 
-def test_ten_flipping_cases_are_named_and_the_rest_counted() -> None:
+def test_ten_flipping_cases_are_listed_and_the_rest_counted() -> None:
     text = text_of(run_of({f"q{n}": [1.0, 0.0] for n in range(12)}))
     assert "test_a flips: q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, ... 2 more" in text
 
 
-def test_without_repeats_nothing_of_them_is_shown_or_written() -> None:
+def test_without_repeats_there_is_no_section() -> None:
     run = run_of({"good": [1.0], "bad": [0.0]}, "accuracy >= 0.9")
     assert "repeat" not in text_of(run)
     assert "repeat" not in gate_failure(run.gates[0].result)
@@ -86,12 +86,12 @@ def test_without_repeats_nothing_of_them_is_shown_or_written() -> None:
     assert "n_cases" not in json.dumps(made)
 
 
-def test_results_json_tells_repeats_and_how_many_cases_a_number_is_of() -> None:
+def test_results_json_has_repeats_and_numbers_of_cases() -> None:
     made = results(run_of(RUNS, "accuracy[topic=*] >= 0.1"))
-    (told,) = made["repeats"]
-    assert told == {
+    (repeats,) = made["repeats"]
+    assert repeats == {
         "testbed": TESTBED, "system": "mine", "metric": "accuracy", "k": 3, "n_cases": 3, "n_complete": 3,
-        "mean": told["mean"], "spread": told["spread"], "pass_at_1": told["pass_at_1"], "pass_hat_k": 1 / 3,
+        "mean": repeats["mean"], "spread": repeats["spread"], "pass_at_1": repeats["pass_at_1"], "pass_hat_k": 1 / 3,
         "flips": ["flaky"], "always_missed": ["bad"],
     }  # fmt: skip
     assert (made["matrix"]["total"]["n"], made["matrix"]["total"]["n_cases"]) == (9, 3)
@@ -99,13 +99,13 @@ def test_results_json_tells_repeats_and_how_many_cases_a_number_is_of() -> None:
     assert (gate["n"], gate["n_cases"], gate["cells"][0]["n_cases"]) == (9, 3, 3)
 
 
-def test_a_failed_gate_says_what_is_worse_and_what_is_flaky() -> None:
+def test_a_failed_gate_lists_missed_and_flaky_cases() -> None:
     run = run_of(RUNS, "accuracy >= 0.9")
-    wanted = "missed in every repeat: bad; flipping: flaky"
-    assert wanted in text_of(run)
-    assert wanted in text_of(run, verbosity=-2)
+    expected = "missed in every repeat: bad; flipping: flaky"
+    assert expected in text_of(run)
+    assert expected in text_of(run, verbosity=-2)
     failure = gate_failure(run.gates[0].result)
-    assert wanted in failure
+    assert expected in failure
     assert "n 9 of 3 cases" in failure
     many = run_of({f"case-{at}": [0.0, 0.0] for at in range(30)}, "accuracy >= 0.9")
     assert max(map(len, gate_failure(many.gates[0].result).splitlines())) <= 80
@@ -137,15 +137,15 @@ def test_the_gain_from_retrieval_is_one_more_matrix() -> None:
     assert total["ci95"][0] == -1.0
 
 
-def test_the_gain_stands_beside_any_wanted_matrix_and_never_in_its_place() -> None:
+def test_the_gain_is_added_to_the_chosen_matrix_and_never_replaces_it() -> None:
     run = run_of({"a": [1.0]}, a=0.0)
-    wanted = plain(results_of(run, "r", FINISHED, MatrixChoice("closed_book_accuracy", "task", "topic")))
-    assert [(m["metric"], m["rows"]) for m in wanted["matrices"]] == [
+    expected = plain(results_of(run, "r", FINISHED, MatrixChoice("closed_book_accuracy", "task", "topic")))
+    assert [(m["metric"], m["rows"]) for m in expected["matrices"]] == [
         ("closed_book_accuracy", ["qa"]), ("accuracy - closed_book_accuracy", ["qa"]),
     ]  # fmt: skip
     assert plain(results_of(run, "r", FINISHED, MatrixChoice("token_f1")))["matrix"] is None
 
 
-def test_where_no_case_has_both_values_there_is_no_gain() -> None:
+def test_without_a_case_with_both_values_there_is_no_gain() -> None:
     assert run_of({"a": [1.0]}, b=1.0).gains(MatrixChoice()) == []
     assert run_of({"a": [1.0]}).gains(MatrixChoice()) == []

@@ -1,4 +1,4 @@
-"""A results.json read again: what it draws is what the run drew."""
+"""A stored results.json draws the same report as its run."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def written(run: Run, choice: MatrixChoice = VIEWS[0]) -> dict[str, Any]:
 
 
 def same(run: Run, choice: MatrixChoice = VIEWS[0]) -> None:
-    """Assert that what is read again draws the same summary, to the letter and the colour."""
-    read, wanted = run_of(written(run, choice))
-    assert wanted == choice
+    """Assert that the stored run draws the same summary, including colours."""
+    read, expected = run_of(written(run, choice))
+    assert expected == choice
     assert read.started == STARTED.astimezone(timezone.utc)
-    assert list(summary_lines(read, wanted, 100, 0)) == list(summary_lines(run, choice, 100, 0))
+    assert list(summary_lines(read, expected, 100, 0)) == list(summary_lines(run, choice, 100, 0))
 
 
 @pytest.mark.parametrize("choice", VIEWS)
@@ -71,19 +71,19 @@ def test_a_shard_is_still_one() -> None:
         Calls(20, 0, 20, 160, 80, 0.5, 0.5, on_their_way=4),
     ],
 )
-def test_an_interrupted_run_and_what_it_asked_in_vain_are_the_same(unclaimed: Calls) -> None:
+def test_an_interrupted_run_and_its_unclaimed_calls_are_the_same(unclaimed: Calls) -> None:
     run = finished_run()
     run.interrupted, run.unclaimed = True, unclaimed
     run.plan.unselected = 7
-    asked = replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(2, 0, 2, 30, 4, 0.125, 0.125))
-    same(take(run, asked))
+    answer = replace(outcome(PLAIN, "q3", token_f1=Score(0.5)), calls=Calls(2, 0, 2, 30, 4, 0.125, 0.125))
+    same(take(run, answer))
 
 
 def test_repeats_and_correlations_are_the_same() -> None:
-    wanted = plan()
-    wanted.testbeds = {NOISE: replace(wanted.testbeds[NOISE], metrics=("accuracy", "erag:P@5", "R@5"))}
-    wanted.metrics |= {name: MetricInfo(of="retrieval", downstream=False) for name in ("erag:P@5", "R@5")}
-    run = Run(STARTED, wanted)
+    expected = plan()
+    expected.testbeds = {NOISE: replace(expected.testbeds[NOISE], metrics=("accuracy", "erag:P@5", "R@5"))}
+    expected.metrics |= {name: MetricInfo(of="retrieval", downstream=False) for name in ("erag:P@5", "R@5")}
+    run = Run(STARTED, expected)
     for at in range(12):
         scores = {"accuracy": Score(float(at % 3 > 0)), "erag:P@5": Score(at % 4 / 4), "R@5": Score(1.0)}
         each = outcome(NOISE, "q1")
@@ -93,9 +93,9 @@ def test_repeats_and_correlations_are_the_same() -> None:
     rows = [line.text.split() for line in summary_lines(run, VIEWS[0], 120, 0)]
     (worth,) = [row for row in rows if row[1:3] == ["erag:P@5", "accuracy"]]
     (constant,) = [row for row in rows if row[1:3] == ["R@5", "accuracy"]]
-    told = run.correlations()[0].found
-    assert told.tau_b is not None
-    assert worth[3:5] == ["6", f"{told.tau_b:+.2f}"]
+    correlation = run.correlations()[0].correlation
+    assert correlation.tau_b is not None
+    assert worth[3:5] == ["6", f"{correlation.tau_b:+.2f}"]
     assert constant[3:] == ["6", "undefined", "one", "is", "constant"]
 
 
@@ -111,7 +111,7 @@ def test_differences_and_rows_in_groups_are_the_same() -> None:
     made = written(run)
     validate(made)
     (difference,) = made["differences"]
-    assert (difference["system"], difference["minus"]) == ("alpha", "zeta")  # as they were named
+    assert (difference["system"], difference["minus"]) == ("alpha", "zeta")  # in the order of the outcomes
     assert [group["name"] for group in difference["row_groups"]["groups"]] == ["X", "Y"]
     assert difference["total"]["n"] == 12
     assert "minus" not in made["matrices"][0]
@@ -130,7 +130,7 @@ def validate(made: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("lacking", ["plan", "outcomes", "testbeds", "usage", "run"])
-def test_what_is_no_results_json_is_refused(lacking: str) -> None:
+def test_another_json_is_rejected(lacking: str) -> None:
     made = written(finished_run())
     del made[lacking]
     with pytest.raises(KeyError):

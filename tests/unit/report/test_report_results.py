@@ -71,12 +71,12 @@ def test_an_empty_run_is_valid() -> None:
     assert {"python", "pytest"} <= set(made["run"]["versions"])
 
 
-def test_correlations_stand_there_where_what_was_retrieved_is_scored() -> None:
-    wanted = plan()
-    wanted.testbeds = {NOISE: replace(wanted.testbeds[NOISE], metrics=("accuracy", "erag:P@5"), gates=())}
-    wanted.metrics["erag:P@5"] = MetricInfo(of="retrieval", downstream=False)
+def test_correlations_are_stored_if_retrieval_is_scored() -> None:
+    planned = plan()
+    planned.testbeds = {NOISE: replace(planned.testbeds[NOISE], metrics=("accuracy", "erag:P@5"), gates=())}
+    planned.metrics["erag:P@5"] = MetricInfo(of="retrieval", downstream=False)
     scores = {"accuracy": Score(1.0), "erag:P@5": Score(0.5)}
-    made = results(take(Run(STARTED, wanted), replace(outcome(NOISE, "q1"), scores=scores)))
+    made = results(take(Run(STARTED, planned), replace(outcome(NOISE, "q1"), scores=scores)))
     validate(made)
     assert made["correlations"] == [
         {
@@ -88,20 +88,20 @@ def test_correlations_stand_there_where_what_was_retrieved_is_scored() -> None:
 
 
 @pytest.mark.parametrize("metric", ["erag:P@5", "R@5"])
-def test_correlations_have_intervals_where_the_summary_tells_them(metric: str) -> None:
-    wanted = plan()
-    wanted.testbeds = {NOISE: replace(wanted.testbeds[NOISE], metrics=("accuracy", metric), gates=())}
-    wanted.metrics[metric] = MetricInfo(of="retrieval", downstream=False)
-    run = Run(STARTED, wanted)
+def test_correlations_have_intervals_if_the_summary_shows_them(metric: str) -> None:
+    planned = plan()
+    planned.testbeds = {NOISE: replace(planned.testbeds[NOISE], metrics=("accuracy", metric), gates=())}
+    planned.metrics[metric] = MetricInfo(of="retrieval", downstream=False)
+    run = Run(STARTED, planned)
     for at in range(9):
         scores = {"accuracy": Score(float(at % 2)), metric: Score(at / 9)}
         take(run, replace(outcome(NOISE, "q1"), nodeid=f"{NOISE}[c{at}]", case_id=f"c{at}", scores=scores))
     made = results(run)
     validate(made)
     [row] = made["correlations"]
-    for told in (row["tau_b"], row["rho"]):
-        assert told["value"] is not None
-        assert (told["ci95"] is not None) == metric.startswith("erag:")
+    for estimate in (row["tau_b"], row["rho"]):
+        assert estimate["value"] is not None
+        assert (estimate["ci95"] is not None) == metric.startswith("erag:")
 
 
 @pytest.mark.parametrize("texts", [True, False])
@@ -128,7 +128,7 @@ def test_no_text_of_the_data_or_of_an_answer_is_written_when_texts_are_left_out(
     assert MARK not in json.dumps(results(without), ensure_ascii=False)
 
 
-def test_outcomes_and_instances_stand_as_they_came_in_the_order_of_the_data() -> None:
+def test_outcomes_and_instances_are_unchanged_and_in_data_order() -> None:
     run = finished_run()
     made = results(run)
     assert made["outcomes"] == [encode_outcome(o) for o in run.ordered()]
@@ -174,7 +174,7 @@ def test_the_matrix_is_the_first_of_the_matrices() -> None:
     }  # fmt: skip
 
 
-def test_usage_is_summed_and_unknown_where_a_part_is() -> None:
+def test_usage_is_summed_and_unknown_if_a_part_is() -> None:
     run = finished_run()
     assert results(run)["usage"] == {
         "calls": 3, "replayed": 0, "attempts": 3, "prompt_tokens": 30, "completion_tokens": 15, "cost_usd": 0.75,
@@ -209,7 +209,7 @@ def test_a_worker_that_died_leaves_a_valid_outcome() -> None:
         {"instances": {"q1": {"passages": {"p0": {"role": "gold"}}}}},
     ],
 )  # fmt: skip
-def test_the_schema_refuses_what_is_something_else(change: dict[str, Any]) -> None:
+def test_the_schema_rejects_other_values(change: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         validate({**results(Run(STARTED)), **change})
 
@@ -221,7 +221,7 @@ def test_the_schema_refuses_what_is_something_else(change: dict[str, Any]) -> No
         {"value": 1.0, "label": ["yes"]}, {"value": 1.0, "label": "yes", "judge": "j"},
     ],
 )  # fmt: skip
-def test_the_schema_refuses_a_score_that_is_neither_or_both(score: dict[str, Any]) -> None:
+def test_the_schema_rejects_a_score_with_neither_or_both(score: dict[str, Any]) -> None:
     encoded = encode_outcome(outcome(NOISE, "q1"))
     made = results(Run(STARTED, Plan()))
     validate({**made, "outcomes": [{**encoded, "scores": {"accuracy": {"value": 1.0}}}]})
@@ -230,10 +230,10 @@ def test_the_schema_refuses_a_score_that_is_neither_or_both(score: dict[str, Any
 
 
 @pytest.mark.parametrize("texts", [True, False])
-def test_a_judged_outcome_is_valid_and_leaves_no_word_of_the_judge_where_texts_are_left_out(texts: bool) -> None:
-    said = Verdict("yes", f"{MARK} as it says", (f"{MARK} hm", f"{MARK} yes"))
+def test_a_judged_outcome_is_valid_and_has_no_judge_text_without_texts(texts: bool) -> None:
+    verdict = Verdict("yes", f"{MARK} as it says", (f"{MARK} hm", f"{MARK} yes"))
     silent = Verdict(None, "", (f"{MARK} hm",), f"parse_error: {MARK} hm is no label")
-    judged = outcome(NOISE, "q1", accuracy=Score(1.0, None, said), token_f1=Score(None, silent.problem, silent))
+    judged = outcome(NOISE, "q1", accuracy=Score(1.0, None, verdict), token_f1=Score(None, silent.problem, silent))
     run = Run(STARTED, plan(), texts=texts)
     run.take(encode_outcome(replace(judged, calls=Calls(2, 1, 1, 10, None, 0.5, None))), None)
     made = results(run)
@@ -249,7 +249,7 @@ def test_an_instance_without_passages_is_valid() -> None:
     validate({**results(Run(STARTED)), "instances": {"q": encode_instance(Instance("q", "?"))}})
 
 
-def test_an_answer_that_takes_no_tokens_is_no_call() -> None:
+def test_an_answer_without_tokens_is_not_a_call() -> None:
     run = finished_run()
     before = results(run)["usage"]["calls"]
     encoded = encode_outcome(outcome(NOISE, "late", accuracy=Score(1.0)))

@@ -13,7 +13,7 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
 
-def test_outcomes_stand_in_the_order_of_the_data_however_they_came() -> None:
+def test_outcomes_are_in_data_order() -> None:
     run = finished_run()
     assert [o.nodeid for o in run.ordered()] == [f"{NOISE}[q2]", f"{NOISE}[q1]", f"{PLAIN}[q3]"]
     assert list(run.outcomes) != [o.nodeid for o in run.ordered()]
@@ -28,7 +28,7 @@ def test_the_last_run_of_a_case_counts() -> None:
     assert run.outcomes[f"{NOISE}[q1]"] == again
 
 
-def test_an_instance_is_kept_once_and_need_not_come_along() -> None:
+def test_an_instance_is_stored_once_and_may_be_missing() -> None:
     run = finished_run()
     run.take(encode_outcome(outcome(NOISE, "q1", accuracy=Score(1.0))), None)
     assert run.instances == {name: to_json(encode_instance(instance(name))) for name in ("q1", "q2", "q3")}
@@ -41,7 +41,7 @@ def test_cases_without_an_outcome_are_unfinished() -> None:
 
 
 def gates(run: Run) -> list[tuple[str, str, float | None]]:
-    return [(named.nodeid, named.result.status, named.result.value) for named in run.evaluate_gates()]
+    return [(gate.nodeid, gate.result.status, gate.result.value) for gate in run.evaluate_gates()]
 
 
 def test_every_gate_of_testbeds_and_session_is_evaluated_in_its_scope() -> None:
@@ -51,8 +51,8 @@ def test_every_gate_of_testbeds_and_session_is_evaluated_in_its_scope() -> None:
         ("rag::session[gate: error_rate <= 50%]", "passed", 0.25),
         ("rag::session[gate: token_f1 >= 0.1]", "passed", 0.4),
     ]
-    assert [named.result.scope for named in run.gates] == ["test_noise", "session", "session"]
-    assert all(isinstance(named, NamedGate) for named in run.gates)
+    assert [gate.result.scope for gate in run.gates] == ["test_noise", "session", "session"]
+    assert all(isinstance(gate, NamedGate) for gate in run.gates)
     assert len(run.evaluate_gates()) == 3
 
 
@@ -75,7 +75,7 @@ def test_an_interrupted_run_decides_nothing() -> None:
     assert {status for _, status, _ in gates(run)} == {"skipped"}
 
 
-def test_a_testbed_without_gate_and_assertion_is_named() -> None:
+def test_a_testbed_without_gate_and_assertion_is_reported() -> None:
     def names(*testbeds: TestbedPlan, session: tuple[str, ...] = ()) -> list[str]:
         return ungated(Plan({t.nodeid: t for t in testbeds}, session_gates=session))
 
@@ -87,7 +87,7 @@ def test_a_testbed_without_gate_and_assertion_is_named() -> None:
     assert names() == []
 
 
-def test_each_primary_metric_has_a_matrix_the_larger_first() -> None:
+def test_each_primary_metric_has_a_matrix_the_largest_first() -> None:
     first, second = finished_run().matrices(MatrixChoice())
     assert (first.metric, first.rows, first.cols, first.row_facet, first.col_facet) == (
         "accuracy", ("A",), ("qa",), "topic", "task",
@@ -97,7 +97,7 @@ def test_each_primary_metric_has_a_matrix_the_larger_first() -> None:
     assert (second.metric, second.rows, second.cols, second.total.mean) == ("token_f1", ("B",), ("chat",), 0.5)
 
 
-def test_a_named_matrix_is_the_one_that_is_made() -> None:
+def test_only_the_chosen_matrix_is_drawn() -> None:
     (matrix,) = finished_run().matrices(MatrixChoice("token_f1", "task", "noise_rate"))
     assert (matrix.metric, matrix.row_facet, matrix.col_facet) == ("token_f1", "task", "noise_rate")
     assert (matrix.rows, matrix.cols) == (("chat", "qa"), ("0", "0.4", "-"))
@@ -136,7 +136,7 @@ def test_a_testbed_at_several_noise_rates_has_a_curve() -> None:
     assert take(Run(STARTED, plan()), outcome(NOISE, "q1", accuracy=Score(1.0))).curves() == []
 
 
-def test_a_case_that_was_left_out_is_not_gone_from_the_baseline() -> None:
+def test_a_deselected_case_is_not_counted_as_removed() -> None:
     baseline = take(Run(STARTED, plan()), *(outcome(NOISE, name, accuracy=Score(1.0)) for name in ("q1", "q2")))
 
     def gone(run: Run) -> list[str]:

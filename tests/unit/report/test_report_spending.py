@@ -37,7 +37,7 @@ def calls_line(run: Run) -> list[str]:
     return [line for line in lines(run) if line.startswith("model calls")]
 
 
-def test_the_summary_tells_calls_tokens_and_money() -> None:
+def test_the_summary_shows_calls_tokens_and_cost() -> None:
     run = run_of(CALLS, Calls(80, 80, 0, 1_020, 911, 0.0123, 0.0))
     assert calls_line(run) == [
         "model calls: 200 (180 replayed), 25 attempts · 41,020 + 3,911 tokens · cost $0.5123 (spent now $0.0200)"
@@ -45,7 +45,7 @@ def test_the_summary_tells_calls_tokens_and_money() -> None:
     assert not any("model calls" in line for line in lines(run, verbosity=-2))
 
 
-def test_what_was_asked_for_nothing_is_counted_too() -> None:
+def test_unclaimed_calls_are_counted_too() -> None:
     run = run_of(Calls(1, 0, 1, 10, 5, 0.00001, 0.00001))
     run.unclaimed += Calls(1, 0, 2, 10, 0, 0.00002, 0.00002)
     assert calls_line(run) == ["model calls: 2, 3 attempts · 20 + 5 tokens · cost <$0.0001"]
@@ -53,7 +53,7 @@ def test_what_was_asked_for_nothing_is_counted_too() -> None:
     assert calls_line(alone) == ["model calls: 1, 1 attempt · 10 + 0 tokens · cost $0"]
 
 
-def test_calls_that_were_on_their_way_make_the_cost_a_lower_bound() -> None:
+def test_calls_without_a_reply_make_the_cost_a_lower_bound() -> None:
     run = run_of(CALLS)
     run.unclaimed += Calls(3, 0, 3, 10, 5, 0.25, 0.25, on_their_way=1)
     assert calls_line(run) == [
@@ -65,7 +65,7 @@ def test_calls_that_were_on_their_way_make_the_cost_a_lower_bound() -> None:
     assert spent_text(Calls(on_their_way=2)) == ""
 
 
-def test_a_cancelled_call_of_unknown_cost_leaves_what_is_known() -> None:
+def test_a_cancelled_call_of_unknown_cost_keeps_the_known_cost() -> None:
     run = run_of(CALLS)
     run.unclaimed += Calls(1, 0, 1, None, None, None, None)
     assert calls_line(run) == [
@@ -76,7 +76,7 @@ def test_a_cancelled_call_of_unknown_cost_leaves_what_is_known() -> None:
     assert calls_line(alone) == ["model calls: 1, 1 attempt · tokens unknown · cost unknown"]
 
 
-def test_what_is_unknown_says_so() -> None:
+def test_unknown_usage_is_called_unknown() -> None:
     assert calls_line(run_of(CALLS, Calls(1, 0, 1, None, 4, None, None))) == [
         "model calls: 121 (100 replayed), 26 attempts · tokens unknown · cost unknown"
     ]
@@ -88,7 +88,7 @@ def test_what_is_unknown_says_so() -> None:
 def test_without_model_calls_there_is_no_line() -> None:
     assert calls_line(run_of(Calls())) == []
     assert calls_line(run_of(None, usage=Usage(0, 0, 0.0, 0.1))) == []  # the embedded reader
-    assert calls_line(run_of(None, usage=Usage(latency_s=0.1))) == []  # a system that tells nothing
+    assert calls_line(run_of(None, usage=Usage(latency_s=0.1))) == []  # a system without usage
     assert calls_line(run_of(None, usage=Usage(3, 4, 0.25))) == [
         "model calls: 1, 1 attempt · 3 + 4 tokens · cost $0.2500"
     ]
@@ -103,7 +103,7 @@ def test_the_usage_of_results_json_is_the_same_sum() -> None:
     }  # fmt: skip
 
 
-def test_what_an_earlier_run_of_a_case_cost_stays_paid() -> None:
+def test_the_cost_of_an_earlier_attempt_is_counted() -> None:
     run = run_of(CALLS)
     take(run, replace(outcome(NOISE, "q1", accuracy=Score(1.0)), calls=Calls(1, 0, 1, 5, 5, 0.25, 0.25)))
     assert run.unclaimed == CALLS

@@ -1,4 +1,4 @@
-"""Runs that stopped before their end, as their folders tell of them."""
+"""Unfinished runs, read from their folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(
     shard: str = "",
     errors: int = 0,
 ) -> Path:
-    """Write a run's folder in which the cases ``ended`` have ended."""
+    """Write the folder of a run that finished the cases ``ended``."""
     folder = runs / name
     folder.mkdir(parents=True)
     (folder / HEAD).write_text(Head(IDENTITY, cases, resumed, left, shard, errors).dumps())
@@ -38,7 +38,7 @@ def test_a_head_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_head(folder) == Head(IDENTITY, ("a", "b"), "0", 2, "2/3")
 
 
-def test_a_line_that_is_no_object_is_no_ended_case(tmp_path: Path) -> None:
+def test_a_malformed_line_is_not_an_ended_case(tmp_path: Path) -> None:
     folder = run(tmp_path, "1", "a")
     with (folder / ENDED).open("a", encoding="utf-8") as file:
         file.write('"é"\n\n{"nodeid": "b", "line": "0"}\n' + "[" * 5000 + "]" * 5000 + "\n")
@@ -54,7 +54,7 @@ def test_a_line_that_is_no_object_is_no_ended_case(tmp_path: Path) -> None:
         Head(IDENTITY, (1,)).dumps(),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_no_head_is_a_run_without_one(tmp_path: Path, text: str) -> None:
+def test_a_malformed_head_counts_as_missing(tmp_path: Path, text: str) -> None:
     folder = run(tmp_path, "1", "a")
     (folder / HEAD).write_text(text)
     assert read_head(folder) is None
@@ -68,17 +68,17 @@ def test_the_newest_unfinished_run_is_found(tmp_path: Path) -> None:
     run(tmp_path, "20260101T000000-10", "a", left=1)
     run(tmp_path, "20260102T000000", "a", left=0)
     (tmp_path / "20260103T000000").mkdir()  # killed before its first case
-    found = newest_unfinished(tmp_path)
-    assert found is not None
-    assert found.name == "20260101T000000-10"
+    folder = newest_unfinished(tmp_path)
+    assert folder is not None
+    assert folder.name == "20260101T000000-10"
 
 
-def test_a_run_with_errors_is_found_until_a_later_one_ended_its_cases_without(tmp_path: Path) -> None:
+def test_a_run_with_errors_is_found_until_a_later_run_ends_its_cases_without_errors(tmp_path: Path) -> None:
     run(tmp_path, "20260101T000000", "a", left=0, errors=1)
     run(tmp_path, "20260102T000000", "a", left=0, cases=("a",))
-    found = newest_unfinished(tmp_path)
-    assert found is not None
-    assert found.name == "20260101T000000"
+    folder = newest_unfinished(tmp_path)
+    assert folder is not None
+    assert folder.name == "20260101T000000"
     run(tmp_path, "20260103T000000", "b", left=0, cases=("b",))
     assert newest_unfinished(tmp_path) is None
 
@@ -91,25 +91,25 @@ def test_a_head_from_before_errors_were_counted_is_read(tmp_path: Path) -> None:
     assert read_head(folder) == Head(IDENTITY, ("a", "b"), "", 0, "", 0)
 
 
-def test_a_run_that_another_goes_on_with_is_not_found(tmp_path: Path) -> None:
+def test_a_resumed_run_is_not_found(tmp_path: Path) -> None:
     run(tmp_path, "20260101T000000", "a")
     run(tmp_path, "20260102T000000", "a", "b", left=0, resumed="20260101T000000")
     assert newest_unfinished(tmp_path) is None
 
 
-def test_a_shard_goes_on_with_its_own_or_with_a_whole_run(tmp_path: Path) -> None:
-    def found(shard: str) -> str:
+def test_a_shard_resumes_its_own_or_a_whole_run(tmp_path: Path) -> None:
+    def folder(shard: str) -> str:
         folder = newest_unfinished(tmp_path, shard)
         return "" if folder is None else folder.name
 
     run(tmp_path, "20260101T000000", left=2)
     run(tmp_path, "20260102T000000", left=1, resumed="20260101T000000", shard="1/2")
-    assert [found(shard) for shard in ("1/2", "2/2", "1/3", "")] == [
+    assert [folder(shard) for shard in ("1/2", "2/2", "1/3", "")] == [
         *("20260102T000000", "20260101T000000", "20260101T000000", "20260102T000000")
     ]
 
 
-def test_what_a_killed_run_had_not_taken_over_yet_is_found_where_it_was(tmp_path: Path) -> None:
+def test_cases_that_a_killed_run_had_not_taken_over_are_read_from_its_predecessor(tmp_path: Path) -> None:
     run(tmp_path, "1", "a", "b", "c", cases=("a", "b", "c", "d"))
     folder = run(tmp_path, "2", "b", resumed="1", cases=("a", "b"))
     stopped = stopped_run(folder)
@@ -120,7 +120,7 @@ def test_what_a_killed_run_had_not_taken_over_yet_is_found_where_it_was(tmp_path
 
 
 @pytest.mark.parametrize("name", [OUTCOMES, ENDED])
-def test_a_line_that_was_not_written_whole_is_no_ended_case(tmp_path: Path, name: str) -> None:
+def test_a_half_written_line_is_not_an_ended_case(tmp_path: Path, name: str) -> None:
     folder = run(tmp_path, "1", "a", "b")
     whole = (folder / name).read_bytes()
     assert stopped_run(folder).ended.keys() == {"a", "b"}
@@ -150,5 +150,5 @@ def test_instances_are_read(tmp_path: Path) -> None:
         ("data", "1", "1", None),
     ],
 )
-def test_a_mismatch_says_what_differs(kind: str, then: str, now: str, problem: str | None) -> None:
+def test_a_mismatch_names_the_difference(kind: str, then: str, now: str, problem: str | None) -> None:
     assert mismatch({kind: {"x": then, "only": "1"}}, {kind: {"x": now, "new": "2"}}) == problem

@@ -1,4 +1,4 @@
-"""Tables keep within the terminal, whatever the script, and say what is missing."""
+"""Tables fit the terminal in any script, and show what is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_cell_shows_mean_and_n_and_marks_few() -> None:
     assert [line.split() for line in block[-2:]] == [["micro", "0.57", "(7)"], ["macro", "0.75"]]
 
 
-def test_unscored_cases_are_counted_beside_n() -> None:
+def test_unscored_cases_are_counted_next_to_n() -> None:
     outcomes = [*grid(1, 1), outcome(7, None, topic="row0", task="task_number_0")]
     [block] = matrix_blocks(matrix_of("accuracy", True, outcomes, "topic", "task"), 80)
     assert block[-1].split() == ["row0", "0.50", "(6+1)"]
@@ -101,13 +101,13 @@ def test_a_curve_of_one_known_rate_has_no_change() -> None:
 
 
 def cells_of(block: list[str]) -> list[list[str]]:
-    """Return a table's head and rows as words, the n with its mean."""
+    """Return a table's head and rows as words; a mean and its n are one word."""
     head, _, *rows = (line.replace(" (", "(").split() for line in block)
     return [head[2:], *rows]
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_macro_average_counts_each_cell_once_and_is_withheld_where_one_is_missing(turned: bool) -> None:
+def test_a_macro_average_counts_each_cell_once_and_needs_all_cells(turned: bool) -> None:
     outcomes = [
         *(outcome(at, 1.0, topic="large", task="a") for at in range(8)),
         outcome(8, 0.0, topic="small", task="a"),
@@ -128,7 +128,7 @@ def test_a_macro_average_counts_each_cell_once_and_is_withheld_where_one_is_miss
     assert (matrix.total_macro, matrix.n_missing) == (None, 1)
 
 
-def test_where_no_cell_is_missing_all_have_a_macro_average() -> None:
+def test_without_missing_cells_all_rows_have_a_macro_average() -> None:
     outcomes = [outcome(at, float(at == 0), topic="x" if at < 2 else "y", task="ab"[at % 2]) for at in range(9)]
     matrix = matrix_of("accuracy", True, outcomes, "topic", "task")
     [block] = matrix_blocks(matrix, 80)
@@ -160,7 +160,7 @@ def test_one_row_or_one_column_needs_no_margin(names: str) -> None:
     assert [row[0] for row in cells_of(cols)[1:]] == ["a"]
 
 
-def test_rows_with_a_facet_above_theirs_stand_under_it_with_its_mean() -> None:
+def test_rows_are_grouped_under_their_parent_facet_with_its_mean() -> None:
     places = [("Banking", "Deposits", "x"), ("Banking", "Fees", "x"), ("Insurance", "Fees", "y"), ("", "Tax", "x")]
     outcomes = [
         outcome(at, float(at == 0), topic=topic, task=task, **({"topic_1": upper} if upper else {}))
@@ -174,7 +174,7 @@ def test_rows_with_a_facet_above_theirs_stand_under_it_with_its_mean() -> None:
     assert cells_of(block)[5] == ["Fees", "–", "0.00(1)*", "0.00(1)*", "–"]
 
 
-def test_a_matrix_of_sixteen_topics_and_five_tasks_is_read_on_a_common_terminal() -> None:
+def test_a_matrix_of_sixteen_topics_and_five_tasks_fits_a_common_terminal() -> None:
     outcomes = [
         outcome(t * 100 + k * 10 + n, float(n % 3 > 0), topic=f"A topic of number {t}", topic_1=f"Area {t // 4}",
                 task=f"task_number_{k}")
@@ -186,7 +186,7 @@ def test_a_matrix_of_sixteen_topics_and_five_tasks_is_read_on_a_common_terminal(
     assert all(len(block) == 2 + 4 + 16 + 2 for block in blocks)
 
 
-def test_a_difference_has_its_sign_and_a_mark_where_its_interval_leaves_out_nothing() -> None:
+def test_a_difference_has_its_sign_and_a_mark_if_its_interval_excludes_zero() -> None:
     scores = {"same": (0.5, 0.5), "better": (1.0, 0.0), "mixed": (0.75, 0.25)}
     outcomes = [
         replace(outcome(at, value if topic != "mixed" or at % 2 else 1 - value, topic=topic, task="x"),

@@ -1,4 +1,4 @@
-"""The summary says what counts, and less of it when less is asked for."""
+"""The summary at each verbosity."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_summary_counts_and_shows_matrix_curve_and_gates() -> None:
     assert "1 error" in text.partition("gates")[2]
 
 
-def test_q_leaves_out_curves_and_gates_that_hold() -> None:
+def test_q_leaves_out_curves_and_passed_gates() -> None:
     text = text_of(run_of([1.0, 1.0]), verbosity=-1)
     assert "accuracy by topic x task" in text
     assert "over noise rates" not in text
@@ -62,13 +62,13 @@ def test_qq_leaves_failed_gates_only() -> None:
     assert "topic" not in text
 
 
-def test_gates_are_coloured_by_how_they_ended() -> None:
+def test_gates_are_coloured_by_status() -> None:
     lines = list(summary_lines(run_of([0.0], ("accuracy >= 0.5", "n >= 1")), MatrixChoice(), 80, 0))
     styles = {line.text.split()[1]: line.style for line in lines if "FAILED" in line.text or "PASSED" in line.text}
     assert styles == {"accuracy": "red", "n": "green"}
 
 
-def test_a_testbed_that_nothing_decides_is_warned_of_once() -> None:
+def test_a_testbed_without_gate_is_warned_of_once() -> None:
     text = text_of(run_of([1.0], gates=()))
     assert text.count("no gate and no assertion decides") == 1
     assert "no gate" not in text_of(run_of([1.0], gates=(), asserts=True))
@@ -80,7 +80,7 @@ def test_notes_and_data_texts_are_inert() -> None:
     assert "a\\x1b[2Jb" in text_of(run)
 
 
-def test_a_failed_gate_tells_value_n_errors_interval_bound_and_the_worst() -> None:
+def test_a_failed_gate_shows_value_n_errors_interval_bound_and_worst_cases() -> None:
     run = run_of([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, None])
     text = gate_failure(run.gates[0].result)
     assert "accuracy is 0.1429" in text
@@ -92,7 +92,7 @@ def test_a_failed_gate_tells_value_n_errors_interval_bound_and_the_worst() -> No
     assert "[q2]" not in text
 
 
-def test_a_gate_in_every_cell_names_the_worst_cell() -> None:
+def test_a_gate_over_cells_names_the_worst_cell() -> None:
     run = run_of([0.0, 1.0, 0.0, 1.0], gates=("accuracy[noise_rate=*] >= 0.5",))
     text = gate_failure(run.gates[0].result)
     assert "failed: accuracy is 0 at noise_rate=0.8\n" in text
@@ -100,7 +100,7 @@ def test_a_gate_in_every_cell_names_the_worst_cell() -> None:
     assert "worst at noise_rate=0.8" in text_of(run)
 
 
-def test_a_gate_on_a_baseline_tells_under_its_line_what_changed_and_why() -> None:
+def test_a_gate_on_a_baseline_shows_changes_and_causes() -> None:
     gates = ("accuracy[noise_rate=*] >= baseline",)
     run, before = run_of([*[1.0] * 4, *[0.0] * 16], gates), run_of([*[1.0] * 20], gates)
     run.baseline = before.snapshot()

@@ -1,4 +1,4 @@
-"""How units are counted in a line of the summary."""
+"""The number of units in a line of the summary."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ from pytest_rageval.report.text.lines import in_units
         (None, "", ""),
     ],
 )
-def test_units_are_named_by_their_facet_where_its_plural_is_sure(n: int | None, facet: str, text: str) -> None:
+def test_units_have_the_name_of_their_facet_if_its_plural_is_certain(n: int | None, facet: str, text: str) -> None:
     assert in_units(n, facet) == text

@@ -1,4 +1,4 @@
-"""Warnings of limits on cost that do not see a system's calls."""
+"""Warnings of limits on cost that miss a system's calls."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_at_the_end_answers_that_report_nothing_are_counted() -> None:
     assert at_end(plan("accuracy >= 1"), answered(SILENT)) == []
 
 
-def test_a_budget_says_what_it_did_not_bind_and_what_it_counted() -> None:
+def test_a_budget_reports_uncounted_and_counted_calls() -> None:
     (unbound,) = at_end(plan(), answered(SILENT), budget=True)
     assert "1 of 1 answers of the fixture rag_system report no cost, so the budget did not bound them; " in unbound
     counted = "the budget bounded only what is seen: it counted what answers of the fixture rag_system report"

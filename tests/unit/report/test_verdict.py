@@ -1,4 +1,4 @@
-"""What a run decided: it says that all holds only where every gate was judged, and none of them may hide a drop."""
+"""The verdict of a run: all holds only if every gate was judged and none may hide a drop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARD = "shard 1 of 3"
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "text"),
+    ("facts", "kind", "text"),
     [
         ({"gates": HOLDS}, "passed", "all 2 gates hold"),
         ({"gates": {"passed": 1}}, "passed", "the gate holds"),
@@ -52,13 +52,13 @@ SHARD = "shard 1 of 3"
         ({"shard": SHARD, "gates": {"skipped": 2}, "tests": 1}, "failed", "1 test failed"),
     ],
 )  # fmt: skip
-def test_the_verdict(told: dict[str, Any], kind: str, text: str) -> None:
-    assert verdict_of(**{**NOTHING, **told}) == (kind, text)
+def test_the_verdict(facts: dict[str, Any], kind: str, text: str) -> None:
+    assert verdict_of(**{**NOTHING, **facts}) == (kind, text)
 
 
-def test_a_gate_with_a_cell_that_too_few_cases_decide_may_hide_a_drop() -> None:
+def test_a_gate_with_an_inconclusive_cell_may_hide_a_drop() -> None:
     cells = [{"status": "passed"}, {"status": "passed", "verdict": "inconclusive"}]
     gates = [{"status": "passed", "verdict": verdict, "cells": cells} for verdict in ("not_worse", "worse")]
     gates += [{"status": "passed", "verdict": "inconclusive", "cells": []}]
-    found = conclusion_of({"run": {"interrupted": False}, "gates": gates, "outcomes": [{}]}, errors=0)
-    assert found == ("open", "No gate failed, 3 inconclusive of 3")
+    verdict = conclusion_of({"run": {"interrupted": False}, "gates": gates, "outcomes": [{}]}, errors=0)
+    assert verdict == ("open", "No gate failed, 3 inconclusive of 3")

@@ -1,1 +1,1 @@
-"""A run as runs of MLflow."""
+"""Log a run to MLflow, one MLflow run per system."""

@@ -1,4 +1,4 @@
-"""What MLflow is told a system scored: over all its cases, by testbed, by gate and by cell."""
+"""The metrics of a system for MLflow: over all its cases, by testbed, by gate and by cell."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ OPERATORS = {">=": "ge", ">": "gt", "<=": "le", "<": "lt"}
 
 
 def metrics_of(run: Run, system: str, choice: MatrixChoice) -> dict[str, float]:
-    """Return the metrics of one of a run's systems; no name is the beginning of another up to a slash.
+    """Return the metrics of one system of a run; no name is a prefix of another name up to a slash.
 
-    The latter, as a folder of MLflow's has a file for each and a folder for what is before a slash.
+    MLflow's file store needs this: it has a file for each metric and a folder for the part before a slash.
     """
     mine = [outcome for outcome in run.of_systems() if outcome.system == system]
     cells = [_cells(matrix, run.plan.metrics) for matrix in run.matrices(choice) if matrix.system in ("", system)]
@@ -40,7 +40,7 @@ def metrics_of(run: Run, system: str, choice: MatrixChoice) -> dict[str, float]:
 
 
 def _means(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]:
-    """Yield what is known of all of a system's cases."""
+    """Yield the metrics over all of a system's cases."""
     for metric, info in run.plan.metrics.items():
         testbeds = {nodeid for nodeid, testbed in run.plan.testbeds.items() if metric in testbed.metrics}
         cell = cell_of(metric, info.binary, [outcome for outcome in outcomes if outcome.testbed in testbeds])
@@ -61,7 +61,7 @@ def _means(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]
 
 
 def _testbeds(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]:
-    """Yield the means of each testbed, as ``testbeds/test_noise/accuracy``, and of each of several noise rates."""
+    """Yield the means of each testbed, as ``testbeds/test_noise/accuracy``, and of each noise rate if several."""
     plan, names = run.plan, testbed_names({nodeid: each.name for nodeid, each in run.plan.testbeds.items()})
     for total in totals_of(plan, outcomes):
         if total.value is not None:
@@ -80,15 +80,15 @@ def _testbeds(run: Run, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, floa
 
 
 def _gates(run: Run, system: str) -> Iterator[tuple[str, float]]:
-    """Yield what gates found, as ``gates/session/accuracy ge 0.9``; with ``facet=*`` in each cell and the worst."""
-    for named in run.gates:
-        result, gate = named.result, named.result.gate
+    """Yield the values of gates, as ``gates/session/accuracy ge 0.9``; with ``facet=*`` of each cell and the worst."""
+    for node in run.gates:
+        result, gate = node.result, node.result.gate
         name = f"gates/{name_part(result.scope)}/{name_part(_gate_text(gate))}"
         facets = [facet for facet, value in gate.slice.items() if value == ANY and facet != "system"]
-        found = [(name, each) for each in result.cells or (result,)]
+        values = [(name, each) for each in result.cells or (result,)]
         if facets:
-            found = [(f"{name}/{_place(cell, facets)}", cell) for cell in result.cells] + [(f"{name}/worst", result)]
-        for where, each in found:
+            values = [(f"{name}/{_place(cell, facets)}", cell) for cell in result.cells] + [(f"{name}/worst", result)]
+        for where, each in values:
             if each.value is not None and (each.slice or {}).get("system", system) == system:
                 yield where, each.value
 
@@ -106,7 +106,7 @@ def _cells(matrix: Matrix, metrics: Container[str]) -> Iterator[tuple[str, float
     """Yield the means of a matrix's cells and margins, as ``cells/METRIC/topic.Funds/task.extractive_qa``."""
     groups = [group.name for group in matrix.groups for _ in range(group.n_rows)]
     rows = [name_part(f"{matrix.row_facet}.{name}") for name in matrix.rows]
-    if groups:  # rows of one name may stand under two of them
+    if groups:  # rows with the same name may belong to different groups
         rows = [
             name_part(f"{matrix.row_facet}.{group}.{name}") for group, name in zip(groups, matrix.rows, strict=True)
         ]

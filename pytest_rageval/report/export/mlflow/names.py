@@ -1,4 +1,4 @@
-"""What things are called in MLflow, which allows letters, digits and ``_-. /``, and RaLLe's names of metrics."""
+"""Names for MLflow: allowed characters, and RaLLe's names of metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RALLE = {
     "kilt:kilt_rouge_l_compat": "KILT-rougel",
     "page_Rprec": "Rprec",
 }
-"""Our metrics -> RaLLe's name for the same. Its ``has_answer`` is not ours, as it matches letters instead of words."""
+"""Our metric -> RaLLe's name of the same metric. RaLLe's ``has_answer`` matches letters, ours matches words."""
 
 NEARER = {
     "exact_match": "kilt_em_compat",
@@ -31,7 +31,7 @@ NEARER = {
     "kilt:exact_match": "kilt:kilt_em_compat",
     "kilt:token_f1": "kilt:kilt_f1_compat",
 }
-"""Metrics that give RaLLe's name to another one of the run, which has KILT's values for empty answers too."""
+"""Metric -> the variant with KILT's values for empty answers; if a run has both, the variant has RaLLe's name."""
 
 LONGEST = 60  # characters of a part of a name
 
@@ -39,11 +39,11 @@ _UNSAFE = re.compile(r"[^\w.\- ]")
 
 
 def metric_name(metric: str, others: Container[str] = ()) -> str:
-    """Return a metric's name in MLflow, which allows letters, digits and ``_-. /``: RaLLe's where that means the same.
+    """Return a metric's name in MLflow; RaLLe's name if the metric is the same.
 
-    ``page_R@5`` is its ``recall_at_5``; so is ``R@5`` where ``page_R@5`` is not among the ``others`` of a run.
-    ``page_Rprec`` is its ``Rprec``, beside which that of passages is ``passage_Rprec``. ``exact_match`` is its ``em``
-    unless ``kilt_em_compat`` is there. ``nDCG@10`` is ``nDCG_at_10``, and any other character an underscore.
+    ``page_R@5`` is RaLLe's ``recall_at_5``; so is ``R@5`` unless ``page_R@5`` is among the ``others`` of a run.
+    ``page_Rprec`` is ``Rprec``; if a run has both, ours for passages is ``passage_Rprec``. ``exact_match`` is ``em``
+    unless ``kilt_em_compat`` is there. ``nDCG@10`` becomes ``nDCG_at_10``, and any other character an underscore.
     """
     if NEARER.get(metric) in others:
         return name_part(metric)
@@ -56,7 +56,7 @@ def metric_name(metric: str, others: Container[str] = ()) -> str:
 
 
 def testbed_names(testbeds: Mapping[str, str]) -> dict[str, str]:
-    """Return node id -> what the testbed is called: its name, or where several share it the node id.
+    """Return node id -> name of the testbed in MLflow: its short name, or its node id if several share the name.
 
     Args:
         testbeds: node id -> name.
@@ -66,21 +66,21 @@ def testbed_names(testbeds: Mapping[str, str]) -> dict[str, str]:
 
 
 def name_part(text: str) -> str:
-    """Return a text as one part of a name; a long one is cut, with a digest that tells it from others."""
+    """Return a text as one part of a name; a long one is truncated, with a digest to keep it unique."""
     safe = _UNSAFE.sub("_", text)
     if len(safe) > LONGEST:
         return f"{safe[: LONGEST - 9]}-{digest_of(text)}"
     return safe if safe.strip(". ") else "_"
 
 
-def unused(name: str, taken: Container[str]) -> str:
-    """Return a name, with a number behind it where another text has become the same."""
+def unused(name: str, names: Container[str]) -> str:
+    """Return a name, with a number if it is already taken."""
     number, free = 2, name
-    while free in taken:
+    while free in names:
         number, free = number + 1, f"{name}_{number}"
     return free
 
 
 def digest_of(text: str) -> str:
-    """Return eight digits that tell a text from others."""
+    """Return the first eight hex digits of a text's sha256."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""A results.json as runs of MLflow: one a system, with params, metrics and tags."""
+"""Convert a results.json to MLflow runs: one per system, with params, metrics and tags."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pytest_rageval.report.text.lines import counted
 
 __all__ = ["SystemRun", "system_runs"]
 
-LONGEST_VALUE = 500  # of a param or a tag, as older servers take them
+LONGEST_VALUE = 500  # of a param or a tag: the limit of older servers
 
 
 @dataclass(frozen=True, slots=True)
 class SystemRun:
-    """What MLflow is told of one system.
+    """The data that MLflow stores for one system.
 
     Attributes:
-        name: the system's.
-        params: the settings, and what the data were.
-        metrics: means over the system's cases, by name and by cell of the matrices, and on how many they are.
-        tags: which run of ours it was, and what it ran on.
+        name: the system's name.
+        params: the settings, and a fingerprint of the data.
+        metrics: means over the system's cases and over matrix cells, with their numbers of cases.
+        tags: the rageval run and its versions.
     """
 
     name: str
@@ -35,10 +35,10 @@ class SystemRun:
 
 
 def system_runs(results: Mapping[str, Any]) -> list[SystemRun]:
-    """Return what MLflow is told of each system of a results.json.
+    """Return the MLflow run of each system of a results.json.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: ``results`` is not in the shape that the schema describes.
+        AttributeError, KeyError, TypeError, ValueError: ``results`` does not have the shape of the schema.
     """
     run, choice = run_of(results)
     params, tags = _params(results), _tags(results)
@@ -50,9 +50,9 @@ def system_runs(results: Mapping[str, Any]) -> list[SystemRun]:
 
 
 def _params(results: Mapping[str, Any]) -> dict[str, str]:
-    told, testbeds = results["run"], results["testbeds"]
-    pairs = [(name_part(name), value) for name, value in told.get("settings", {}).items()]
-    pairs.append(("fingerprint", told["fingerprint"]))
+    head, testbeds = results["run"], results["testbeds"]
+    pairs = [(name_part(name), value) for name, value in head.get("settings", {}).items()]
+    pairs.append(("fingerprint", head["fingerprint"]))
     pairs.append(("testbeds", ", ".join(testbed["name"] for testbed in testbeds.values())))
     pairs.append(("gates", ", ".join(results["plan"]["session_gates"])))
     for nodeid, name in testbed_names({nodeid: testbed["name"] for nodeid, testbed in testbeds.items()}).items():
@@ -66,26 +66,26 @@ def _params(results: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tags(results: Mapping[str, Any]) -> dict[str, str]:
-    told = results["run"]
+    head = results["run"]
     gates = Counter(gate["status"] for gate in results["gates"])
     tags = {
-        "rag.run": told["id"],
-        "rag.started": told["started"],
-        "rag.interrupted": str(told["interrupted"]).lower(),
+        "rag.run": head["id"],
+        "rag.started": head["started"],
+        "rag.interrupted": str(head["interrupted"]).lower(),
         "rag.narrowed": ", ".join(_lacking(results["plan"])),
         "rag.gates": ", ".join(f"{n} {status}" for status, n in sorted(gates.items())),
     }
-    tags |= {name_part(f"rag.version.{name}"): version for name, version in told["versions"].items()}
+    tags |= {name_part(f"rag.version.{name}"): version for name, version in head["versions"].items()}
     return {name: _short(value) for name, value in tags.items() if value}
 
 
 def _lacking(plan: Mapping[str, Any]) -> list[str]:
-    """Return how a run was no whole run of the project."""
+    """Return the reasons why a run is not a whole run of the project."""
     unfinished = len(plan["unfinished"])
-    told = [plan.get("part", ""), "paths were given" if plan.get("narrowed") else ""]
-    return [*filter(None, told), *([f"{counted(unfinished, 'case')} not run"] if unfinished else [])]
+    reasons = [plan.get("part", ""), "paths were given" if plan.get("narrowed") else ""]
+    return [*filter(None, reasons), *([f"{counted(unfinished, 'case')} not run"] if unfinished else [])]
 
 
 def _short(value: str) -> str:
-    """Return a value; a long one is cut, with a digest that tells it from others."""
+    """Return a value; a long one is truncated, with a digest to keep it unique."""
     return value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 12]}... {digest_of(value)}"

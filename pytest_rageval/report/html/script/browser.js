@@ -1,10 +1,10 @@
-// The list of cases: as many rows as fit are in the page, whatever there are.
+// The list of cases; only visible rows are in the page.
 
 const ROW = 76;
 const CHOOSE = "Choose a case: its question, what was supplied, the answer, and why it missed.";
-const browser = { filters: null, found: [], selected: -1, change: null, settings: [], resets: [] };
+const browser = { filters: null, hits: [], selected: -1, change: null, settings: [], resets: [] };
 
-/** The facets under which one system is asked a case more than once. */
+/** Facets with several values for one case and system. */
 function settingsOf() {
   const cases = Array.from({ length: store.rows }, (_, row) => clusterOf(row));
   return store.facetNames.filter((facet) => {
@@ -17,11 +17,11 @@ function settingsOf() {
   });
 }
 
-/** What a row's value is of, which case it is, and what tells it from other rows of the case. */
+/** The metric, the case and the distinguishing settings of a row. */
 function aboutOf(row, metric) {
   const change = browser.change?.(row) ?? null;
   const of = [metric, isLower(metric) ? "low is better" : null, change === null ? null : `difference ${valueText(change, metric, true)}`];
-  const why = statusAt(row) === "scored" ? metric && of.filter(Boolean).join(", ") : named(store.error_type, row);
+  const why = statusAt(row) === "scored" ? metric && of.filter(Boolean).join(", ") : textOf(store.error_type, row);
   const settings = browser.settings.map((name) => [name, facetAt(row, name)]).filter(([, value]) => value !== null);
   return [why, hasFailed(row) ? "test failed" : null, caseAt(row), store.system.values.length > 1 ? systemAt(row) : null,
     ...settings.map((pair) => pair.join("=")), store.testbed.values.length > 1 ? testbedAt(row)?.name : null].filter(Boolean).join(" · ");
@@ -37,37 +37,37 @@ function rowElement(row, at) {
     chip.style.backgroundColor = asRgb(parts);
     chip.style.color = inkOn(parts);
   }
-  const element = el("div", { role: "option", id: `row-${row}`, class: "row", "aria-selected": String(row === browser.selected), "aria-posinset": at + 1, "aria-setsize": browser.found.length, click: () => select(at, "jump") },
+  const element = el("div", { role: "option", id: `row-${row}`, class: "row", "aria-selected": String(row === browser.selected), "aria-posinset": at + 1, "aria-setsize": browser.hits.length, click: () => select(at, "jump") },
     chip, el("span", { class: "ask" }, data(questionAt(row).slice(0, 200) || store.nodeid[row])), el("span", { class: "about" }, data(aboutOf(row, metric))));
   element.style.transform = `translateY(${at * ROW}px)`;
   return element;
 }
 
 function paintRows() {
-  const { list, sheet, found } = browser;
+  const { list, sheet, hits } = browser;
   const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 4);
-  const last = Math.min(found.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 4);
+  const last = Math.min(hits.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 4);
   const rows = [];
-  for (let at = first; at < last; at += 1) rows.push(rowElement(found[at], at));
-  list.setAttribute("role", rows.length ? "listbox" : "group"); // a listbox without options is none
-  sheet.style.height = `${found.length * ROW}px`;
+  for (let at = first; at < last; at += 1) rows.push(rowElement(hits[at], at));
+  list.setAttribute("role", rows.length ? "listbox" : "group"); // a listbox must have options
+  sheet.style.height = `${hits.length * ROW}px`;
   replaced(sheet, rows.length ? rows : el("p", { class: "quiet none" }, store.rows ? "No case matches." : "No case was run."));
   const seen = rows.some((row) => row.id === `row-${browser.selected}`);
   if (seen) list.setAttribute("aria-activedescendant", `row-${browser.selected}`);
   else list.removeAttribute("aria-activedescendant");
 }
 
-/** Take the case at a place of the list: with a "jump" Back leads to the one before, after a "step" not; "follow" comes from a link. */
+/** Select the case at an index of the list. A "jump" adds to the browser history, a "step" does not; "follow" comes from a link. */
 function select(at, how) {
-  const { list, found } = browser;
-  if (at < 0 || at >= found.length) return;
-  browser.selected = found[at];
+  const { list, hits } = browser;
+  if (at < 0 || at >= hits.length) return;
+  browser.selected = hits[at];
   if (at * ROW < list.scrollTop) list.scrollTop = at * ROW;
   if ((at + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (at + 1) * ROW - list.clientHeight;
   paintRows();
-  if (how !== "follow") address(found[at], how);
+  if (how !== "follow") address(hits[at], how);
   tellOutside();
-  showCase(found[at], how === "follow");
+  showCase(hits[at], how === "follow");
 }
 
 function address(row, how) {
@@ -79,11 +79,11 @@ function address(row, how) {
 }
 
 function pressed(event) {
-  const at = browser.found.indexOf(browser.selected);
+  const at = browser.hits.indexOf(browser.selected);
   const page = Math.max(1, Math.floor(browser.list.clientHeight / ROW) - 1);
-  const steps = { ArrowDown: at + 1, ArrowUp: at < 0 ? 0 : at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: browser.found.length - 1 };
+  const steps = { ArrowDown: at + 1, ArrowUp: at < 0 ? 0 : at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: browser.hits.length - 1 };
   if (event.key === "Enter" && at >= 0) document.getElementById("case-title")?.focus();
-  else if (Object.hasOwn(steps, event.key)) select(Math.min(browser.found.length - 1, Math.max(0, steps[event.key])), "step");
+  else if (Object.hasOwn(steps, event.key)) select(Math.min(browser.hits.length - 1, Math.max(0, steps[event.key])), "step");
   else return;
   event.preventDefault();
 }
@@ -91,15 +91,15 @@ function pressed(event) {
 function refresh() {
   const { filters } = browser;
   browser.change = filters.sort === "change" ? changes(filters) : null;
-  browser.found = findCases(filters, browser.change);
+  browser.hits = findCases(filters, browser.change);
   browser.list.scrollTop = 0;
-  browser.count.textContent = `${counted(browser.found.length, "case")} of ${store.rows.toLocaleString("en")}`;
+  browser.count.textContent = `${counted(browser.hits.length, "case")} of ${store.rows.toLocaleString("en")}`;
   paintRows();
   tellOutside();
 }
 
 function tellOutside() {
-  const outside = browser.selected >= 0 && !browser.found.includes(browser.selected);
+  const outside = browser.selected >= 0 && !browser.hits.includes(browser.selected);
   browser.outside.textContent = outside ? "This case is not among those that are listed." : "";
 }
 
@@ -117,9 +117,9 @@ function showCases(view, where) {
   select(0, "jump");
 }
 
-/** Show a text where a case would be. */
+/** Show a text in place of a case. */
 function showNone(...text) {
-  showing += 1; // what is being read is not wanted any more
+  showing += 1; // discards a case that is still loading
   browser.selected = -1;
   paintRows();
   tellOutside();
@@ -148,7 +148,7 @@ function drawBrowser(place) {
   showNone(CHOOSE);
 }
 
-/** A link to the case that the address names already changes no address. */
+/** Handle a link to the current address, which fires no hashchange. */
 function followed(event) {
   const link = event.target.closest('a[href^="#case="]');
   if (link?.hash !== location.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -156,7 +156,7 @@ function followed(event) {
   route();
 }
 
-/** Open the case that the address names; none after a way back to where it named nothing. */
+/** Open the case in the address; close it if Back leads to an address without a case. */
 function route() {
   const name = /^#case=(.*)$/s.exec(location.hash)?.[1];
   if (name === undefined) {
@@ -172,12 +172,12 @@ function route() {
     showNone(el("span", { role: "alert" }, "This run has no case ", data(nodeid), "."));
     toCase();
   } else {
-    if (!browser.found.includes(row)) setFilters(noFilters());
-    select(browser.found.indexOf(row), "follow");
+    if (!browser.hits.includes(row)) setFilters(noFilters());
+    select(browser.hits.indexOf(row), "follow");
   }
 }
 
-/** Bring who followed a link to where the case is. */
+/** Scroll to the case after a link. */
 function toCase() {
   browser.detail.scrollIntoView();
   browser.shown.querySelector("[tabindex='-1']").focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-// One case: what was asked, supplied and answered, and what it scored for.
+// One case: question, passages, answer and scores.
 
 let showing = 0;
 
@@ -7,15 +7,15 @@ const prose = (...children) => el("div", { class: "prose" }, ...children);
 const facts = (pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => el("div", {}, el("dt", {}, data(name)), el("dd", {}, data(value)))));
 const LEFT_OUT = "Texts are left out of this run's reports (rag_report_texts).";
 
-/** Draw a case, and lead who followed a link (`wanted`) to it. */
-async function showCase(row, wanted) {
+/** Draw a case, and scroll to it if it was `linked`. */
+async function showCase(row, linked) {
   showing += 1;
   const mine = showing;
   try {
     const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
     if (mine !== showing) return;
     replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
-    if (wanted) toCase();
+    if (linked) toCase();
   } catch (error) {
     if (mine === showing) replaced(browser.shown, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
   }
@@ -41,13 +41,13 @@ function caseOf(row, outcome, instance, earlier) {
   ].filter(Boolean);
 }
 
-/** What else is to be said of a case at once, by the states that cases are filtered by. */
+/** Badges of a case: its states besides scored, error and skipped. */
 function badgesOf(row) {
   const cause = store.causes[store.nodeid[row]] ?? "unknown";
   const broke = cause === "unknown" ? "broke" : `broke (${cause})`;
-  const told = { failed: "test failed", missed: "missed", broken: broke, fixed: "mended" };
-  const mine = Object.keys(told).filter((state) => stateTest({ ...noFilters(), state })(row));
-  return mine.map((state) => [" ", el("span", { class: `state ${state}` }, told[state])]);
+  const labels = { failed: "test failed", missed: "missed", broken: broke, fixed: "mended" };
+  const mine = Object.keys(labels).filter((state) => stateTest({ ...noFilters(), state })(row));
+  return mine.map((state) => [" ", el("span", { class: `state ${state}` }, labels[state])]);
 }
 
 function questionPart(outcome, instance) {
@@ -69,7 +69,7 @@ function earlierText(earlier, gold, fake) {
   return answerText(earlier, gold, fake);
 }
 
-/** The rows that are repeats of a row's case, itself among them. */
+/** The rows of all repeats of a row's case, including the row. */
 function runsOf(row) {
   if (facetAt(row, "repeat") === null) return [row];
   const runs = [];
@@ -77,19 +77,19 @@ function runsOf(row) {
   return runs;
 }
 
-/** A value of the baseline, which is one of a case and keeps six digits, and what became of it. */
+/** A case's value in the baseline, which keeps six digits, and its change. */
 function sinceText(before, runs, metric) {
   const values = present(runs);
-  const told = (value) => valueText(value, metric);
-  if (!values.length) return `${told(before)}, without a value`;
+  const format = (value) => valueText(value, metric);
+  if (!values.length) return `${format(before)}, without a value`;
   const now = average(values);
   const many = runs.length > 1 ? ` over ${counted(values.length, "run")}` : "";
-  if (Math.abs(now - before) < 1e-6) return `${told(before)}, as before${many}`;
-  const text = told(now) === told(before) ? (value) => String(Number(value.toPrecision(6))) : told;
+  if (Math.abs(now - before) < 1e-6) return `${format(before)}, as before${many}`;
+  const text = format(now) === format(before) ? (value) => String(Number(value.toPrecision(6))) : format;
   return `${text(before)}, now ${text(now)}${many}`;
 }
 
-/** The answer; beside it what the baseline knows of the same case, where there is one. */
+/** The answer, next to the baseline's data of the same case. */
 function answerPart(row, outcome, earlier, gold, fake) {
   const now = el("div", {}, answerText(outcome.answer, gold, fake), outcome.answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
   const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
@@ -112,7 +112,7 @@ function goldPart(outcome, instance) {
   return part("Gold answer", el("ul", { class: "slots" }, slots, fakes), el("p", { class: "quiet" }, "Said: the words stand in the answer, numbers compared as numbers, or accuracy is 1; other metrics may see it otherwise."));
 }
 
-/** The evidence as the record states it; of several lists each is the whole evidence. */
+/** The evidence of the record; each of several lists is sufficient. */
 function evidencePart(instance) {
   const lists = instance.evidence ?? [];
   if (!lists.length) return null;
@@ -142,7 +142,7 @@ function judgePart(name, score) {
     (vote.replies ?? []).map((reply) => scrolling("Reply", el("pre", {}, data(reply))))))));
 }
 
-/** A passage with its place in the order, its role, and the gold answers in it. */
+/** A passage with its rank, its role and marked gold answers. */
 function passageItem(id, passage, about, gold, fake) {
   return el("li", { class: `passage ${["positive", "negative", "counterfactual"].includes(passage.role) ? passage.role : ""}` },
     el("p", { class: "about" }, passage.role ? el("b", { class: "role" }, passage.role) : null, " ", data(id), passage.title ? [" · ", data(passage.title)] : null, passage.page ? [" · ", data(passage.page)] : null, about ? [" · ", data(about)] : null),
@@ -151,9 +151,9 @@ function passageItem(id, passage, about, gold, fake) {
 
 function passageParts(outcome, instance, gold, fake) {
   const ranking = outcome.answer?.ranking ?? null;
-  const found = new Map((ranking ?? []).map((each) => [each.doc_id, each]));
+  const ranks = new Map((ranking ?? []).map((each) => [each.doc_id, each]));
   const grade = (id) => (!Object.hasOwn(instance.qrels ?? {}, id) ? "" : `grade ${instance.qrels[id]}`);
-  const known = (id) => ({ ...found.get(id), ...instance.passages[id] });
+  const known = (id) => ({ ...ranks.get(id), ...instance.passages[id] });
   const list = (ids, about, start = 1) => el("ol", { class: "passages", start }, ids.map((id, at) => passageItem(id, known(id), about(id, at), gold, fake)));
   const parts = [];
   if (outcome.supplied.length) parts.push(part(`Passages supplied, in their order (${outcome.supplied.length})`, list(outcome.supplied, grade)));
@@ -161,7 +161,7 @@ function passageParts(outcome, instance, gold, fake) {
     const score = (id, at) => [grade(id), typeof ranking[at].score === "number" ? `score ${Number(ranking[at].score.toPrecision(5))}` : ""].filter(Boolean).join(", ");
     parts.push(part(`Passages retrieved, best first (${ranking.length})`, list(ranking.map((each) => each.doc_id), score)));
   } else if (ranking) parts.push(part("Passages retrieved", el("p", {}, "None.")));
-  const seen = new Set([...outcome.supplied, ...found.keys()]);
+  const seen = new Set([...outcome.supplied, ...ranks.keys()]);
   const others = Object.keys(instance.passages).filter((id) => !seen.has(id));
   if (others.length) {
     const place = el("div", {});
@@ -185,7 +185,7 @@ function usagePart(outcome) {
   return part("Usage", usage.length ? facts(usage.map(text)) : null, calls.length ? [el("h5", {}, "Models asked, judges too"), facts(calls.map(text))] : null);
 }
 
-/** The same case under other settings and systems. */
+/** The same case with other settings and systems. */
 function elsewherePart(row) {
   const others = [];
   for (let other = 0; other < store.rows; other += 1) if (other !== row && store.case.codes[other] === store.case.codes[row]) others.push(other);

@@ -1,4 +1,4 @@
-// What a metric is over some outcomes: the same as in results.json, for any choice of outcomes.
+// Metrics over any selection of outcomes, computed like those of results.json.
 
 const USED = {
   latency_p50: { parts: ["latency_s"], of: (values) => quantile(values, 0.5) },
@@ -39,12 +39,12 @@ function grouped(rows, key) {
   return groups;
 }
 
-/** {mean, n, unscored, ci95} of a metric over rows; `cases` too where cases are repeated. */
+/** {mean, n, unscored, ci95} of a metric over rows; `cases` too if cases are repeated. */
 function cellOf(metric, rows) {
   if (isUsed(metric)) {
-    const asked = rows.filter((row) => store.answered[row]);
-    const values = asked.map((row) => usedAt(row, metric)).filter((value) => value !== null);
-    const unscored = asked.length - values.length;
+    const answered = rows.filter((row) => store.answered[row]);
+    const values = answered.map((row) => usedAt(row, metric)).filter((value) => value !== null);
+    const unscored = answered.length - values.length;
     const total = values.length && !unscored ? sum(values) : null;
     const mean = USED[metric].of ? USED[metric].of(values) : total;
     return { mean, n: values.length, unscored, ci95: null };
@@ -61,42 +61,42 @@ function cellOf(metric, rows) {
     const cases = [...grouped(known, (row) => unitOf(row)).values()];
     const each = cases.map((runs) => runs.map((row) => valueAt(row, metric)));
     const units = independent(cases.map((runs) => runs[0]));
-    const found = overUnits(meanOfCases(each, binary, low), units, each.map(average), binary, low);
-    return { ...found, unscored: rows.length - found.n };
+    const result = overUnits(meanOfCases(each, binary, low), units, each.map(average), binary, low);
+    return { ...result, unscored: rows.length - result.n };
   }
-  const found = overUnits(meanOf(values, binary, low), independent(known), values, binary, low);
-  return { ...found, unscored: rows.length - values.length };
+  const result = overUnits(meanOf(values, binary, low), independent(known), values, binary, low);
+  return { ...result, unscored: rows.length - values.length };
 }
 
-/** The values of each unit, from the unit of each value. */
+/** Group values by unit. */
 const byUnit = (units, values) => [...grouped(values.keys(), (at) => units[at]).values()].map((places) => places.map((at) => values[at]));
 
-/** The mean with the interval over independent units, if some of them have several of its values. */
-function overUnits(found, units, values, binary, low) {
+/** Replace the interval by one over independent units, if some unit has several values. */
+function overUnits(mean, units, values, binary, low) {
   const groups = byUnit(units, values);
-  return groups.length === values.length ? found : { ...found, ci95: clustered(groups, binary, low) };
+  return groups.length === values.length ? mean : { ...mean, ci95: clustered(groups, binary, low) };
 }
 
 const present = (values) => values.filter((value) => value !== null);
 
-/** The mean difference to another system, case by case and setting by setting. */
+/** The mean difference from another system, paired by case and setting. */
 function againstSystem(metric, rows, minus) {
   const units = [...grouped(rows, (row) => unitOf(row, true)).values()];
-  const told = [];
+  const unitPairs = [];
   for (const unit of units) {
     const [theirs, ours] = [true, false].map((other) =>
       present(unit.filter((row) => (systemAt(row) === minus) === other).map((row) => valueAt(row, metric))));
-    if (ours.length && theirs.length) told.push([unit[0], average(ours) - average(theirs)]);
+    if (ours.length && theirs.length) unitPairs.push([unit[0], average(ours) - average(theirs)]);
   }
-  const differences = told.map(([, difference]) => difference);
-  const found = overUnits(meanOf(differences, false, -1), independent(told.map(([row]) => row), true), differences, false, -1);
-  return { ...found, unscored: units.length - told.length };
+  const differences = unitPairs.map(([, difference]) => difference);
+  const result = overUnits(meanOf(differences, false, -1), independent(unitPairs.map(([row]) => row), true), differences, false, -1);
+  return { ...result, unscored: units.length - unitPairs.length };
 }
 
-/** A value with the digits that a baseline keeps of it. */
+/** A value rounded like those of a baseline. */
 const asKept = (value) => Math.round(value * 1e6) / 1e6;
 
-/** The mean difference to the baseline over cases, of which one counts once under however many settings it stands. */
+/** The mean difference from the baseline over cases; a case with several settings counts once. */
 function againstBaseline(metric, rows) {
   const units = [...grouped(rows, unitOf).values()];
   const pairs = [];
@@ -109,15 +109,15 @@ function againstBaseline(metric, rows) {
   const cases = settings.map((each) => [1, 2].map((side) => average(each.map((pair) => pair[side]))));
   const differences = cases.map(([then, now]) => now - then);
   const rates = cases.length && cases.flat().every((mean) => mean === 0 || mean === 1);
-  const found = { ...meanOf(differences, false, -1), n: pairs.length, unscored: units.length - pairs.length };
+  const result = { ...meanOf(differences, false, -1), n: pairs.length, unscored: units.length - pairs.length };
   const changed = (by) => differences.filter((each) => each === by).length;
   const groups = byUnit(independent(settings.map((each) => each[0][0])), differences);
-  if (groups.length < differences.length) found.ci95 = clustered(groups, false, -1);
-  else if (rates) found.ci95 = bonettPrice(changed(1), changed(-1), differences.length);
-  return cases.length === pairs.length ? found : { ...found, cases: cases.length };
+  if (groups.length < differences.length) result.ci95 = clustered(groups, false, -1);
+  else if (rates) result.ci95 = bonettPrice(changed(1), changed(-1), differences.length);
+  return cases.length === pairs.length ? result : { ...result, cases: cases.length };
 }
 
-/** The rows that a view is of: not skipped, of one system or of all (""), of the testbeds that are wanted. */
+/** The rows of a view: not skipped, of one system or all (""), of the selected testbeds. */
 function cohort(metric, of, systems) {
   const mine = (row) => {
     const testbed = testbedAt(row);
@@ -135,7 +135,7 @@ function cohort(metric, of, systems) {
   return rows;
 }
 
-/** Metrics to choose from: primary ones first, by how many outcomes they decide, then the others, then what is counted. */
+/** Metrics to choose from: primary ones by number of outcomes, then the others, then pseudo-metrics. */
 function metricNames() {
   const weight = new Map();
   for (let row = 0; row < store.rows; row += 1) {
@@ -154,7 +154,7 @@ function dollars(value) {
   return value >= 0.0001 ? `$${value.toLocaleString("en", { minimumFractionDigits: 4, maximumFractionDigits: 4 })}` : "<$0.0001";
 }
 
-/** Two decimals, a half to the even one, as the summary in the terminal has them. */
+/** Two decimals, rounded half to even like the terminal's summary. */
 function twoDecimals(value) {
   const half = Number.isInteger(value * 8) && Number.isInteger(value * 100 + 0.5);
   const even = Math.floor(value * 100);

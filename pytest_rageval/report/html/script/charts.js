@@ -2,12 +2,12 @@
 
 const LINES = ["noise_rate", "passages"];
 const SPOKES = ["ability", "level"];
-const SIDES = 3; // of the least radar
+const SIDES = 3; // minimum for a radar chart
 const PRICES = [["latency_p50", "median seconds an answer"], ["latency_p95", "95 % of answers within seconds"], ["cost", "dollars an answer"], ["token", "tokens an answer"]];
 
 const cellText = (cell, metric) => (cell && cell.n ? `${valueText(cell.mean, metric)} (${countText(cell)}) ${cell.ci95 ? intervalText(cell.ci95) : ""}` : "–");
 
-/** A card with choices above a drawing that is made anew when one changes. */
+/** A card with selectors above a drawing, redrawn on each change. */
 function card(title, choices, draw) {
   const chosen = Object.fromEntries(choices.map(([name, , options]) => [name, options()[0]?.[0]]));
   const controls = el("div", { class: "controls" });
@@ -26,9 +26,9 @@ function card(title, choices, draw) {
   return { whole, fill };
 }
 
-/** Testbeds with several values of a facet: only there a curve compares the same cases. */
+/** Testbeds with several values of a facet: only within one a curve compares the same cases. */
 function lined() {
-  const found = new Map(LINES.map((facet) => [facet, []]));
+  const byFacet = new Map(LINES.map((facet) => [facet, []]));
   const values = new Map();
   for (let row = 0; row < store.rows; row += 1) {
     for (const facet of LINES) {
@@ -41,14 +41,14 @@ function lined() {
   for (const [at, seen] of values) {
     const [facet, code] = at.split("|");
     const testbed = store.testbedOf.get(store.testbed.values[code]);
-    if (seen.size > 1 && testbed) found.get(facet).push(testbed);
+    if (seen.size > 1 && testbed) byFacet.get(facet).push(testbed);
   }
-  return found;
+  return byFacet;
 }
 
-function curves(found) {
-  const facets = LINES.filter((facet) => found.get(facet).length);
-  const testbeds = (chosen) => found.get(chosen?.facet ?? facets[0]).map((each) => [each.nodeid, each.name]);
+function curves(byFacet) {
+  const facets = LINES.filter((facet) => byFacet.get(facet).length);
+  const testbeds = (chosen) => byFacet.get(chosen?.facet ?? facets[0]).map((each) => [each.nodeid, each.name]);
   const metrics = (chosen) => (store.testbedOf.get(chosen?.testbed ?? testbeds()[0][0]).metrics.map((name) => [name, name]));
   return card("Curves", [["facet", "Over", () => facets.map((name) => [name, name])], ["testbed", "Testbed", testbeds], ["metric", "Metric", metrics]], drawCurves);
 }
@@ -80,7 +80,7 @@ function drawCurves({ facet, testbed, metric }, place) {
   return figure(plainly(title), drawing(width, height, `${title}, one line a system, with 95 % intervals`, ...frame.parts, ...parts), systems, [facet, ...systems], table);
 }
 
-/** For each value of a facet the primary metric that decides the most of its outcomes. */
+/** The primary metric with the most outcomes, for each value of a facet. */
 function spokes(facet) {
   const counts = new Map();
   for (let row = 0; row < store.rows; row += 1) {
@@ -94,25 +94,25 @@ function spokes(facet) {
 }
 
 function drawRadar({ facet }, place) {
-  const found = spokes(facet);
+  const corners = spokes(facet);
   const systems = store.system.values;
-  const cells = systems.map((name) => found.map(({ value, metric }) => cellOf(metric, cohort(metric, "primary", [name]).filter((row) => facetAt(row, facet) === value))));
+  const cells = systems.map((name) => corners.map(({ value, metric }) => cellOf(metric, cohort(metric, "primary", [name]).filter((row) => facetAt(row, facet) === value))));
   const title = `The metric that decides each ${facet}`;
-  const table = found.map(({ value, metric }, at) => [value, plainly(metric) + (isLower(metric) ? " (low is better)" : ""), ...cells.map((line) => cellText(line[at], metric))]);
-  const shown = found.length < SIDES ? el("p", {}, "A radar takes three values or more; the table has the numbers.") : radar(found, cells, title, widthOf(place));
+  const table = corners.map(({ value, metric }, at) => [value, plainly(metric) + (isLower(metric) ? " (low is better)" : ""), ...cells.map((line) => cellText(line[at], metric))]);
+  const shown = corners.length < SIDES ? el("p", {}, "A radar takes three values or more; the table has the numbers.") : radar(corners, cells, title, widthOf(place));
   return figure(plainly(title), shown, systems, [facet, "metric", ...systems], table);
 }
 
-function radar(found, cells, title, width) {
+function radar(corners, cells, title, width) {
   const [height, middle, size] = [320, width / 2, Math.max(60, Math.min(115, width / 2 - 94))];
   const at = (index, share) => {
-    const angle = (index / found.length) * 2 * Math.PI - Math.PI / 2;
+    const angle = (index / corners.length) * 2 * Math.PI - Math.PI / 2;
     return [middle + Math.cos(angle) * size * share, height / 2 + Math.sin(angle) * size * share];
   };
-  const ring = (share) => svg("polygon", { class: "grid ring", points: found.map((_, index) => at(index, share).join(",")).join(" ") });
+  const ring = (share) => svg("polygon", { class: "grid ring", points: corners.map((_, index) => at(index, share).join(",")).join(" ") });
   const parts = [0.25, 0.5, 0.75, 1].map(ring);
   parts.push(...[0.5, 1].map((share) => svg("text", { class: "tick start", x: middle + 4, y: height / 2 - size * share + 12 }, share.toFixed(1))));
-  found.forEach(({ value, metric }, index) => {
+  corners.forEach(({ value, metric }, index) => {
     const [x, y] = at(index, 1);
     const [left, top] = at(index, 1.13);
     const side = Math.abs(left - middle) < 12 ? "middle" : left > middle ? "start" : "end";
@@ -124,8 +124,8 @@ function radar(found, cells, title, width) {
       lines.map(([kind, line], at) => svg("text", { class: `${kind} ${side}`, x: left, y: first + at * 14 }, line)));
   });
   cells.forEach((line, system) => {
-    const share = (cell, { metric }) => (isLower(metric) ? 1 - cell.mean : cell.mean); // outwards is better
-    const points = line.map((cell, index) => (cell.mean === null ? null : at(index, share(cell, found[index]))));
+    const share = (cell, { metric }) => (isLower(metric) ? 1 - cell.mean : cell.mean); // better values are further out
+    const points = line.map((cell, index) => (cell.mean === null ? null : at(index, share(cell, corners[index]))));
     const whole = points.every(Boolean);
     const known = points.filter(Boolean);
     if (known.length > 1) parts.push(svg(whole ? "polygon" : "polyline", { class: `${whole ? "area " : ""}line ${hue(system)}`, points: known.map((point) => point.join(",")).join(" ") }));
@@ -164,9 +164,9 @@ function drawScatter({ price, metric }, place) {
 }
 
 function drawCharts(place) {
-  const found = lined();
+  const byFacet = lined();
   const cards = [];
-  if (LINES.some((facet) => found.get(facet).length)) cards.push(curves(found));
+  if (LINES.some((facet) => byFacet.get(facet).length)) cards.push(curves(byFacet));
   const counts = new Map(SPOKES.map((facet) => [facet, spokes(facet).length]));
   const spoked = SPOKES.filter((facet) => counts.get(facet)).sort((one, other) => (counts.get(other) >= SIDES) - (counts.get(one) >= SIDES));
   if (spoked.length) cards.push(card("Radar", [["facet", "Over", () => spoked.map((name) => [name, name])]], drawRadar));

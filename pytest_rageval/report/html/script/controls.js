@@ -1,8 +1,8 @@
-// What is chosen above the list of cases. The controls stay as they are when filters are set from elsewhere.
+// The controls above the list of cases.
 
-const MOST_VALUES = 500; // a facet with more is typed
+const MOST_VALUES = 500; // a facet with more values has a text input
 
-/** The controls; what `browser.resets` has puts into each what the filters say. */
+/** Create the controls; `browser.resets` updates each from the filters. */
 function controlsOf() {
   const { primaries, others } = metricNames();
   const states = STATES.filter(([state]) => (state === "broken" || state === "fixed" ? store.comparisons.length > 0 : state !== "failed" || store.failed?.includes(1)));
@@ -24,24 +24,24 @@ function controlsOf() {
   ];
 }
 
-/** A control that shows what `read` returns. */
-function kept(control, read) {
+/** Register a control to show what `read` returns. */
+function bound(control, read) {
   browser.resets.push(() => { control.lastChild.value = read(); });
   return control;
 }
 
 function listed(label, name, options) {
-  return kept(choice(label, options, ANY, (value) => { browser.filters[name] = value; refresh(); }), () => browser.filters[name]);
+  return bound(choice(label, options, ANY, (value) => { browser.filters[name] = value; refresh(); }), () => browser.filters[name]);
 }
 
 function searchControl() {
   let waiting;
   const input = el("input", { type: "search", id: "search", focus: () => searchable(),
     input: () => { clearTimeout(waiting); waiting = setTimeout(() => { browser.filters.search = input.value; searchable().then(refresh); }, 60); } });
-  return kept(labelled("Search in names, questions, answers and errors", input, "choice wide"), () => browser.filters.search);
+  return bound(labelled("Search in names, questions, answers and errors", input, "choice wide"), () => browser.filters.search);
 }
 
-/** Have answers and errors among what is searched, once somebody searches. */
+/** Load answers and errors on the first search. */
 async function searchable() {
   if (store.answers) return;
   store.answers = await unpacked("answers");
@@ -64,19 +64,19 @@ function facetControl(facet) {
   const read = () => browser.filters.facets[facet] ?? ANY;
   if (values.length > MOST_VALUES) {
     const input = el("input", { id: newId(), placeholder: "its value", change: () => narrow(facet, input.value && wantedOf(facet, input.value)) });
-    return kept(labelled(facet, input), () => (read().startsWith("=") ? read().slice(1) : read() && "-"));
+    return bound(labelled(facet, input), () => (read().startsWith("=") ? read().slice(1) : read() && "-"));
   }
   const counts = new Map();
   for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
   const options = values.map((value, code) => [value, counts.get(code) ?? 0]).sort(([one], [other]) => inOrder(one, other)).map(([value, n]) => [`=${value}`, `${value} (${n})`]);
   if (counts.has(-1)) options.push([NONE, `no value (${counts.get(-1)})`]);
   if (wantedOf(facet, "-") === DASH) options.push([DASH, `- or no value (${counts.get(-1) + counts.get(values.indexOf("-"))})`]);
-  return kept(choice(facet, [[ANY, "any"], ...options], ANY, (value) => narrow(facet, value)), read);
+  return bound(choice(facet, [[ANY, "any"], ...options], ANY, (value) => narrow(facet, value)), read);
 }
 
-function narrow(facet, wanted) {
-  if (wanted === ANY) delete browser.filters.facets[facet];
-  else browser.filters.facets[facet] = wanted;
+function narrow(facet, value) {
+  if (value === ANY) delete browser.filters.facets[facet];
+  else browser.filters.facets[facet] = value;
   narrowed();
   refresh();
 }

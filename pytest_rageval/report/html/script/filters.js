@@ -1,11 +1,11 @@
-// Which cases are listed, and in what order.
+// Filter and sort the list of cases.
 
 const ANY = "";
-const NONE = "none"; // of a facet: cases that have no value of it; its values are "=value"
-const DASH = "dash"; // those, and cases whose value is "-": a cell of the matrix holds both
+const NONE = "none"; // cases without a value of a facet; values are "=value"
+const DASH = "dash"; // cases without a value or with "-": a matrix cell holds both
 const STATES = [[ANY, "any state"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "mended since the baseline"]];
 const SORTS = [["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["change", "difference, worst first"], ["errors", "errors first"], ["slow", "slowest first"], ["dear", "dearest first"]];
-const WORST = { error_rate: "errors", n: "errors", latency_p50: "slow", latency_p95: "slow", cost_usd: "dear", tokens: "dear" }; // of what is counted
+const WORST = { error_rate: "errors", n: "errors", latency_p50: "slow", latency_p95: "slow", cost_usd: "dear", tokens: "dear" }; // for pseudo-metrics
 const FALLING = ["high", "errors", "slow", "dear"];
 
 const firstMinus = () => (store.comparisons.length ? "baseline" : "");
@@ -14,7 +14,7 @@ const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, stat
 const metricAt = (row, filters) => filters.metric || primaryAt(row);
 const hasFailed = (row) => Boolean(store.failed?.[row]);
 
-/** Whether a row's metric says that the case was missed: it is at its worse end. */
+/** Whether a row's metric has its worst value: the case was missed. */
 function isMissed(row, filters) {
   const metric = metricAt(row, filters);
   const value = metric && valueAt(row, metric);
@@ -30,8 +30,8 @@ function stateTest(filters) {
   if (state === "failed") return hasFailed;
   if (state === "broken" || state === "fixed") {
     const isMeant = (each) => each.metric === (filters.metric || store.testbedOf.get(each.testbed)?.metrics[0]);
-    const named = new Set(store.comparisons.filter((each) => !Object.keys(each.slice).length && isMeant(each)).flatMap((each) => each[state]));
-    return (row) => named.has(store.nodeid[row]);
+    const ids = new Set(store.comparisons.filter((each) => !Object.keys(each.slice).length && isMeant(each)).flatMap((each) => each[state]));
+    return (row) => ids.has(store.nodeid[row]);
   }
   return (row) => statusAt(row) === state;
 }
@@ -39,26 +39,26 @@ function stateTest(filters) {
 function ofTest(filters) {
   const { of, metric } = filters;
   if (of === "any") return () => true;
-  if (of.startsWith("testbed:")) return (row) => named(store.testbed, row) === of.slice(8);
+  if (of.startsWith("testbed:")) return (row) => textOf(store.testbed, row) === of.slice(8);
   if (!metric || isPseudo(metric)) return (row) => !store.apart.has(testbedAt(row)?.nodeid);
   const rows = new Set(cohort(metric, of, []));
   return (row) => rows.has(row);
 }
 
 function searchTest(words) {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!wanted.length) return () => true;
+  const terms = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!terms.length) return () => true;
   store.haystack ??= store.nodeid.map((nodeid, row) => `${nodeid}\n${questionAt(row)}\n${store.answers?.[row] ?? ""}`.toLowerCase());
-  return (row) => wanted.every((word) => store.haystack[row].includes(word));
+  return (row) => terms.every((word) => store.haystack[row].includes(word));
 }
 
-function facetTest(facet, wanted) {
-  if (wanted === NONE) return (row) => facetAt(row, facet) === null;
-  if (wanted === DASH) return (row) => (facetAt(row, facet) ?? "-") === "-";
-  return (row) => facetAt(row, facet) === wanted.slice(1);
+function facetTest(facet, filter) {
+  if (filter === NONE) return (row) => facetAt(row, facet) === null;
+  if (filter === DASH) return (row) => (facetAt(row, facet) ?? "-") === "-";
+  return (row) => facetAt(row, facet) === filter.slice(1);
 }
 
-/** How a facet is filtered for a value of the matrix, where "-" is no value too. */
+/** The filter of a facet for a value of the matrix, where "-" also means no value. */
 function wantedOf(facet, value) {
   if (value !== "-") return `=${value}`;
   const { values, codes } = store.facets[facet];
@@ -66,7 +66,7 @@ function wantedOf(facet, value) {
   return codes.includes(-1) ? DASH : "=-";
 }
 
-/** For each row how much higher its value is than that of the baseline or of another system, null for unknown. */
+/** The difference of each row's value from the baseline or another system; null if unknown. */
 function changes(filters) {
   const { minus } = filters;
   const theirs = new Map();
@@ -81,7 +81,7 @@ function changes(filters) {
     const metric = metricAt(row, filters);
     const value = metric === null || isPseudo(metric) ? null : valueAt(row, metric);
     const before = minus === "baseline" ? store.before[metric]?.[row] ?? null : theirs.has(unit(row)) ? average(theirs.get(unit(row))) : null;
-    return value === null || before === null ? null : Math.round((value - before) * 1e6) / 1e6; // as exact as a baseline is
+    return value === null || before === null ? null : Math.round((value - before) * 1e6) / 1e6; // a baseline keeps six digits
   };
 }
 
@@ -99,24 +99,24 @@ function sortKey(row, filters, change) {
   return higher === null || !isLower(metric) ? higher : -higher;
 }
 
-/** The rows that the filters leave, in the order that is wanted, which may be that of a `change`; those without what they are sorted by come last. */
+/** The filtered rows in the chosen order, which may be by `change`; rows without a sort key come last. */
 function findCases(filters, change) {
   const tests = [ofTest(filters), stateTest(filters), searchTest(filters.search)];
   if (filters.system !== ANY) tests.push((row) => systemAt(row) === filters.system);
-  if (filters.error !== ANY) tests.push((row) => named(store.error_type, row) === filters.error.slice(1));
-  for (const [facet, wanted] of Object.entries(filters.facets)) tests.push(facetTest(facet, wanted));
-  const found = [];
-  for (let row = 0; row < store.rows; row += 1) if (tests.every((test) => test(row))) found.push(row);
-  const keys = new Map(found.map((row) => [row, sortKey(row, filters, change)]));
+  if (filters.error !== ANY) tests.push((row) => textOf(store.error_type, row) === filters.error.slice(1));
+  for (const [facet, filter] of Object.entries(filters.facets)) tests.push(facetTest(facet, filter));
+  const matching = [];
+  for (let row = 0; row < store.rows; row += 1) if (tests.every((test) => test(row))) matching.push(row);
+  const keys = new Map(matching.map((row) => [row, sortKey(row, filters, change)]));
   const turn = FALLING.includes(filters.sort) ? -1 : 1;
-  return found.sort((one, other) => {
+  return matching.sort((one, other) => {
     const [left, right] = [keys.get(one), keys.get(other)];
     if (left === null || right === null) return (left === null) - (right === null) || one - other;
     return (left < right ? -turn : left > right ? turn : 0) || one - other;
   });
 }
 
-/** The filters that list what a cell of the matrix is of, the worst first. */
+/** The filters for the cases of a matrix cell, the worst first. */
 function filtersOf(view, where) {
   const facets = Object.create(null);
   for (const [facet, value] of Object.entries(where)) if (facet !== "system" && store.facetNames.includes(facet)) facets[facet] = wantedOf(facet, value);

@@ -1,4 +1,4 @@
-// A table of buttons with one tab stop: arrow keys go from button to button, past cells that have none.
+// A table of buttons with one tab stop: arrow keys move between buttons and skip cells without one.
 
 function asGrid(table) {
   const buttonAt = (row, col) => table.rows[row]?.cells[col]?.querySelector("button");
@@ -15,7 +15,7 @@ function asGrid(table) {
     while (table.rows[row]?.cells[col] && !buttonAt(row, col)) [row, col] = [row + down, col + right];
     return buttonAt(row, col);
   };
-  const wanted = (event) => {
+  const target = (event) => {
     const cell = event.target.closest("td");
     const line = event.ctrlKey ? buttons : [...cell.parentNode.querySelectorAll("button")];
     const keys = { ArrowUp: () => beside(cell, -1, 0), ArrowDown: () => beside(cell, 1, 0), ArrowLeft: () => beside(cell, 0, -1), ArrowRight: () => beside(cell, 0, 1), Home: () => line[0], End: () => line.at(-1) };
@@ -23,7 +23,7 @@ function asGrid(table) {
   };
   table.setAttribute("role", "grid");
   table.addEventListener("keydown", (event) => {
-    const press = wanted(event);
+    const press = target(event);
     if (!press) return;
     event.preventDefault();
     focus(press);

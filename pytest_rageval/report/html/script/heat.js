@@ -20,10 +20,10 @@ function luminance(parts) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever can be read on a colour: the contrast is 4.58 or more on any. */
+/** Black or white text for a background; the contrast is at least 4.58. */
 const inkOn = (parts) => (luminance(parts) > 0.179 ? "#000" : "#fff");
 
-/** How cells are coloured: a share of a scale for a mean, and what stands at its ends. */
+/** The colour scale: a function from mean to share, and the labels of its ends. */
 function scaleOf(view, matrix) {
   const means = matrix.rows.flatMap((row) => row.cells).filter((cell) => cell && cell.mean !== null).map((cell) => cell.mean);
   const signed = Boolean(view.minus) || view.metric === GAIN;
@@ -51,13 +51,13 @@ function legendOf(scale) {
     el("span", {}, "arrow keys go from cell to cell, Enter shows its cases"));
 }
 
-/** How many values a cell is of, and of how many cases where these are fewer. */
+/** The number of values of a cell, and of cases if there are fewer. */
 function countText({ n, cases, unscored }, minus = "") {
   const many = cases === undefined ? `n ${n.toLocaleString("en")}` : `${counted(n, store.facets.repeat && !minus ? "run" : "score")} of ${counted(cases, "case")}`;
   return unscored ? `${many} · ${unscored.toLocaleString("en")} unscored` : many;
 }
 
-/** A cell of the table; `where` are the facets that the case browser is to show when it is pressed. */
+/** A cell of the table; `where` are the facets that a click filters the cases by. */
 function matrixCell(cell, view, scale, where, kind) {
   if (!cell) return el("td", { class: "none" }, el("span", { class: "hidden" }, "no case"), el("span", { "aria-hidden": "true" }, "–"));
   const few = isFew(cell, view.metric);
@@ -77,7 +77,7 @@ function matrixCell(cell, view, scale, where, kind) {
 
 function matrixTable(view, matrix) {
   const scale = scaleOf(view, matrix);
-  const isTotal = TOTALS.includes(view.metric); // which has one margin, of all
+  const isTotal = TOTALS.includes(view.metric); // sums have one margin
   const micro = isTotal ? "all" : "all (micro)";
   const cellAt = (cell, where, kind = "") => matrixCell(cell, view, scale, where, kind);
   const macroAt = (mean) => (isTotal ? null : el("td", { class: "macro" }, mean === null ? "–" : valueText(mean, view.metric, scale.signed)));

@@ -1,10 +1,10 @@
-// The heat map: any metric over any two facets, or how it differs from the baseline or from another system.
+// The heat map: a metric over two facets, or its difference from the baseline or another system.
 
 const MOST_ROWS = 300;
 const MOST_COLS = 60;
 const NOTHING = "Nothing was measured that it could show.";
 
-/** The matrix of a view as values: rows under their groups, columns, cells, margins. */
+/** The matrix of a view as values: grouped rows, columns, cells, margins. */
 function matrixOf(view) {
   const systems = view.minus.startsWith("system:") ? [view.system, view.minus.slice(7)] : view.system ? [view.system] : [];
   const rows = cohort(view.metric, view.of, systems);
@@ -17,7 +17,7 @@ function matrixOf(view) {
     if (view.minus) return againstSystem(view.metric, of, view.minus.slice(7));
     return cellOf(view.metric, of);
   };
-  const told = (groups) => new Map([...groups].map(([key, of]) => [key, cell(of)]));
+  const cellsOf = (groups) => new Map([...groups].map(([key, of]) => [key, cell(of)]));
   const key = (...parts) => JSON.stringify(parts);
   const byRow = grouped(rows, (row) => key(...place(row)));
   const names = [...byRow.keys()].map((name) => JSON.parse(name));
@@ -25,11 +25,11 @@ function matrixOf(view) {
   const cols = [...new Set(rows.map(column))].sort(inOrder);
   const shownRows = names.slice(0, MOST_ROWS);
   const shownCols = cols.slice(0, MOST_COLS);
-  const inner = told(grouped(rows, (row) => key(...place(row), column(row))));
-  const rowMargin = told(byRow);
-  const colMargin = told(grouped(rows, column));
-  const groupInner = groupedRows ? told(grouped(rows, (row) => key(place(row)[0], column(row)))) : new Map();
-  const groupMargin = groupedRows ? told(grouped(rows, (row) => place(row)[0])) : new Map();
+  const inner = cellsOf(grouped(rows, (row) => key(...place(row), column(row))));
+  const rowMargin = cellsOf(byRow);
+  const colMargin = cellsOf(grouped(rows, column));
+  const groupInner = groupedRows ? cellsOf(grouped(rows, (row) => key(place(row)[0], column(row)))) : new Map();
+  const groupMargin = groupedRows ? cellsOf(grouped(rows, (row) => place(row)[0])) : new Map();
   const macros = (cells, by, n) =>
     new Map([...grouped([...cells.keys()], (each) => by(JSON.parse(each)))].map(([name, keys]) => [name, macroOf(keys.map((each) => cells.get(each)), n)]));
   const rowMacro = macros(inner, (parts) => key(parts[0], parts[1]), cols.length);
@@ -52,35 +52,35 @@ function matrixOf(view) {
   };
 }
 
-/** The mean of the means of `n` cells, each counted once; null where one is missing. */
+/** The mean of the means of `n` cells, each counted once; null if one is missing. */
 function macroOf(cells, n) {
   const means = present(cells.map((cell) => cell.mean));
   return means.length && means.length === n ? average(means) : null;
 }
 
-/** The difference to the baseline that results.json itself has for just these cases, with its own interval and test. */
+/** The comparison of results.json for exactly these cases, with its interval and test; else null. */
 function fromResults(view, rows) {
   const pairs = new Set(rows.filter((row) => store.before[view.metric]?.[row] != null && valueAt(row, view.metric) !== null).map((row) => unitOf(row)));
-  const found = store.comparisons.find((each) => {
+  const comparison = store.comparisons.find((each) => {
     if (each.metric !== view.metric || each.system !== view.system || (each.n ?? each.n_pairs) !== pairs.size) return false;
-    if (!rows.every((row) => named(store.testbed, row) === each.testbed)) return false;
+    if (!rows.every((row) => textOf(store.testbed, row) === each.testbed)) return false;
     return Object.entries(each.slice).every(([facet, value]) => rows.every((row) => facetAt(row, facet) === value));
   });
-  if (!found || found.delta === null) return null;
+  if (!comparison || comparison.delta === null) return null;
   const n = pairs.size;
-  const told = { mean: found.delta, n, unscored: new Set(rows.map((row) => unitOf(row))).size - n, ci95: found.ci95 };
-  return { ...told, ...(n === found.n_pairs ? {} : { cases: found.n_pairs }), sure: isSure(found) };
+  const change = { mean: comparison.delta, n, unscored: new Set(rows.map((row) => unitOf(row))).size - n, ci95: comparison.ci95 };
+  return { ...change, ...(n === comparison.n_pairs ? {} : { cases: comparison.n_pairs }), sure: isSure(comparison) };
 }
 
-/** Whether a comparison's test, corrected over all cells, takes a change for no noise. */
+/** Whether a change is significant after correction over all cells. */
 const isSure = (each) => each.p_holm !== null && each.p_holm <= store.alpha && each.delta !== 0;
 
-/** The view that results.json was drawn with: its metric, else the one that decides the most. */
+/** The view of results.json: its metric, else the primary metric with the most outcomes. */
 function firstView() {
   const { primaries, others } = metricNames();
-  const wanted = store.view.metric;
-  const metric = wanted ?? primaries[0] ?? others[0] ?? "n";
-  const of = wanted === null && primaries.includes(metric) ? "primary" : "all";
+  const metricOfView = store.view.metric;
+  const metric = metricOfView ?? primaries[0] ?? others[0] ?? "n";
+  const of = metricOfView === null && primaries.includes(metric) ? "primary" : "all";
   const rows = cohort(metric, of, []);
   const has = (facet) => rows.some((row) => facetAt(row, facet) !== null);
   return {

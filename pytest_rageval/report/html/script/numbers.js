@@ -1,4 +1,4 @@
-// The numbers of a folded text, with their minus; as pytest_rageval/text/notation.py reads them.
+// Numbers of a folded text with their minus; the same rules as pytest_rageval/text/notation.py.
 
 const HAN = "\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{2ebef}";
 const CURRENCY = "(?:人民币|rmb|cny|usd|us\\$|hk\\$|hkd|eur|jpy|gbp|[$€£¥￥])";
@@ -14,14 +14,14 @@ const MEASURE = /^ ?(?:[%‰°℃万亿元度倍]|个?百分点|美元|港元|bp
 const OPENS = new RegExp(`${CURRENCY} ?$`, "u");
 const CLOSES = /^\) ?[%‰]/u;
 
-/** [start, end, digits] of the numbers, the minus included; each part of a chain as 2022.1.3 is one. */
+/** [start, end, digits] of each number, including its minus; each part of a chain like 2022.1.3 is a number. */
 function numbersOf(text) {
-  const found = [];
+  const numbers = [];
   for (const match of text.matchAll(NUMBERS)) {
     const parts = match.groups.chain ? [...match[0].matchAll(/\d+/gu)].map((part) => [match.index + part.index, part[0].length]) : [[match.index, match[0].length]];
-    for (const [start, length] of parts) found.push([...withMinus(text, start, start + length), start]);
+    for (const [start, length] of parts) numbers.push([...withMinus(text, start, start + length), start]);
   }
-  return found;
+  return numbers;
 }
 
 function withMinus(text, start, end) {
@@ -35,7 +35,7 @@ function withMinus(text, start, end) {
   return match && negates(match, before, behind) ? [start - before.length + match.index, end] : [start, end];
 }
 
-/** Whether what looks like a minus before a number is one. */
+/** Whether a dash before a number is a minus. */
 function negates(match, before, behind) {
   if (match.groups.late) return true;
   const ahead = before.slice(0, match.index);

@@ -1,8 +1,8 @@
-// The page on paper: what is folded is opened, and a table that is wider than the paper goes below itself.
+// Printing: open folded parts, and split tables that are wider than the paper.
 
-const PAPER_COLS = 9; // columns of values that a sheet holds
+const PAPER_COLS = 9; // columns of values that fit a sheet
 
-/** A table's columns in pieces, each a table with the heads of its rows. */
+/** Split a table by columns; each part repeats the row heads. */
 function pieces(table) {
   const cols = table.rows[0].cells.length - 1;
   const count = Math.ceil(cols / PAPER_COLS);

@@ -1,20 +1,20 @@
-// Charts as SVG, each with a table of its numbers: what is drawn can be read without seeing it.
+// SVG charts, each with a table of its numbers for screen readers.
 
 const ROOM = { left: 56, right: 16, top: 28, bottom: 46 };
 
-/** Round numbers over a range, about four steps of them. */
+/** Round tick values over a range, in about four steps. */
 function ticks(low, high) {
   const rough = (high - low || 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
-  const found = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) found.push(Number(at.toPrecision(10)));
-  return found;
+  const ticks = [];
+  for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) ticks.push(Number(at.toPrecision(10)));
+  return ticks;
 }
 
 const widthOf = (place) => Math.max(280, Math.min(720, place.clientWidth || 640));
 
-/** Both axes of a chart: `x` and `y` are {low, high, label, text}; returns the parts and how values are placed. */
+/** Draw both axes; `x` and `y` are {low, high, label, text}. Returns the SVG parts and the functions that place values. */
 function axes(width, height, x, y) {
   const span = (axis) => axis.high - axis.low || 1;
   const atX = (value) => ROOM.left + ((value - x.low) / span(x)) * (width - ROOM.left - ROOM.right);
@@ -34,7 +34,7 @@ function axes(width, height, x, y) {
   return { parts, atX, atY };
 }
 
-/** A text in lines of at most so many characters, cut at spaces and underscores where that suffices. */
+/** Wrap a text at spaces and underscores, else within words. */
 function wrapped(text, most) {
   const lines = [""];
   for (const word of plainly(text).match(/[^\s_]+_?\s*|[\s_]+/g) ?? []) {
@@ -45,10 +45,10 @@ function wrapped(text, most) {
   return lines.map((line) => (line.trimEnd().length > most ? `${line.slice(0, most - 1)}…` : line.trimEnd()));
 }
 
-/** A system's colour: one of eight; lines of the ninth system and on are dashed. */
+/** A system's colour, one of eight; lines from the ninth system on are dashed. */
 const hue = (at) => `s${at % 8}${at < 8 ? "" : " again"}`;
 
-/** A system's mark: eight shapes, so that colour is never all that tells systems apart, others in each round of colours. */
+/** A system's mark, one of eight shapes: systems differ by more than colour. */
 function mark(at, x, y, size = 5) {
   const points = (...pairs) => pairs.map(([dx, dy]) => `${x + dx * size},${y + dy * size}`).join(" ");
   const shapes = [
@@ -71,7 +71,7 @@ function key(systems) {
   return el("ul", { class: "systems", "aria-label": "Systems" }, entries);
 }
 
-/** A chart with its key and its table: `rows` of `head`, each the texts of a line; the first names it. */
+/** A chart with key and table; each of `rows` has the texts of a line under `head`, its name first. */
 function figure(title, drawing, systems, head, rows) {
   const table = el("table", { class: "plain" }, el("caption", {}, title, ", the numbers"),
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, data(name))))),
@@ -82,7 +82,7 @@ function figure(title, drawing, systems, head, rows) {
 
 const drawing = (width, height, label, ...parts) => svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart", "aria-label": plainly(label) }, ...parts);
 
-/** The domain of values that may be shares: 0..1 for metrics, else from 0 to a little above the highest. */
+/** The domain of values: 0..1 for shares, else from 0 to slightly above the maximum. */
 function domain(metric, values) {
   if (metric === GAIN) return [-1, 1];
   if (!isPseudo(metric) || metric === "error_rate") return [0, 1];

@@ -1,4 +1,4 @@
-// The page, as soon as it is read.
+// Start the page after it is parsed.
 
 const THEMES = ["system", "light", "dark"];
 
@@ -33,7 +33,7 @@ async function start() {
     const draws = [drawMatrix, drawCharts, drawBrowser];
     for (const [at, place] of places.entries()) {
       draws[at](place);
-      await new Promise((resolve) => setTimeout(resolve)); // what is drawn already shows
+      await new Promise((resolve) => setTimeout(resolve)); // lets the browser paint first
     }
     addEventListener("hashchange", route);
     route();

@@ -1,4 +1,4 @@
-// Means with their 95 % intervals, by the formulas that the gates are judged with.
+// Means with 95 % intervals, by the same formulas as the gates.
 
 const Z = 1.959963984540054;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -34,7 +34,7 @@ function bonettPrice(up, down, n) {
   return [Math.max(-1, one - other - half), Math.min(1, one - other + half)];
 }
 
-/** The interval of n values that are all `mean`, but for rounding in low..1. */
+/** The interval of n equal values, within low..1. */
 function alike(mean, n, low) {
   const share = Math.min(1, Math.max(low, mean));
   if (low === 0) return wilson(share * n, n);
@@ -42,7 +42,7 @@ function alike(mean, n, low) {
   return bonettPrice(share > 0 ? n : 0, share < 0 ? n : 0, n).map((end) => step * end);
 }
 
-/** The bootstrap's interval of a mean in its closed form (ABC), with Student's quantile, cut to low..1. */
+/** The bootstrap interval of a mean in closed form (ABC), with Student's quantile, clipped to low..1. */
 function bootstrap(values, low) {
   const n = values.length;
   if (n < 2) return null;
@@ -62,15 +62,15 @@ function meanOf(values, binary, low = 0) {
   return { mean: average(values), n: values.length, ci95 };
 }
 
-/** The mean over cases of the means of their repeats: the case is the unit of the interval. */
+/** The mean over cases of the means of their repeats; the case is the unit of the interval. */
 function meanOfCases(cases, binary, low = 0) {
   const means = cases.map(average);
   const steady = means.every((mean) => mean === 0 || mean === 1);
-  const found = meanOf(means, binary && steady, low);
-  return { ...found, n: sum(cases.map((values) => values.length)), cases: means.length };
+  const result = meanOf(means, binary && steady, low);
+  return { ...result, n: sum(cases.map((values) => values.length)), cases: means.length };
 }
 
-/** The interval of a mean of values that depend on each other within a unit; see clustered_interval in Python. */
+/** The interval of a mean of values that depend on each other within units; see clustered_interval in Python. */
 function clustered(units, binary, low) {
   const [n, total, sums] = [units.length, sum(units.map((values) => values.length)), units.map(sum)];
   const whole = sum(sums);
@@ -89,7 +89,7 @@ function clustered(units, binary, low) {
   return [Math.max(0, Math.min(mean, below)), Math.min(1, Math.max(mean, above))];
 }
 
-/** The interval of the mean of changes, one for each unit. */
+/** The interval of the mean change over units. */
 function ofChanges(shares, mean, low) {
   const [n, squares, sizes] = [shares.length + 2, sum(shares.map((each) => each ** 2)), sum(shares.map(Math.abs))];
   if (sizes <= 1e-9 * n) return alike(mean, n - 2, low);

@@ -1,4 +1,4 @@
-// The data of the page: its columns at once, its texts parcel by parcel.
+// The page's data: columns are loaded at once, texts by parcel.
 
 const store = { rows: 0 };
 const opened = new Map();
@@ -11,7 +11,7 @@ async function unpacked(name) {
   return JSON.parse(await new Response(stream).text());
 }
 
-/** A parcel, opened once and kept while it is among the last ones. */
+/** Open a parcel; the most recent ones are cached. */
 function parcel(name) {
   if (!opened.has(name)) {
     if (opened.size > 12) opened.delete(opened.keys().next().value);
@@ -35,29 +35,29 @@ async function instanceAt(row) {
 }
 
 async function load() {
-  const { columns, ...told } = await unpacked("columns");
-  Object.assign(store, told, columns);
+  const { columns, ...meta } = await unpacked("columns");
+  Object.assign(store, meta, columns);
   store.rows = columns.nodeid.length;
   store.byNode = new Map(columns.nodeid.map((nodeid, row) => [nodeid.toWellFormed(), row]));
-  store.testbedOf = new Map(told.testbeds.map((testbed) => [testbed.nodeid, testbed]));
-  const apart = told.testbeds.filter((testbed) => testbed.labelled);
-  store.apart = new Set(apart.length < told.testbeds.length ? apart.map((testbed) => testbed.nodeid) : []);
+  store.testbedOf = new Map(meta.testbeds.map((testbed) => [testbed.nodeid, testbed]));
+  const apart = meta.testbeds.filter((testbed) => testbed.labelled);
+  store.apart = new Set(apart.length < meta.testbeds.length ? apart.map((testbed) => testbed.nodeid) : []);
   store.facetNames = Object.keys(columns.facets);
 }
 
 const caseAddress = (row) => `#case=${encodeURIComponent(store.nodeid[row].toWellFormed())}`;
-const named = (column, row) => column.values[column.codes[row]];
-const facetAt = (row, facet) => (store.facets[facet] ? named(store.facets[facet], row) : undefined) ?? null;
-const statusAt = (row) => named(store.status, row);
-const systemAt = (row) => named(store.system, row);
-const testbedAt = (row) => store.testbedOf.get(named(store.testbed, row));
-const caseAt = (row) => named(store.case, row);
+const textOf = (column, row) => column.values[column.codes[row]];
+const facetAt = (row, facet) => (store.facets[facet] ? textOf(store.facets[facet], row) : undefined) ?? null;
+const statusAt = (row) => textOf(store.status, row);
+const systemAt = (row) => textOf(store.system, row);
+const testbedAt = (row) => store.testbedOf.get(textOf(store.testbed, row));
+const caseAt = (row) => textOf(store.case, row);
 const questionAt = (row) => store.questions[store.case.codes[row]] ?? "";
 const metricsAt = (row) => testbedAt(row)?.metrics ?? [];
 const primaryAt = (row) => metricsAt(row)[0] ?? null;
 const scoreAt = (row, metric) => store.scores[metric]?.[row] ?? null;
 
-/** Which case a row is of: repeats of it are one unit; with `acrossSystems` the same under every system. */
+/** Key of a row's case, the same for its repeats and, with `acrossSystems`, for every system. */
 function unitOf(row, acrossSystems = false) {
   const parts = [store.testbed.codes[row], acrossSystems ? "" : store.system.codes[row], store.case.codes[row]];
   for (const facet of store.facetNames) {
@@ -67,10 +67,10 @@ function unitOf(row, acrossSystems = false) {
   return parts.join("|");
 }
 
-/** The same, whatever setting it stands under. */
+/** The same key for every setting. */
 const clusterOf = (row) => [store.testbed.codes[row], store.system.codes[row], store.case.codes[row]].join("|");
 
-/** What rows that depend on each other share: their case, their dialogue, or the value of their testbed's cluster. */
+/** Links between dependent rows: their case, their dialogue, or the value of their testbed's cluster. */
 function linksOf(row, acrossSystems) {
   const system = acrossSystems ? "" : store.system.codes[row];
   const cluster = testbedAt(row)?.cluster ?? "dialogue";
@@ -81,7 +81,7 @@ function linksOf(row, acrossSystems) {
   return links.map((link) => JSON.stringify(link));
 }
 
-/** The independent unit of each row: rows that are joined by links, directly or through others. */
+/** The independent unit of each row: rows joined by links, directly or indirectly. */
 function independent(rows, acrossSystems = false) {
   const first = new Map();
   const parents = rows.map((_, at) => at);
@@ -99,7 +99,7 @@ function independent(rows, acrossSystems = false) {
   return rows.map((_, at) => root(at));
 }
 
-/** Values of a facet in order: numbers by size, then texts, none ("-") last. */
+/** Sort the values of a facet: numbers, then texts, "-" last. */
 function inOrder(one, other) {
   const rank = (value) => (value === "-" ? 2 : value.trim() !== "" && Number.isFinite(Number(value)) ? 0 : 1);
   const by = rank(one) - rank(other);

@@ -1,10 +1,10 @@
-// Elements and texts. Nothing of the data ever becomes markup: every text is a text node.
+// Elements and texts. Data never become markup: every text is a text node.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-let unseen = /[^\s\S]/u; // set by `start`, from the class that the rest of the page was made with
+let unseen = /[^\s\S]/u; // set by `start` to the character class of the page's Python part
 
-/** Make an element: attributes (functions are listeners, false leaves one out), then children (nodes or own words). */
+/** Create an element: attributes (functions become listeners, false is left out), then children (nodes or our own words). */
 function el(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -24,7 +24,7 @@ function filled(element, attributes, children) {
 
 const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** A text of the data as nodes: isolated, and what cannot be seen by its name. */
+/** Nodes for a text of the data: isolated, with invisible characters by name. */
 function data(text) {
   return el("bdi", { class: "data", dir: "auto" }, visible(String(text)));
 }
@@ -40,7 +40,7 @@ function visible(text) {
   return nodes;
 }
 
-/** A text of the data where only characters can stand, as in an option of a list. */
+/** A text of the data as plain characters, for example for an option of a list. */
 function plainly(text) {
   return String(text).replace(unseen, codePoint);
 }
@@ -56,7 +56,7 @@ function labelled(label, control, kind = "choice") {
   return el("div", { class: kind }, el("label", { for: control.id }, plainly(label)), control);
 }
 
-/** A labelled list to choose from: `options` are [value, text]; `onchange` is given the value. */
+/** A labelled select; `options` are [value, text], `onchange` receives the value. */
 function choice(label, options, chosen, onchange) {
   const select = el("select", { id: newId(), change: () => onchange(select.value) });
   for (const [value, text] of options) {
