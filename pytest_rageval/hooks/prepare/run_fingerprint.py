@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["identity_of"]
 
-_NOT_DECIDING = {"cluster", "gates", "given", "limit", "metrics", "origin", "sample", "seed", "where"}
+_NOT_DECIDING = {"cluster", "explicit", "gates", "limit", "metrics", "origin", "sample", "seed", "where"}
 """The settings of a testbed that say which cases run or how they are judged as a whole, or are told elsewhere."""
 
 

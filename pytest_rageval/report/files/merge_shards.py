@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,6 +16,9 @@ __all__ = ["NO_TESTS", "Part", "merge_parts"]
 
 OF_THE_MACHINE = ("python", "pytest", "pytest-xdist")
 """Versions that may differ between shards, because they decide no score."""
+
+COUNTS = re.compile(r"(.*?: )([0-9]+) of ([0-9]+)( answers of .+)")
+"""A note that counts answers."""
 
 NO_TESTS, SOME_FAILED = 5, 1  # of pytest's exit statuses
 
@@ -76,8 +80,22 @@ def _plan(parts: Sequence[Part]) -> Plan:
     return replace(
         plans[0],
         cases={nodeid: planned for _, _, nodeid, planned in sorted(placed)},
-        notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes)),
+        notes=_notes(note for plan in plans for note in plan.notes),
         shard=None,
+    )
+
+
+def _notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return each note once; add up the counts of notes that are otherwise equal, such as ``: 3 of 4 answers of ...``."""
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for note in notes:
+        counted = COUNTS.fullmatch(note)
+        before, part, all_of, after = counted.groups() if counted else (note, "0", "0", "")
+        key = before, after
+        first, second = counts.get(key, (0, 0))
+        counts[key] = first + int(part), second + int(all_of)
+    return tuple(
+        f"{before}{part} of {whole}{after}" if after else before for (before, after), (part, whole) in counts.items()
     )
 
 
